@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fabric/clock.hpp"
+#include "fabric/id_series.hpp"
 #include "fabric/incident.hpp"
 
 namespace weft {
@@ -338,8 +339,8 @@ using PlansEnded = std::array<std::array<std::uint64_t, static_cast<std::size_t>
 struct RemedyMemory {
   /// Those not over, those lately over and all that are in force or unresolved.
   std::vector<Plan> plans;
-  std::uint64_t next_id = 1;  ///< never given before, even if its predecessors are deleted
-  PlansEnded ended{};         ///< ever; those that were deleted since too
+  IdSeries ids{};      ///< of those to come
+  PlansEnded ended{};  ///< ever; those that were deleted since too
   RemedyHolds holds;
   std::string installation{};  ///< the store's random id, 16 hexadecimal digits
 };

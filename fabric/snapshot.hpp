@@ -15,6 +15,7 @@
 #include "fabric/maintenance.hpp"
 #include "fabric/places.hpp"
 #include "fabric/plan.hpp"
+#include "fabric/site.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft {
@@ -84,6 +85,7 @@ struct Snapshot {
   std::shared_ptr<const std::vector<std::shared_ptr<const Plan>>> plans;
   RemedyStatus remedy;
   Leadership leadership;
+  SitePtr site;  ///< null where weftd is no part of one
   DaemonFigures figures;
 };
 

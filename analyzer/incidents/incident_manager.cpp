@@ -48,13 +48,13 @@ bool is_part(IncidentKind kind) {
 
 }  // namespace
 
-IncidentManager::IncidentManager(IncidentPolicy policy, std::vector<Incident> restored, std::uint64_t next_id)
-    : policy_(policy), next_id_(std::max<std::uint64_t>(1, next_id)) {
+IncidentManager::IncidentManager(IncidentPolicy policy, std::vector<Incident> restored, IdSeries ids)
+    : policy_(policy), ids_(ids) {
   policy_.evidence_limit = std::max(2U, policy_.evidence_limit);
   std::ranges::sort(restored, {}, &Incident::id);
   entries_.reserve(restored.size());
   for (Incident& incident : restored) {
-    next_id_ = std::max(next_id_, incident.id + 1);
+    ids_.skip(incident.id);
     Entry entry;
     entry.key = key_of(incident.finding);
     // One that was stored before beginnings were noted.
@@ -162,7 +162,7 @@ void IncidentManager::begin(Incident& incident, const Finding& finding, TimePoin
 void IncidentManager::open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
                            Changed& changed) {
   Incident incident;
-  incident.id = next_id_++;
+  incident.id = ids_.take();
   incident.opened = now;
   incident.beginnings = std::move(beginnings);
   begin(incident, finding, now);

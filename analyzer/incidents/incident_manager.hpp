@@ -12,6 +12,7 @@
 
 #include "analyzer/incidents/coverage.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
+#include "fabric/id_series.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/result.hpp"
@@ -29,9 +30,9 @@ using IncidentList = std::vector<IncidentPtr>;
 /// flapping — is folded into that: resolved with a pointer to it.
 class IncidentManager {
  public:
-  /// `restored` are the incidents of the store (open ones and recently resolved ones, any order); `next_id` is the id
-  /// that the next new incident gets, raised where a restored one is not below it.
-  IncidentManager(IncidentPolicy policy, std::vector<Incident> restored, std::uint64_t next_id);
+  /// `restored` are the incidents of the store (open ones and recently resolved ones, any order); `ids` are those
+  /// of new incidents, raised where a restored one is not below them.
+  IncidentManager(IncidentPolicy policy, std::vector<Incident> restored, IdSeries ids);
 
   /// Takes the findings of one sweep of `fabric` (or of silence, with a blind coverage) and gives the incidents that a
   /// person would see changed, each with its revision grown. Persist them before showing them.
@@ -57,7 +58,7 @@ class IncidentManager {
   /// The incident, or null.
   IncidentPtr find(std::uint64_t id) const;
   /// The id of the next new incident, to be saved.
-  std::uint64_t next_id() const { return next_id_; }
+  std::uint64_t next_id() const { return ids_.next(); }
   /// Open incidents, ascending by id, with the time of the newest evidence for each that any finding brought. What is
   /// shown may lag behind it by IncidentPolicy::evidence_refresh.
   std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence() const;
@@ -94,7 +95,7 @@ class IncidentManager {
 
   IncidentPolicy policy_;
   MaintenanceListPtr windows_;
-  std::uint64_t next_id_ = 1;
+  IdSeries ids_;
   std::uint64_t updates_ = 0;
   std::vector<Entry> entries_;                             ///< ascending by id
   std::unordered_map<std::string, std::uint64_t> newest_;  ///< key → id of the newest incident with it

@@ -34,13 +34,13 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
     : settings_(std::move(settings)),
       status_{std::move(memory.holds)},
       installation_(std::move(memory.installation)),
-      next_id_(memory.next_id),
+      ids_(memory.ids),
       trees_(settings_.limits.capacity) {
   set_back({}, now);
   if (steady) clock_.look(now, *steady);
   std::ranges::sort(memory.plans, {}, &Plan::id);
   for (Plan& plan : memory.plans) {
-    next_id_ = std::max(next_id_, plan.id + 1);
+    ids_.skip(plan.id);
     Entry& entry = entries_[plan.id];
     entry.plan = std::move(plan);
     // Later than this it cannot have been: the clock was set back meanwhile.
@@ -125,7 +125,7 @@ void PlanManager::settle(const Plan& plan, TargetState state, TimePoint now) {
 
 PlanManager::Entry& PlanManager::add(RemedyAction action, Entity target, const std::string& who,
                                      const RemedyView& view) {
-  const std::uint64_t id = next_id_++;
+  const std::uint64_t id = ids_.take();
   Entry& entry = entries_[id];
   entry.plan.id = id;
   entry.plan.action = action;
@@ -203,7 +203,8 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   const auto undone = plan_undone_by(action, target, only_cost);
   if (!undone) return tl::unexpected(undone.error());
   const std::uint64_t undoes = *undone;
-  const std::uint64_t id = next_id_;
+  const IdSeries unchanged = ids_;
+  const std::uint64_t id = ids_.next();
   Entry& added = add(action, target, who, view);
   Plan& plan = added.plan;
   plan.reason = why;
@@ -229,7 +230,7 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
     audit(nullptr, who, "refused", std::string(to_string(action)) + ' ' + target.label + ": " + sentence, view.now);
     // Nobody has seen the number: the next plan has it.
     entries_.erase(id);
-    next_id_ = id;
+    ids_ = unchanged;
     return fail(ErrorCode::kFailedPrecondition, std::move(sentence));
   }
   for (Entry* other : replaced)

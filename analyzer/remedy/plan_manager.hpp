@@ -183,7 +183,7 @@ class PlanManager {
   TimePoint set_back_at_ = kNever;  ///< when the clock was last set back, or we began: what lies ahead was before
   ClockSteps clock_;
   std::string installation_;  ///< our store's id
-  std::uint64_t next_id_;
+  IdSeries ids_;
   std::uint64_t next_order_ = 1;
   std::map<std::uint64_t, Entry> entries_;
   std::vector<PlanPtr> shown_;                     ///< one for each entry, in order

@@ -60,6 +60,18 @@ std::map<std::pair<std::string_view, LinkKey>, std::uint64_t> held_links(const S
   return held;
 }
 
+void to_proto(const SiteShard& from, const Site& site, v1::Status::Shard& to) {
+  to.set_name(from.name);
+  to.set_number(static_cast<std::uint32_t>(from.number));
+  to.set_own(from.name == site.own);
+  to.set_leader(valid_utf8(from.leader));
+  to.set_epoch(from.epoch);
+  for (const std::string& address : from.addresses) to.add_addresses(valid_utf8(address));
+  for (const std::string& fabric : from.fabrics) to.add_fabrics(valid_utf8(fabric));
+  for (const std::string& pattern : from.collectors) to.add_collectors(valid_utf8(pattern));
+  to.set_answers(to.own());
+}
+
 }  // namespace
 
 v1::Status status(const Snapshot& snapshot) {
@@ -90,6 +102,8 @@ v1::Status status(const Snapshot& snapshot) {
     to.set_behind_seconds(seconds(from.behind));
     to.set_trouble(valid_utf8(from.trouble));
   }
+  if (snapshot.site)
+    for (const SiteShard& shard : snapshot.site->shards) to_proto(shard, *snapshot.site, *status.add_shards());
   return status;
 }
 

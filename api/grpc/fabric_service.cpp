@@ -6,6 +6,7 @@
 #include "api/convert/queries.hpp"
 #include "api/grpc/answer.hpp"
 #include "api/grpc/fabric_feed.hpp"
+#include "api/grpc/site_call.hpp"
 #include "api/grpc/watch_stream.hpp"
 
 namespace weft::api {
@@ -54,7 +55,8 @@ class TopologyStream final : public grpc::ServerWriteReactor<v1::Topology> {
 
 grpc::ServerUnaryReactor* FabricService::GetStatus(grpc::CallbackServerContext* context, const v1::GetStatusRequest*,
                                                    v1::Status* response) {
-  return answer(context, Result<v1::Status>(status(*publication_.load())), response);
+  const bool is_ours = is_for_site(site_, *context);
+  return answer(context, Result<v1::Status>(is_ours ? site_->status() : status(*publication_.load())), response);
 }
 
 grpc::ServerWriteReactor<v1::Topology>* FabricService::GetTopology(grpc::CallbackServerContext*,
@@ -71,6 +73,8 @@ grpc::ServerUnaryReactor* FabricService::ListNodes(grpc::CallbackServerContext* 
 
 grpc::ServerUnaryReactor* FabricService::GetNode(grpc::CallbackServerContext* context,
                                                  const v1::GetNodeRequest* request, v1::GetNodeResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_node(request->node(), std::move(done)); });
   return answer(context, get_node(*publication_.load(), request->node(), clock_.now()), response);
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/publication.hpp"
+#include "api/site/site_queries.hpp"
 #include "fabric/clock.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
 
@@ -13,8 +14,9 @@ namespace weft::api {
 /// weft.v1.FabricService from the published snapshot.
 class FabricService final : public v1::FabricService::CallbackService {
  public:
-  FabricService(const Publication& publication, const Clock& clock, WatchDispatcher& hall, unsigned most_topologies)
-      : publication_(publication), clock_(clock), hall_(hall), most_topologies_(most_topologies) {}
+  FabricService(const Publication& publication, const Clock& clock, WatchDispatcher& hall, unsigned most_topologies,
+                const SiteQueries* site = nullptr)
+      : publication_(publication), clock_(clock), hall_(hall), most_topologies_(most_topologies), site_(site) {}
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context, const v1::GetStatusRequest* request,
                                       v1::Status* response) override;
@@ -42,6 +44,7 @@ class FabricService final : public v1::FabricService::CallbackService {
   WatchDispatcher& hall_;
   unsigned most_topologies_;
   std::atomic<unsigned> topologies_ = 0;  ///< being sent now; each holds a snapshot
+  const SiteQueries* site_;
 };
 
 }  // namespace weft::api

@@ -5,28 +5,37 @@
 #include "api/convert/queries.hpp"
 #include "api/grpc/answer.hpp"
 #include "api/grpc/feeds.hpp"
+#include "api/grpc/site_call.hpp"
 #include "api/grpc/watch_stream.hpp"
 
 namespace weft::api {
 
 grpc::ServerUnaryReactor* HealthService::Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
                                              v1::NodeHealth* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_health(request->node(), std::move(done)); });
   return answer(context, get_health(*publication_.load(), request->node()), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::BatchGet(grpc::CallbackServerContext* context,
                                                   const v1::BatchGetHealthRequest* request,
                                                   v1::BatchGetHealthResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->batch_get_health(*request, std::move(done)); });
   return answer(context, batch_get_health(*publication_.load(), *request), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::GetJobHealth(grpc::CallbackServerContext* context,
                                                       const v1::GetJobHealthRequest* request, v1::JobHealth* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_job_health(*request, std::move(done)); });
   return answer(context, get_job_health(*publication_.load(), *request), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::List(grpc::CallbackServerContext* context,
                                               const v1::ListHealthRequest* request, v1::ListHealthResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_health(*request, std::move(done)); });
   return answer(context, list_health(*publication_.load(), *request), response);
 }
 

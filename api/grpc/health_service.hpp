@@ -3,6 +3,7 @@
 
 #include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/publication.hpp"
+#include "api/site/site_queries.hpp"
 #include "weft/v1/health.grpc.pb.h"
 
 namespace weft::api {
@@ -10,7 +11,8 @@ namespace weft::api {
 /// weft.v1.HealthService from the published snapshot. (grpc.health.v1, the health of this server, is gRPC's own.)
 class HealthService final : public v1::HealthService::CallbackService {
  public:
-  HealthService(const Publication& publication, WatchDispatcher& hall) : publication_(publication), hall_(hall) {}
+  HealthService(const Publication& publication, WatchDispatcher& hall, const SiteQueries* site = nullptr)
+      : publication_(publication), hall_(hall), site_(site) {}
 
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
                                 v1::NodeHealth* response) override;
@@ -26,6 +28,7 @@ class HealthService final : public v1::HealthService::CallbackService {
  private:
   const Publication& publication_;
   WatchDispatcher& hall_;
+  const SiteQueries* site_;
 };
 
 }  // namespace weft::api

@@ -7,6 +7,7 @@
 #include "api/grpc/answer.hpp"
 #include "api/grpc/command_call.hpp"
 #include "api/grpc/feeds.hpp"
+#include "api/grpc/site_call.hpp"
 #include "api/grpc/watch_stream.hpp"
 
 namespace weft::api {
@@ -19,11 +20,15 @@ using IncidentCall = CommandCall<Incident, v1::Incident>;
 grpc::ServerUnaryReactor* IncidentService::List(grpc::CallbackServerContext* context,
                                                 const v1::ListIncidentsRequest* request,
                                                 v1::ListIncidentsResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_incidents(*request, std::move(done)); });
   return answer(context, list_incidents(*publication_.load(), *request), response);
 }
 
 grpc::ServerUnaryReactor* IncidentService::Get(grpc::CallbackServerContext* context,
                                                const v1::GetIncidentRequest* request, v1::Incident* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_incident(request->id(), std::move(done)); });
   return answer(context, get_incident(*publication_.load(), request->id()), response);
 }
 

@@ -5,6 +5,7 @@
 #include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
+#include "api/site/site_queries.hpp"
 #include "fabric/clock.hpp"
 #include "weft/v1/incident.grpc.pb.h"
 
@@ -14,8 +15,8 @@ namespace weft::api {
 class IncidentService final : public v1::IncidentService::CallbackService {
  public:
   IncidentService(const Publication& publication, Commands& commands, const Clock& clock, WatchDispatcher& hall,
-                  const Callers& callers)
-      : publication_(publication), commands_(commands), clock_(clock), hall_(hall), callers_(callers) {}
+                  const Callers& callers, const SiteQueries* site = nullptr)
+      : publication_(publication), commands_(commands), clock_(clock), hall_(hall), callers_(callers), site_(site) {}
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListIncidentsRequest* request,
                                  v1::ListIncidentsResponse* response) override;
@@ -34,6 +35,7 @@ class IncidentService final : public v1::IncidentService::CallbackService {
   const Clock& clock_;
   WatchDispatcher& hall_;
   const Callers& callers_;
+  const SiteQueries* site_;
 };
 
 }  // namespace weft::api

@@ -4,6 +4,7 @@
 #include "api/convert/commands.hpp"
 #include "api/convert/maintenance.hpp"
 #include "api/grpc/command_call.hpp"
+#include "api/grpc/site_call.hpp"
 
 namespace weft::api {
 namespace {
@@ -23,12 +24,16 @@ Call* waiting_call(const Clock& clock, v1::MaintenanceWindow* response) {
 grpc::ServerUnaryReactor* MaintenanceService::List(grpc::CallbackServerContext* context,
                                                    const v1::ListMaintenanceRequest* request,
                                                    v1::ListMaintenanceResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_maintenance(*request, std::move(done)); });
   return answer(context, list_maintenance(*publication_.load(), *request, clock_.now()), response);
 }
 
 grpc::ServerUnaryReactor* MaintenanceService::Get(grpc::CallbackServerContext* context,
                                                   const v1::GetMaintenanceRequest* request,
                                                   v1::MaintenanceWindow* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_maintenance(request->id(), std::move(done)); });
   return answer(context, get_maintenance(*publication_.load(), request->id(), clock_.now()), response);
 }
 

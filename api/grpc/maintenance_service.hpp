@@ -4,6 +4,7 @@
 #include "api/grpc/callers.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
+#include "api/site/site_queries.hpp"
 #include "fabric/clock.hpp"
 #include "weft/v1/maintenance.grpc.pb.h"
 
@@ -12,8 +13,9 @@ namespace weft::api {
 /// weft.v1.MaintenanceService: reads the published snapshot, passes commands on.
 class MaintenanceService final : public v1::MaintenanceService::CallbackService {
  public:
-  MaintenanceService(const Publication& publication, Commands& commands, const Clock& clock, const Callers& callers)
-      : publication_(publication), commands_(commands), clock_(clock), callers_(callers) {}
+  MaintenanceService(const Publication& publication, Commands& commands, const Clock& clock, const Callers& callers,
+                     const SiteQueries* site = nullptr)
+      : publication_(publication), commands_(commands), clock_(clock), callers_(callers), site_(site) {}
 
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context, const v1::ListMaintenanceRequest* request,
                                  v1::ListMaintenanceResponse* response) override;
@@ -29,6 +31,7 @@ class MaintenanceService final : public v1::MaintenanceService::CallbackService 
   Commands& commands_;
   const Clock& clock_;
   const Callers& callers_;
+  const SiteQueries* site_;
 };
 
 }  // namespace weft::api

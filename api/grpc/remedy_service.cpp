@@ -8,6 +8,7 @@
 #include "api/grpc/answer.hpp"
 #include "api/grpc/command_call.hpp"
 #include "api/grpc/feeds.hpp"
+#include "api/grpc/site_call.hpp"
 #include "api/grpc/watch_stream.hpp"
 
 namespace weft::api {
@@ -30,11 +31,15 @@ RemedyWish wish_of(RemedyAction action, const std::string& target, const Request
 grpc::ServerUnaryReactor* RemedyService::ListPlans(grpc::CallbackServerContext* context,
                                                    const v1::ListPlansRequest* request,
                                                    v1::ListPlansResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_plans(*request, std::move(done)); });
   return answer(context, list_plans(*publication_.load(), *request), response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::GetPlan(grpc::CallbackServerContext* context,
                                                  const v1::GetPlanRequest* request, v1::Plan* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_plan(request->id(), std::move(done)); });
   return answer(context, get_plan(*publication_.load(), request->id()), response);
 }
 

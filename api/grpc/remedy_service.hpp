@@ -5,6 +5,7 @@
 #include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/publication.hpp"
+#include "api/site/site_queries.hpp"
 #include "weft/v1/remedy.grpc.pb.h"
 
 namespace weft::api {
@@ -12,8 +13,9 @@ namespace weft::api {
 /// weft.v1.RemedyService: reads the published snapshot, passes commands on.
 class RemedyService final : public v1::RemedyService::CallbackService {
  public:
-  RemedyService(const Publication& publication, RemedyCommands& commands, WatchDispatcher& hall, const Callers& callers)
-      : publication_(publication), commands_(commands), hall_(hall), callers_(callers) {}
+  RemedyService(const Publication& publication, RemedyCommands& commands, WatchDispatcher& hall, const Callers& callers,
+                const SiteQueries* site = nullptr)
+      : publication_(publication), commands_(commands), hall_(hall), callers_(callers), site_(site) {}
 
   grpc::ServerUnaryReactor* ListPlans(grpc::CallbackServerContext* context, const v1::ListPlansRequest* request,
                                       v1::ListPlansResponse* response) override;
@@ -62,6 +64,7 @@ class RemedyService final : public v1::RemedyService::CallbackService {
   RemedyCommands& commands_;
   WatchDispatcher& hall_;
   const Callers& callers_;
+  const SiteQueries* site_;
 };
 
 }  // namespace weft::api

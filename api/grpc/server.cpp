@@ -82,11 +82,11 @@ struct GrpcServer::State {
         RemedyCommands& remedy_commands, TelemetrySink& telemetry, const Clock& clock)
       : options(the_options),
         hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
-        fabric(publication, clock, hall, the_options.max_topologies),
-        health(publication, hall),
-        incidents(publication, commands, clock, hall, callers),
-        maintenance(publication, commands, clock, callers),
-        remedies(publication, remedy_commands, hall, callers),
+        fabric(publication, clock, hall, the_options.max_topologies, the_options.site),
+        health(publication, hall, the_options.site),
+        incidents(publication, commands, clock, hall, callers, the_options.site),
+        maintenance(publication, commands, clock, callers, the_options.site),
+        remedies(publication, remedy_commands, hall, callers, the_options.site),
         telemetry_hall(telemetry, clock, the_options.telemetry, gate()),
         telemetry_service(publication, telemetry_hall) {}
 

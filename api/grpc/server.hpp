@@ -20,12 +20,15 @@
 
 namespace weft::api {
 
+class SiteQueries;
+
 /// How the gRPC server listens, and its limits.
 struct GrpcOptions {
   std::string address = "127.0.0.1";  ///< an address or a name of this machine
   std::uint16_t port = 9641;          ///< 0: any free one
   unsigned max_watchers = 128;        ///< Watch streams at once; further ones get RESOURCE_EXHAUSTED
   unsigned max_topologies = 16;       ///< GetTopology streams at once
+  const SiteQueries* site = nullptr;  ///< null: reads are answered by snapshots alone. Must outlive the server
   TelemetryLimits telemetry;
   access::Gate* gate = nullptr;                 ///< null: everybody is let in
   const access::TlsKeys* tls = nullptr;         ///< null: plain text. Needs a gate; both must outlive the server

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/http/api_replies.hpp"
 
-#include <cctype>
 #include <memory>
 #include <optional>
 
@@ -14,6 +13,7 @@
 #include "api/convert/queries.hpp"
 #include "api/http/fabric_map.hpp"
 #include "api/http/json.hpp"
+#include "api/http/list_requests.hpp"
 
 namespace weft::api {
 namespace {
@@ -116,52 +116,6 @@ HttpReply topology_reply(const Question& question) {
     return true;
   };
   return reply;
-}
-
-Result<v1::ListIncidentsRequest> incidents_request(const std::string& state) {
-  v1::ListIncidentsRequest request;
-  if (state == "open" || state == "OPEN") {
-    // Whoever asks what is open wants all that goes on, seen by somebody or not.
-    request.add_states(v1::Incident::OPEN);
-    request.add_states(v1::Incident::ACKNOWLEDGED);
-  } else if (state == "acknowledged" || state == "ACKNOWLEDGED") {
-    request.add_states(v1::Incident::ACKNOWLEDGED);
-  } else if (state == "resolved" || state == "RESOLVED") {
-    request.add_states(v1::Incident::RESOLVED);
-  } else if (!state.empty() && state != "all") {
-    return fail(ErrorCode::kInvalidArgument, "state must be one of open, acknowledged, resolved, all");
-  }
-  return request;
-}
-
-Result<v1::ListMaintenanceRequest> maintenance_request(const std::string& state) {
-  v1::ListMaintenanceRequest request;
-  if (state.empty() || state == "active") request.add_states(v1::MaintenanceWindow::ACTIVE);
-  if (state.empty() || state == "planned") request.add_states(v1::MaintenanceWindow::PLANNED);
-  if (state == "over") request.add_states(v1::MaintenanceWindow::OVER);
-  if (request.states().empty() && state != "all")
-    return fail(ErrorCode::kInvalidArgument, "state must be one of active, planned, over, all");
-  return request;
-}
-
-Result<v1::ListPlansRequest> plans_request(std::string state) {
-  v1::ListPlansRequest request;
-  for (char& c : state) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  if (state.empty() || state == "ALL") return request;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(PlanState::kCount); ++i) {
-    const auto each = static_cast<PlanState>(i);
-    if (state == to_string(each) || (state == "OPEN" && !is_over(each))) request.add_states(to_proto(each));
-  }
-  if (request.states().empty())
-    return fail(ErrorCode::kInvalidArgument, "state must be open, all or one of a plan's states, such as proposed");
-  return request;
-}
-
-/// Segments `from` up to `to` as one name: names of switches have slashes in them, and not everybody encodes them.
-std::string joined(const std::vector<std::string>& path, std::size_t from, std::size_t to) {
-  std::string name;
-  for (std::size_t i = from; i < to; ++i) name += (i > from ? "/" : "") + path[i];
-  return name;
 }
 
 /// `node=a&node=b`: what schedulers' hooks ask.

@@ -244,7 +244,7 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
     const HttpRequest asked = plain(request, peer, certificate_names);
     // No co_await within a conditional expression, nor with temporaries: g++ 12 destroys those twice.
     HttpReply reply;
-    if (request.method() == http::verb::post) {
+    if (hall.router.may_wait(asked)) {
       reply = co_await carry_out(hall, asked);
     } else {
       reply = hall.router.handle(asked);

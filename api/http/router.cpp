@@ -10,11 +10,13 @@
 #include "api/http/files.hpp"
 #include "api/http/json.hpp"
 #include "api/http/page.hpp"
+#include "api/http/site_replies.hpp"
 #include "api/http/target.hpp"
 #include "api/metrics/exposition.hpp"
 #include "api/metrics/gzip.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/publication.hpp"
+#include "api/site/site_queries.hpp"
 #include "fabric/clock.hpp"
 
 namespace weft::api {
@@ -87,6 +89,10 @@ void Router::answer(const HttpRequest& request, Done done) const {
     if (!admitted) return done(error_reply(admitted.error()));
     principal = std::move(*admitted);
   }
+  if (request.method != "POST" && is_for_site(target->path) &&
+      site_reply(*desks_.site, *target,
+                 [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); }))
+    return;
   if (request.method != "POST") return done(read(request, std::move(*target), principal));
   if (const auto own = check_own_site(request); !own) {
     if (desks_.gate != nullptr && own.error().code == ErrorCode::kPermissionDenied)
@@ -94,6 +100,16 @@ void Router::answer(const HttpRequest& request, Done done) const {
     return done(error_reply(own.error()));
   }
   carry_out(request, target->path, principal, desks_, clock_->now(), std::move(done));
+}
+
+bool Router::is_for_site(const std::vector<std::string>& path) const {
+  return desks_.site != nullptr && path.size() > 2 && path.front() == "api" && desks_.site->has_others();
+}
+
+bool Router::may_wait(const HttpRequest& request) const {
+  if (request.method == "POST") return true;
+  const auto target = parse_target(request.target);
+  return target && is_for_site(target->path);
 }
 
 HttpReply Router::handle(const HttpRequest& request) const {

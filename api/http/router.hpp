@@ -26,6 +26,7 @@ namespace weft::api {
 class Commands;
 class Publication;
 class RemedyCommands;
+class SiteQueries;
 
 /// What the router needs of a request. Headers are empty when they were not sent.
 struct HttpRequest {
@@ -62,6 +63,7 @@ struct HttpCommandTargets {
   RemedyCommands* remedies = nullptr;
   access::Gate* gate = nullptr;
   Assets assets{};
+  const SiteQueries* site = nullptr;  ///< null: snapshots answer everything
 };
 
 /// Chooses and makes the answer to each request.
@@ -74,10 +76,13 @@ class Router {
   /// Never fails: an error is an answer too. `done` is called once: at once, or for a command later and from any
   /// thread.
   void answer(const HttpRequest& request, Done done) const;
-  /// For what is answered at once: all that is no command.
+  /// The answer may come later: a command, or a question that other shards of the site are asked, too.
+  bool may_wait(const HttpRequest& request) const;
+  /// For what is answered at once: where may_wait() is false.
   HttpReply handle(const HttpRequest& request) const;
 
  private:
+  bool is_for_site(const std::vector<std::string>& path) const;
   HttpReply read(const HttpRequest& request, HttpTarget target, const access::Principal& principal) const;
   HttpReply metrics(const HttpRequest& request) const;
   const Publication* publication_;

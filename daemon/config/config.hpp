@@ -76,6 +76,17 @@ struct StoreConfig {
   Duration incident_retention = std::chrono::hours(365 * 24);
 };
 
+/// Section [site]. Paths and names are empty where they are not set.
+struct SiteConfig {
+  std::string shard;                    ///< empty: the database is our own
+  std::vector<Peer> address;            ///< one at most
+  std::vector<std::string> collectors;  ///< patterns of hosts: see matches_pattern()
+  std::filesystem::path authorities;    ///< of the other shards' servers; empty: plain text
+  std::filesystem::path certificate;    ///< shown to them
+  std::filesystem::path key;            ///< of `certificate`
+  std::filesystem::path token_file;     ///< for them
+};
+
 /// Section [maintenance].
 struct Maintenance {
   unsigned max_windows = 1000;
@@ -214,6 +225,7 @@ struct WeftdConfig {
   analyzer::IncidentPolicy incidents;
   Maintenance maintenance;
   StoreConfig store;
+  SiteConfig site;
   HttpLimits http;
   GrpcLimits grpc;
   Telemetry telemetry;

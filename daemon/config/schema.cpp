@@ -340,9 +340,9 @@ std::vector<Key> telemetry_schema() {
 template <>
 std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
-  for (auto part :
-       {daemon_schema(), security_schema(), infiniband_schema(), ethernet_schema(), analyzer_schema(),
-        maintenance_schema(), events_schema(), remedy_schema(), store_schema(), serving_schema(), telemetry_schema()})
+  for (auto part : {daemon_schema(), security_schema(), infiniband_schema(), ethernet_schema(), analyzer_schema(),
+                    maintenance_schema(), events_schema(), remedy_schema(), store_schema(), site_schema(),
+                    serving_schema(), telemetry_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }
@@ -384,6 +384,7 @@ std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfi
   for (auto& problem : ethernet_contradictions(config)) found.push_back(std::move(problem));
   for (auto& problem : security_contradictions(config)) found.push_back(std::move(problem));
   for (auto& problem : event_contradictions(config.events)) found.push_back(std::move(problem));
+  for (auto& problem : site_contradictions(config)) found.push_back(std::move(problem));
   for (auto& problem : remedy_contradictions(config.remedy)) found.push_back(std::move(problem));
   return found;
 }

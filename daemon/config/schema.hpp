@@ -91,6 +91,10 @@ std::vector<Key> remedy_schema();
 std::vector<Key> events_schema();
 /// What of them contradicts itself, as contradictions().
 std::vector<std::pair<std::string, std::string>> event_contradictions(const Events& events);
+/// The keys of site.*; part of schema().
+std::vector<Key> site_schema();
+/// What is wrong between them; part of contradictions().
+std::vector<std::pair<std::string, std::string>> site_contradictions(const WeftdConfig& config);
 /// The keys of remedy.limits.*; part of remedy_schema().
 std::vector<Key> remedy_limits_schema();
 /// What is wrong between them; part of contradictions().

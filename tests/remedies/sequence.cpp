@@ -78,7 +78,7 @@ class Sequence {
   void start() {
     RemedyMemory memory;
     for (const auto& [id, plan] : journal_) memory.plans.push_back(plan);
-    memory.next_id = journal_.empty() ? 1 : journal_.rbegin()->first + 1;
+    memory.ids = journal_.empty() ? 1 : journal_.rbegin()->first + 1;
     memory.holds = saved_status_;
     // What was not journalled did not happen.
     std::erase_if(aborted_, [this](std::uint64_t id) {

@@ -31,6 +31,8 @@ inline constexpr const char* kHasOwner = "SELECT CASE WHEN to_regclass('weft_sto
 /// Tables of anybody where ours would be made.
 inline constexpr const char* kCountTables =
     "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()";
+/// Where tables are looked for and made; empty when that is not there.
+inline constexpr const char* kOwnSchema = "SELECT coalesce(current_schema(), '')";
 /// 1 when texts are kept as UTF-8.
 inline constexpr const char* kIsUtf8 = "SELECT CASE current_setting('server_encoding') WHEN 'UTF8' THEN 1 ELSE 0 END";
 /// Of the migrations.
@@ -70,6 +72,31 @@ inline constexpr const char* kHolder = "SELECT holder FROM weft_store";
 /// The mark of the last transaction that stayed. Waits for one that is still being committed; and because it writes,
 /// its own COMMIT waits until a standby has that one, too.
 inline constexpr const char* kLastMark = "UPDATE weft_store SET mark = mark RETURNING mark";
+
+/// A transaction waits until no other has said this; a lock of the transaction, so that a pooler may stand between.
+inline constexpr const char* kOneAtATime = "SELECT pg_advisory_xact_lock(8313759)";
+/// How many schemas have that name.
+inline constexpr const char* kHasSchema = "SELECT count(*) FROM pg_namespace WHERE nspname = ?";
+/// 1 when there is a table of that name.
+inline constexpr const char* kHasTable = "SELECT CASE WHEN to_regclass(?) IS NULL THEN 0 ELSE 1 END";
+/// The tables of a site: see site_table.hpp. `last_number` is never lowered: the number of a shard that was taken out
+/// is not used again.
+inline constexpr const char* kCreateSite =
+    "CREATE TABLE IF NOT EXISTS weft_site.site (one BIGINT PRIMARY KEY CHECK (one = 1), first_id BIGINT NOT NULL, "
+    "elder TEXT NOT NULL, last_number BIGINT NOT NULL); "
+    "INSERT INTO weft_site.site VALUES (1, 1, '', 0) ON CONFLICT DO NOTHING; "
+    "CREATE TABLE IF NOT EXISTS weft_site.shard (name TEXT COLLATE \"C\" PRIMARY KEY, number BIGINT NOT NULL UNIQUE); "
+    "CREATE TABLE IF NOT EXISTS weft_site.member (shard TEXT COLLATE \"C\" NOT NULL REFERENCES weft_site.shard ON "
+    "DELETE CASCADE, address TEXT NOT NULL, holder TEXT NOT NULL, epoch BIGINT NOT NULL, fabrics TEXT NOT NULL, "
+    "collectors TEXT NOT NULL, updated TIMESTAMPTZ NOT NULL, PRIMARY KEY (shard, address))";
+/// Parameters: shard, address, holder, epoch, fabrics, collectors. Times are the server's.
+inline constexpr const char* kTellSite =
+    "INSERT INTO weft_site.member VALUES (?, ?, ?, ?, ?, ?, now()) ON CONFLICT (shard, address) DO UPDATE SET holder = "
+    "excluded.holder, epoch = excluded.epoch, fabrics = excluded.fabrics, collectors = excluded.collectors, updated = "
+    "excluded.updated";
+/// Of that shard, but never all: a shard that is stopped stays known.
+inline constexpr const char* kForgetMembers =
+    "DELETE FROM weft_site.member WHERE shard = ? AND updated < now() - interval '1 hour'";
 
 /// After a copy: events are numbered from behind the last one.
 inline constexpr const char* kCountOn =

@@ -51,7 +51,20 @@ std::string name_of(const std::map<std::string, std::string>& options) {
   return name + '/' + value("dbname");
 }
 
+/// In the keyword `options`: what the server sets when the connection begins (PostgreSQL 15 documentation, 34.1.2).
+constexpr std::string_view kSearchPath = "-csearch_path=";
+constexpr std::string_view kShardSchema = "weft_shard_";
+
 }  // namespace
+
+std::string shard_schema(const std::string& shard) {
+  return std::string(kShardSchema) + shard;
+}
+
+std::string shard_url(const std::string& url, const std::string& shard) {
+  if (shard.empty()) return url;
+  return url + (url.find('?') == std::string::npos ? '?' : '&') + "options=-csearch_path%3D" + shard_schema(shard);
+}
 
 Result<PostgresAddress> parse_postgres_address(const std::string& url) {
   const auto refuse = [](const std::string& why) { return fail(ErrorCode::kInvalidArgument, why); };
@@ -88,6 +101,12 @@ Result<PostgresAddress> parse_postgres_address(const std::string& url) {
   options.emplace("gssencmode", "disable");
   options["client_encoding"] = "UTF8";
   address.name = name_of(options);
+  if (const std::string& set = options["options"];
+      set.starts_with(std::string(kSearchPath) + std::string(kShardSchema))) {
+    address.schema = set.substr(kSearchPath.size());
+    address.name += " (schema " + address.schema + ')';
+  }
+  if (options["options"].empty()) options.erase("options");
   return address;
 }
 

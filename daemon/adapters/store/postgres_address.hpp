@@ -13,6 +13,7 @@ namespace weft::store {
 struct PostgresAddress {
   std::map<std::string, std::string> options;  ///< keywords of libpq (PostgreSQL 15 documentation, 34.1.2)
   std::string name;                            ///< "postgresql://weft@db1:5432,db2:5432/weft"; no secret
+  std::string schema{};                        ///< of shard_url(): our tables are there; empty: in the role's own
 };
 
 /// Reads "postgresql://user@host,host/database?keyword=value". What it does not say is added: the server that takes
@@ -20,5 +21,11 @@ struct PostgresAddress {
 /// kInvalidArgument for what is no such address; for one with a password, which belongs into a file (passfile); and for
 /// a host that is neither this machine's nor asked to show its name.
 Result<PostgresAddress> parse_postgres_address(const std::string& url);
+
+/// The schema with the tables of a shard: "weft_shard_north".
+std::string shard_schema(const std::string& shard);
+/// `url` with the schema of that shard in place of the role's own; `url` itself where `shard` is empty. An address that
+/// has `options` already keeps them not.
+std::string shard_url(const std::string& url, const std::string& shard);
 
 }  // namespace weft::store

@@ -39,6 +39,16 @@ Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
   PostgresConnection* const connection = opened->get();
   Found found{Database(std::move(*opened)), connection, false, 0};
   Database& database = found.database;
+  if (!address->schema.empty()) {
+    // A pooler may have dropped what the connection began with.
+    Statement where(database, postgres::kOwnSchema);
+    where.query();
+    while (where.next())
+      if (where.text(0) != address->schema)
+        database.fail(ErrorCode::kFailedPrecondition,
+                      "the schema " + address->schema +
+                          " is not there, or a pooler between does not pass on search_path: see the guide, site.md");
+  }
   if (database.number(postgres::kIsUtf8) == 0)
     database.fail(ErrorCode::kFailedPrecondition,
                   "the database does not keep texts as UTF-8: create it with "

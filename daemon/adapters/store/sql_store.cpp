@@ -11,6 +11,7 @@
 #include "daemon/adapters/store/maintenance_table.hpp"
 #include "daemon/adapters/store/memory_table.hpp"
 #include "daemon/adapters/store/plan_table.hpp"
+#include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/schema.hpp"
 #include "daemon/adapters/store/state_dir.hpp"
@@ -35,7 +36,7 @@ std::size_t stored_in_front(std::span<const AuditRecord> records, std::span<cons
 }
 
 Result<Database> open_state(const std::filesystem::path& state_dir, const StoreOptions& options) {
-  const std::string& url = options.url;
+  const std::string url = shard_url(options.url, options.shard);
   if (url.empty()) {
     if (auto checked = check_mark_for_file(state_dir); !checked) return tl::unexpected<Error>(checked.error());
     return open_database(state_dir / "weft.db", state_schema());
@@ -57,7 +58,12 @@ Result<Database> open_state(const std::filesystem::path& state_dir, const StoreO
 
 Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
   if (options.url.empty()) return check_mark_for_file(state_dir).map([] { return std::string(); });
-  const auto found = look_at_postgres(options.url, state_schema());
+  if (!options.shard.empty()) {
+    const auto site = look_at_site(options.url, options.shard);
+    if (!site) return tl::unexpected<Error>(site.error());
+    if (!site->has_schema) return site->text;
+  }
+  const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
   if (!found) return tl::unexpected<Error>(found.error());
   return check_mark_for_postgres(state_dir, *found).map([&found] { return found->name + ' ' + found->state; });
 }
@@ -69,13 +75,20 @@ Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir
 Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& state_dir, const StoreOptions& options) {
   auto lock = lock_state_dir(state_dir);
   if (!lock) return tl::unexpected<Error>(lock.error());
+  SitePlace place;
+  if (!options.url.empty() && !options.shard.empty()) {
+    auto joined = join_site(options.url, options.shard);
+    if (!joined) return tl::unexpected<Error>(joined.error());
+    place = *joined;
+  }
   auto state = open_state(state_dir, options);
   if (!state) return tl::unexpected<Error>(state.error());
   if (state->number("SELECT count(*) FROM copying") > 0) state->fail(ErrorCode::kFailedPrecondition, kUnfinishedCopy);
   if (auto outcome = state->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   auto history = open_database(state_dir / "history.db", history_schema());
   if (!history) return tl::unexpected<Error>(history.error());
-  std::unique_ptr<SqlStore> store(new SqlStore(std::move(*lock), std::move(*state), std::move(*history), options));
+  std::unique_ptr<SqlStore> store(
+      new SqlStore(std::move(*lock), std::move(*state), std::move(*history), options, place));
   store->publish_status();
   return store;
 }
@@ -87,12 +100,12 @@ void SqlStore::lead(std::int64_t epoch) {
 
 Result<Restored> SqlStore::look(TimePoint resolved_since) {
   Restored restored{read_incidents(state_, resolved_since),
-                    read_next_incident_id(state_),
+                    place_.ids(read_next_incident_id(state_)),
                     read_opened(state_),
                     {},
                     read_collectors(state_),
                     read_maintenance(state_, resolved_since),
-                    read_next_maintenance_id(state_)};
+                    place_.ids(read_next_maintenance_id(state_))};
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return restored;
 }
@@ -217,8 +230,8 @@ Result<void> SqlStore::save_told(std::string_view receiver, std::string_view tex
 }
 
 Result<RemedyMemory> SqlStore::restore_remedies(TimePoint ended_since) {
-  RemedyMemory restored{read_plans(state_, ended_since), read_next_plan_id(state_), read_plans_ended(state_),
-                        read_remedy_state(state_), read_installation(state_)};
+  RemedyMemory restored{read_plans(state_, ended_since), place_.ids(read_next_plan_id(state_)),
+                        read_plans_ended(state_), read_remedy_state(state_), read_installation(state_)};
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return restored;
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "daemon/adapters/store/history.hpp"
+#include "daemon/adapters/store/site_table.hpp"
 #include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/platform/runtime/unique_fd.hpp"
@@ -53,8 +54,12 @@ class SqlStore final : public Store {
   void limit_growth(std::uint32_t pages);
 
  private:
-  SqlStore(runtime::UniqueFd lock, Database state, Database history, const StoreOptions& options)
-      : lock_(std::move(lock)), options_(options), state_(std::move(state)), history_(std::move(history), options) {}
+  SqlStore(runtime::UniqueFd lock, Database state, Database history, const StoreOptions& options, SitePlace place)
+      : lock_(std::move(lock)),
+        options_(options),
+        place_(place),
+        state_(std::move(state)),
+        history_(std::move(history), options) {}
   Result<void> write_waiting();
   /// One transaction that stays when this returns success. `body` is called when it has begun.
   template <typename Body>
@@ -64,6 +69,7 @@ class SqlStore final : public Store {
 
   runtime::UniqueFd lock_;  ///< first, so that it is given up last
   StoreOptions options_;
+  SitePlace place_;
   bool leads_ = !(options_.stands_by && !options_.url.empty());
   Database state_;
   History history_;

@@ -16,6 +16,7 @@
 #include "fabric/analyzer_state.hpp"
 #include "fabric/clock_memory.hpp"
 #include "fabric/counters.hpp"
+#include "fabric/id_series.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/plan.hpp"
@@ -66,13 +67,13 @@ struct FabricMemory {
 
 /// What Store::restore() gives.
 struct Restored {
-  std::vector<Incident> incidents;     ///< ascending by id
-  std::uint64_t next_incident_id = 1;  ///< never given before, even if its predecessors are deleted
+  std::vector<Incident> incidents;  ///< ascending by id
+  IdSeries incident_ids{};          ///< of those to come, even if their predecessors are deleted
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened{};  ///< opened or re-opened, ever
   std::vector<FabricMemory> fabrics;
   std::vector<CollectorMark> collectors;      ///< sorted by host
   MaintenanceList maintenance{};              ///< ascending by id
-  std::uint64_t next_maintenance_id = 1;      ///< never given before
+  IdSeries maintenance_ids{};                 ///< of those to come
   std::map<std::string, std::string> told{};  ///< by receiver of events, as save_told() was given it; not of look()
 };
 
@@ -199,6 +200,8 @@ struct StoreOptions {
   std::string url{};
   /// With `url`: the database is not taken but read, and nothing is written there before Store::lead().
   bool stands_by = false;
+  /// With `url`: the part of the database that is this shard's (see site_table.hpp); empty: all of it is ours.
+  std::string shard{};
 };
 
 /// Opens history.db and, without `options.url`, weft.db in `state_dir`, made when missing, and keeps every other weftd

@@ -27,6 +27,7 @@
 #include "daemon/programs/uplink/options.hpp"
 #include "daemon/programs/uplink/shipper.hpp"
 #include "fabric/list_text.hpp"
+#include "fabric/site.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"
@@ -135,6 +136,7 @@ class Uplink {
       log()->error("batch {} is skipped because weftd refused it: {}", *wrong, why.message);
     explain(why.message);
     retry_at_ = Steady::now();
+    if (analyzers_.redirect(weft::addresses_elsewhere(why.message))) return;
     if (!is_our_batch && analyzers_.try_next()) return;
     // Spread: what cut off one collector cut off thousands.
     const Duration delay = backoff_.next();
@@ -146,7 +148,9 @@ class Uplink {
   void explain(const std::string& why) {
     std::string& known = troubles_[analyzers_.current()];
     if (std::exchange(known, why) == why) return;
-    if (api::is_standby(why))
+    if (!weft::addresses_elsewhere(why).empty())
+      log()->info("{} sends us on ({})", analyzers_.current(), why);
+    else if (api::is_standby(why))
       log()->info("{} does not lead ({})", analyzers_.current(), why);
     else
       log()->warn("no connection to {}: {}", analyzers_.current(), why);

@@ -102,6 +102,11 @@ Client::Client(const std::string& servers, const api::ClientSecurity& security)
   open();
 }
 
+void Client::note_missing(const std::string& shard) {
+  if (missing_.insert(shard).second && notes != nullptr)
+    *notes << "weftctl: shard " << printable(shard) << " does not answer: what it owns is not shown\n";
+}
+
 void Client::open() {
   channel_ = channel_to(servers_.current(), security_, has_others());
   fabric.emplace(channel_);

@@ -6,11 +6,13 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/sync_stream.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -93,6 +95,11 @@ class Client {
       if (request.page_token().empty()) break;
     }
     all.clear_next_page_token();
+    if constexpr (requires { all.missing_shards(); }) {
+      auto& missing = *all.mutable_missing_shards();
+      std::sort(missing.begin(), missing.end());
+      missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+    }
     return all;
   }
   /// Makes a call of any form, which returns how it ended; it has its deadline already. Throws as call() or change().
@@ -148,8 +155,12 @@ class Client {
       response.Clear();
       return ((*stub).*method)(&context, request, &response);
     });
+    if constexpr (requires { response.missing_shards(); })
+      for (const std::string& shard : response.missing_shards()) note_missing(shard);
     return response;
   }
+  /// Says once that this shard of the site did not answer.
+  void note_missing(const std::string& shard);
   void open();
   grpc::Status connect();
   void serves();
@@ -161,6 +172,7 @@ class Client {
   api::ServerList servers_;
   std::shared_ptr<grpc::Channel> channel_;
   std::size_t noted_ = 0;               ///< the server that the user knows of
+  std::set<std::string> missing_;       ///< shards of which note_missing() has told
   std::string round_;                   ///< what is wrong with each server since the last one that answered
   std::optional<Moment> follow_until_;  ///< a stream that was heard is sought again until then
 };

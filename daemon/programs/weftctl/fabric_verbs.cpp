@@ -104,6 +104,29 @@ void print_leadership(const Session& session, const v1::Status::Leadership& role
                 << printable(role.trouble()) << '\n';
 }
 
+/// The weftd, or pairs, of the site.
+void print_shards(const Session& session, const v1::Status& status) {
+  if (status.shards().empty()) return;
+  const auto joined = [](const auto& list) {
+    std::string text;
+    for (const std::string& each : list) text += (text.empty() ? "" : ", ") + each;
+    return text;
+  };
+  session.out << "\nShards of the site; fabrics and figures above are of this weftd's own.\n";
+  Table table({"SHARD", judged("STATE"), "ADDRESSES", spare("LEADER"), spare("FABRICS"), story("OPEN INCIDENTS")});
+  for (const v1::Status::Shard& shard : status.shards()) {
+    const v1::Status::Incidents& open = shard.open_incidents();
+    const std::string figures = !shard.has_open_incidents()
+                                    ? "not known"
+                                    : std::to_string(open.critical()) + " critical, " + std::to_string(open.warning()) +
+                                          " warning, " + std::to_string(open.info()) + " info";
+    const char* state = shard.own() ? "this weftd's own" : shard.answers() ? "answers" : "does not answer";
+    table.add({shard.name(), state, joined(shard.addresses()), shard.leader(), joined(shard.fabrics()),
+               figures + (shard.trouble().empty() ? "" : "; " + shard.trouble())});
+  }
+  table.print(session.sheet());
+}
+
 void print_waiting_plans(const Session& session) {
   constexpr int kMostNamed = 5;
   v1::ListPlansRequest request;
@@ -124,6 +147,7 @@ Exit show_status(const Session& session) {
       session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
   bool good = status.ready();
   for (const v1::Fabric& fabric : status.fabrics()) good = good && fabric.watching();
+  for (const v1::Status::Shard& shard : status.shards()) good = good && shard.answers();
   if (session.json) {
     session.out << json_text(status, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;
@@ -149,6 +173,7 @@ Exit show_status(const Session& session) {
   print_waiting_plans(session);
   if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";
   if (status.has_leadership()) print_leadership(session, status.leadership());
+  print_shards(session, status);
   if (!status.store_ok()) session.out << "Not all data is stored: " << printable(status.store_status()) << '\n';
   return good ? Exit::kGood : Exit::kBadNews;
 }

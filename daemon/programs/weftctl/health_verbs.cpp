@@ -31,6 +31,7 @@ v1::ListHealthResponse health_of(const Session& session, const std::vector<std::
     for (std::size_t i = at; i < std::min(at + kAtOnce, nodes.size()); ++i) request.add_nodes(nodes[i]);
     auto part = session.client.call(session.client.health, &v1::HealthService::Stub::BatchGet, request);
     for (v1::NodeHealth& health : *part.mutable_nodes()) *all.add_nodes() = std::move(health);
+    all.mutable_missing_shards()->MergeFrom(part.missing_shards());
   }
   return all;
 }
@@ -87,6 +88,7 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
   bool good =
       !nodes.empty() ||
       session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest()).ready();
+  good = good && (!nodes.empty() || answer.missing_shards().empty());
   for (const v1::NodeHealth& health : answer.nodes()) good = good && health.verdict() == v1::NodeHealth::HEALTHY;
   const Exit result = good ? Exit::kGood : Exit::kBadNews;
   if (session.json) {
@@ -94,8 +96,9 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
     return result;
   }
   if (answer.nodes().empty()) {
-    session.out << (result == Exit::kGood ? "All nodes are healthy.\n"
-                                          : "Unknown: weftd's first sweep is not complete.\n");
+    session.out << (result == Exit::kGood             ? "All nodes are healthy.\n"
+                    : answer.missing_shards().empty() ? "Unknown: weftd's first sweep is not complete.\n"
+                                                      : "Unknown: not all shards answer.\n");
     return result;
   }
   Table table({"NODE", judged("VERDICT"), judged("ACTION"), story("REASON")});

@@ -69,7 +69,8 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
   const std::string rest =
       planned == 0 ? "" : std::to_string(planned) + " more are planned work: weftctl incidents --all\n";
   if (incidents.incidents().empty()) {
-    session.out << (all ? "No incidents.\n" : "No open incidents.\n") << rest;
+    session.out << (all ? "No incidents" : "No open incidents")
+                << (incidents.missing_shards().empty() ? ".\n" : " in the shards that answer.\n") << rest;
     return Exit::kGood;
   }
   Table table({"ID", judged("SEVERITY"), "KIND", spare(judged("STATE")), age("OPENED"), story("SUMMARY")});

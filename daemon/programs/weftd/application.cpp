@@ -16,7 +16,11 @@
 
 #include "api/grpc/server.hpp"
 #include "api/http/server.hpp"
+#include "api/site/site_queries.hpp"
 #include "daemon/adapters/store/lease.hpp"
+#include "daemon/adapters/store/postgres_address.hpp"
+#include "daemon/adapters/store/site_registry.hpp"
+#include "daemon/config/value_text.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/unkillable.hpp"
@@ -82,6 +86,7 @@ std::string run_digits(const store::Lease* lease) {
 
 // Where a collector or a person would ask this weftd.
 std::string own_address(const config::WeftdConfig& config) {
+  if (!config.site.address.empty()) return config::format_peers(config.site.address).front();
   std::string host = config.listen.grpc.host;
   if (host.empty() || host == "0.0.0.0" || host == "::") {
     std::array<char, 256> name{};
@@ -101,6 +106,22 @@ std::size_t tell_unkillable(std::set<pid_t>& told) {
   }
   told = std::move(all);
   return told.size();
+}
+
+store::SiteMember site_member(const config::WeftdConfig& config, std::string address) {
+  store::SiteMember member{config.site.shard, std::move(address), store::holder_name()};
+  for (const std::string& pattern : config.site.collectors) member.collectors += pattern + '\n';
+  return member;
+}
+
+api::ClientSecurity site_security(const config::SiteConfig& site) {
+  return {site.authorities, site.certificate, site.key, site.token_file, {}};
+}
+
+std::string fabric_lines(const std::vector<FabricView>& fabrics) {
+  std::string lines;
+  for (const FabricView& fabric : fabrics) lines += fabric.name + '\n';
+  return lines;
 }
 
 api::TelemetryLimits telemetry_limits(const config::Telemetry& telemetry) {
@@ -156,7 +177,7 @@ Result<End> run_once(const config::WeftdConfig& config) {
   if (!expected) return fail(ErrorCode::kInvalidArgument, expected.error().message);
   if (const auto names = sweeper::read_node_names(config.infiniband.node_name_map); !names)
     logger("infiniband")->warn("nodes keep their descriptions as names: {}", names.error().message);
-  auto store = store::open_store(config.state_dir, store_options(config.store));
+  auto store = store::open_store(config.state_dir, store_options(config));
   if (!store) return tl::unexpected(store.error());
   auto security = Security::open(config.security, clock);
   if (!security) return tl::unexpected(security.error());
@@ -164,7 +185,8 @@ Result<End> run_once(const config::WeftdConfig& config) {
   if (!remedy_options) return tl::unexpected(remedy_options.error());
   std::unique_ptr<store::Lease> lease;
   if (!config.store.url.empty()) {
-    auto started = store::Lease::start(config.store.url, store::holder_name(), own_address(config));
+    auto started = store::Lease::start(store::shard_url(config.store.url, config.site.shard), store::holder_name(),
+                                       own_address(config));
     if (!started) return tl::unexpected(started.error());
     lease = std::move(*started);
     remedy_options->permit = [lease = lease.get()]() -> Result<ActPermit> {
@@ -176,6 +198,12 @@ Result<End> run_once(const config::WeftdConfig& config) {
   const auto epoch = lease ? lease->view().epoch : std::nullopt;
   if (epoch) (*store)->lead(*epoch);
   const bool leads = !lease || epoch;
+  std::unique_ptr<store::SiteRegistry> registry;
+  if (!config.site.shard.empty()) {
+    auto started = store::SiteRegistry::start(config.store.url, site_member(config, own_address(config)));
+    if (!started) return tl::unexpected(started.error());
+    registry = std::move(*started);
+  }
   auto ledger = read_ledger(**store, config, clock.now(), true);
   if (!ledger) return tl::unexpected(ledger.error());
   remedy_options->clock = std::move(ledger->clock);
@@ -203,6 +231,8 @@ Result<End> run_once(const config::WeftdConfig& config) {
   Core core(config, std::move(*expected), **store, std::move(ledger->restored), store_lane, remedies, publication,
             clock, post);
   if (!leads) core.stand_by();
+  if (registry) core.show(registry->site());
+  api::SiteQueries site(publication, clock, site_security(config.site));
   remedies.set_on_news([&core] { core.take_plans(); });
   auto ethernet = EthernetWatcher::open(main, config.ethernet, core.hosts(), clock);
   if (!ethernet) return tl::unexpected(ethernet.error());
@@ -217,8 +247,9 @@ Result<End> run_once(const config::WeftdConfig& config) {
   TelemetryInbox inbox(main, core.hosts(), config.telemetry.max_collectors, [&core] { core.take_hosts(); });
   std::optional<RoleKeeper> role;
   MainThreadExecutor main_thread(post, [&role](CommandKind kind) { return role->refusal(kind); });
-  CommandForwarder commands(main_thread, core);
-  RemedyCommandForwarder remedy_commands(main_thread, remedies);
+  const CurrentSite current_site = [&registry] { return registry ? registry->site() : nullptr; };
+  CommandForwarder commands(main_thread, core, current_site);
+  RemedyCommandForwarder remedy_commands(main_thread, remedies, current_site);
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
   RoleKeeper::Options role_options;
   role_options.leads = leads;
@@ -240,6 +271,7 @@ Result<End> run_once(const config::WeftdConfig& config) {
   auto grpc = api::GrpcServer::start({.address = config.listen.grpc.host,
                                       .port = config.listen.grpc.port,
                                       .max_watchers = config.grpc.max_watchers,
+                                      .site = registry ? &site : nullptr,
                                       .telemetry = telemetry_limits(config.telemetry),
                                       .gate = (*security)->gate(),
                                       .tls = (*security)->tls()},
@@ -253,7 +285,8 @@ Result<End> run_once(const config::WeftdConfig& config) {
        .max_connections_per_address = config.http.max_connections_per_address,
        .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout),
        .tls = (*security)->tls()},
-      publication, clock, {metrics.collectable()}, {&commands, &remedy_commands, (*security)->gate(), page_assets()});
+      publication, clock, {metrics.collectable()},
+      {&commands, &remedy_commands, (*security)->gate(), page_assets(), registry ? &site : nullptr});
   if (!http) return tl::unexpected(http.error());
   logger("weftd")->info("HTTP on {}://{}:{}/, gRPC on {}:{}", (*security)->tls() ? "https" : "http",
                         config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());
@@ -283,6 +316,13 @@ Result<End> run_once(const config::WeftdConfig& config) {
         metrics.set_fabric(took->first, took->second, 0, 0);
     sd_notify(0, "WATCHDOG=1");
   });
+  Beat look_at_site(main, store::kReadSiteEvery, [&] {
+    const Leadership& now = role->leadership();
+    registry->tell(store::holder_name(), now.leads ? now.epoch : 0, fabric_lines(publication.load()->fabrics));
+    core.show(registry->site());
+    site.probe();
+    metrics.set(site.figures());
+  });
   // Files are read on a lane: a disk that hangs must not hold up the picture.
   runtime::Lane files_lane({.name = "files",
                             .capacity = 1,
@@ -305,6 +345,7 @@ Result<End> run_once(const config::WeftdConfig& config) {
   end = [&] {
     beat.stop();
     look_at_files.stop();
+    look_at_site.stop();
     watchers.stop();
     if (*ethernet) (*ethernet)->stop();
     main.stop();
@@ -323,11 +364,13 @@ Result<End> run_once(const config::WeftdConfig& config) {
   }
   beat.start();
   if ((*security)->is_guarded() || expected_topology.is_configured()) look_at_files.start();
+  if (registry) look_at_site.start();
   sd_notify(0, "READY=1");
   main.run();
 
   files_lane.stop();
   (*http)->stop();
+  site.stop();
   main_thread.close();
   inbox.close();
   core.hosts().stop();

@@ -12,6 +12,7 @@
 #include "api/publication/commands.hpp"
 #include "daemon/programs/weftd/core.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
+#include "fabric/site.hpp"
 
 namespace weft::daemon {
 
@@ -63,22 +64,40 @@ class MainThreadExecutor {
   bool closed_ = false;
 };
 
+/// The site as it is known now; null: none. May be called from any thread.
+using CurrentSite = std::function<SitePtr()>;
+
+/// Why a command about `name`, of which `id` is the number, is not for this weftd: another shard of the site gave that
+/// id. Nothing: it is.
+inline std::optional<Error> refused_as_foreign(const CurrentSite& current, std::uint64_t id, const std::string& name) {
+  const SitePtr site = current ? current() : nullptr;
+  const SiteShard* const owner = site ? site->owner_of(id) : nullptr;
+  if (owner == nullptr || owner->name == site->own) return std::nullopt;
+  return belongs_to(name, *owner);
+}
+
 /// What users ask of incidents and of planned work.
 class CommandForwarder final : public api::Commands {
  public:
-  /// Both must outlive it.
-  CommandForwarder(MainThreadExecutor& main_thread, Core& core)
-      : main_(main_thread), core_(core), maintenance_(core.maintenance()) {}
+  /// Both must outlive it; so must what `site` captures, if there is one.
+  CommandForwarder(MainThreadExecutor& main_thread, Core& core, CurrentSite site = {})
+      : main_(main_thread), core_(core), maintenance_(core.maintenance()), site_(std::move(site)) {}
   void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
+    if (auto foreign = refused_as_foreign(site_, incident, incident_name(incident)))
+      return callback(tl::unexpected(*foreign));
     main_.call(CommandKind::kChange, core_, &Core::acknowledge, std::move(callback), incident, std::move(who));
   }
   void silence(std::uint64_t incident, TimePoint until, std::string who, Callback callback) override {
+    if (auto foreign = refused_as_foreign(site_, incident, incident_name(incident)))
+      return callback(tl::unexpected(*foreign));
     main_.call(CommandKind::kChange, core_, &Core::silence, std::move(callback), incident, until, std::move(who));
   }
   void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) override {
     main_.call(CommandKind::kChange, maintenance_, &MaintenanceService::add, std::move(callback), std::move(window));
   }
   void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) override {
+    if (auto foreign = refused_as_foreign(site_, window, maintenance_name(window)))
+      return callback(tl::unexpected(*foreign));
     main_.call(CommandKind::kChange, maintenance_, &MaintenanceService::end, std::move(callback), window,
                std::move(who));
   }
@@ -87,23 +106,27 @@ class CommandForwarder final : public api::Commands {
   MainThreadExecutor& main_;
   Core& core_;
   MaintenanceService& maintenance_;
+  const CurrentSite site_;
 };
 
 /// What users ask of remedies.
 class RemedyCommandForwarder final : public api::RemedyCommands {
  public:
   /// Both must outlive it.
-  RemedyCommandForwarder(MainThreadExecutor& main_thread, RemedyController& remedies)
-      : main_(main_thread), remedies_(remedies) {}
+  RemedyCommandForwarder(MainThreadExecutor& main_thread, RemedyController& remedies, CurrentSite site = {})
+      : main_(main_thread), remedies_(remedies), site_(std::move(site)) {}
   void approve(std::uint64_t plan, std::uint64_t revision, std::string who, PlanCallback callback) override {
+    if (auto foreign = refused_as_foreign(site_, plan, plan_name(plan))) return callback(tl::unexpected(*foreign));
     main_.call(CommandKind::kChange, remedies_, &RemedyController::approve, std::move(callback), plan, revision,
                std::move(who));
   }
   void abort(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
+    if (auto foreign = refused_as_foreign(site_, plan, plan_name(plan))) return callback(tl::unexpected(*foreign));
     main_.call(CommandKind::kChange, remedies_, &RemedyController::abort, std::move(callback), plan, std::move(why),
                std::move(who));
   }
   void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
+    if (auto foreign = refused_as_foreign(site_, plan, plan_name(plan))) return callback(tl::unexpected(*foreign));
     main_.call(CommandKind::kChange, remedies_, &RemedyController::reject, std::move(callback), plan, std::move(why),
                std::move(who));
   }
@@ -125,6 +148,7 @@ class RemedyCommandForwarder final : public api::RemedyCommands {
  private:
   MainThreadExecutor& main_;
   RemedyController& remedies_;
+  const CurrentSite site_;
 };
 
 }  // namespace weft::daemon

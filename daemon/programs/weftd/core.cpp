@@ -48,9 +48,9 @@ Core::Core(const config::WeftdConfig& config, ExpectedCabling expected, store::S
       host_rules_(config.analyzer, clock.now()),
       hosts_(config.telemetry, std::move(restored.collectors), restored.incidents, host_rules_, store, store_lane,
              clock, post_),
-      incidents_(config.incidents, std::move(restored.incidents), restored.next_incident_id),
+      incidents_(config.incidents, std::move(restored.incidents), restored.incident_ids),
       maintenance_(config.maintenance, config.incidents.retention, std::move(restored.maintenance),
-                   restored.next_maintenance_id, store, store_lane, clock, post_,
+                   restored.maintenance_ids, store, store_lane, clock, post_,
                    [this] {
                      set_maintenance_windows();
                      publish();
@@ -425,6 +425,7 @@ void Core::publish() {
   snapshot->figures.store_ok = status.ok;
   snapshot->figures.store_status = status.message;
   snapshot->leadership = leadership_;
+  snapshot->site = site_;
   remedies_.complete(*snapshot, incidents_.last_evidence());
   publication_.publish(std::move(snapshot));
   published_ = now;

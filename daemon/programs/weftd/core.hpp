@@ -80,6 +80,8 @@ class Core {
   void lead(store::Restored ledger);
   /// Who leads, to be shown with the next picture; at once when it is another or in another state.
   void show(Leadership leadership);
+  /// The site that this weftd is a part of, to be shown with the next picture; at once when it changed.
+  void show(SitePtr site);
 
   /// The end: commands whose change did not reach the disk, and all later ones, get kUnavailable. Call it when the
   /// store lane has stopped and its last answers were posted.
@@ -154,6 +156,7 @@ class Core {
   bool stopped_ = false;
   bool leads_ = true;
   Leadership leadership_;
+  SitePtr site_;  ///< null: none
   std::shared_ptr<const analyzer::IncidentList> shown_;
   std::uint64_t revision_ = 0;
   TimePoint started_;

@@ -10,9 +10,9 @@
 namespace weft::daemon {
 
 void Core::take_incidents(store::Restored& ledger) {
-  incidents_ = analyzer::IncidentManager(config_.incidents, std::move(ledger.incidents), ledger.next_incident_id);
+  incidents_ = analyzer::IncidentManager(config_.incidents, std::move(ledger.incidents), ledger.incident_ids);
   opened_before_ = ledger.opened;
-  maintenance_.restore(std::move(ledger.maintenance), ledger.next_maintenance_id);
+  maintenance_.restore(std::move(ledger.maintenance), ledger.maintenance_ids);
 }
 
 void Core::follow(store::Restored ledger) {
@@ -52,6 +52,13 @@ void Core::show(Leadership leadership) {
                        leadership.epoch != leadership_.epoch || leadership.leader != leadership_.leader;
   leadership_ = std::move(leadership);
   if (is_news) publish();
+}
+
+void Core::show(SitePtr site) {
+  if (site == site_) return;
+  site_ = std::move(site);
+  hosts_.show(site_);
+  publish();
 }
 
 }  // namespace weft::daemon

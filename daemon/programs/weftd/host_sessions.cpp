@@ -111,6 +111,9 @@ HostSessions::Host* HostSessions::admit(const Stream& stream, const api::Collect
 }
 
 void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
+  if (const SiteShard* const owner = site_ ? site_->collected_by(hello.host) : nullptr;
+      owner != nullptr && owner->name != site_->own)
+    return stream->end(elsewhere(hello.host, *owner));
   if (!refusal_.empty()) return stream->end({ErrorCode::kUnavailable, refusal_});
   const TimePoint now = clock_.now();
   Host* const host = admit(stream, hello, now);

@@ -56,6 +56,8 @@ class HostSessions {
   void restore(std::vector<store::CollectorMark> known, std::span<const Incident> incidents);
   /// Hellos are answered with this failure (kUnavailable) from now on; empty: they are heard.
   void refuse(std::string why) { refusal_ = std::move(why); }
+  /// Hellos of collectors that belong to another shard are answered with its addresses from now on.
+  void show(SitePtr site) { site_ = std::move(site); }
 
   /// We are behind with our work: streams that only tell of the past wait meanwhile.
   void set_behind(bool behind);
@@ -112,6 +114,7 @@ class HostSessions {
   TimePoint saved_at_ = kNever;
   HostFigures figures_;
   std::string refusal_;  ///< of hellos; empty: none
+  SitePtr site_;         ///< null: all collectors are ours
 };
 
 }  // namespace weft::daemon

@@ -18,8 +18,8 @@ constexpr Duration kFurthestAhead = std::chrono::hours(366 * 24);
 }  // namespace
 
 MaintenanceService::MaintenanceService(const config::Maintenance& limits, Duration retention, MaintenanceList known,
-                                       std::uint64_t next_id, store::Store& store, runtime::Lane& store_lane,
-                                       const Clock& clock, Post post, std::function<void()> changed)
+                                       IdSeries ids, store::Store& store, runtime::Lane& store_lane, const Clock& clock,
+                                       Post post, std::function<void()> changed)
     : limits_(limits),
       retention_(retention),
       clock_(clock),
@@ -28,13 +28,13 @@ MaintenanceService::MaintenanceService(const config::Maintenance& limits, Durati
           store_lane, std::move(post),
           [&store](const MaintenanceWindow& window) { return store.save_maintenance(window); },
           [this](const MaintenanceWindow& window, const runtime::WriteOutcome& outcome) { saved(window, outcome); }) {
-  restore(std::move(known), next_id);
+  restore(std::move(known), ids);
 }
 
-void MaintenanceService::restore(MaintenanceList known, std::uint64_t next_id) {
-  next_id_ = std::max<std::uint64_t>(1, next_id);
+void MaintenanceService::restore(MaintenanceList known, IdSeries ids) {
+  ids_ = ids;
   std::ranges::sort(known, {}, &MaintenanceWindow::id);
-  if (!known.empty()) next_id_ = std::max(next_id_, known.back().id + 1);
+  if (!known.empty()) ids_.skip(known.back().id);
   windows_ = std::make_shared<const MaintenanceList>(std::move(known));
 }
 
@@ -63,7 +63,7 @@ void MaintenanceService::add(MaintenanceWindow window, Callback callback) {
   if (stopped_) return callback(stopping());
   const TimePoint now = clock_.now();
   if (auto good = check(window, now); !good) return callback(tl::unexpected(good.error()));
-  window.id = next_id_++;
+  window.id = ids_.take();
   window.added = now;
   window.ended = kNever;
   window.ended_by.clear();

@@ -26,12 +26,12 @@ class MaintenanceService {
 
   /// `known` of the store; over ones are forgotten `retention` after their end (the store keeps them longer).
   /// `changed` is called when windows() has changed, before whoever asked is told.
-  MaintenanceService(const config::Maintenance& limits, Duration retention, MaintenanceList known,
-                     std::uint64_t next_id, store::Store& store, runtime::Lane& store_lane, const Clock& clock,
-                     Post post, std::function<void()> changed);
+  MaintenanceService(const config::Maintenance& limits, Duration retention, MaintenanceList known, IdSeries ids,
+                     store::Store& store, runtime::Lane& store_lane, const Clock& clock, Post post,
+                     std::function<void()> changed);
 
   /// What the ledger holds takes the place of what was known; `changed` is not called.
-  void restore(MaintenanceList known, std::uint64_t next_id);
+  void restore(MaintenanceList known, IdSeries ids);
   /// See api::Commands::add_maintenance().
   void add(MaintenanceWindow window, Callback callback);
   /// See api::Commands::end_maintenance().
@@ -52,7 +52,7 @@ class MaintenanceService {
   const config::Maintenance& limits_;
   Duration retention_;
   MaintenanceListPtr windows_;
-  std::uint64_t next_id_ = 1;
+  IdSeries ids_;
   const Clock& clock_;
   std::function<void()> changed_;
   runtime::WriteBehind<MaintenanceWindow> writes_;

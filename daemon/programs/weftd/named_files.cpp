@@ -77,18 +77,19 @@ Result<std::uint64_t> read_management_key(const std::filesystem::path& file) {
   return *key;
 }
 
-store::StoreOptions store_options(const config::StoreConfig& config) {
-  return {.history_interval = config.history_interval,
-          .history_retention = config.history_retention,
-          .max_history_bytes = config.max_history_bytes.value,
-          .incident_retention = config.incident_retention,
-          .url = config.url,
-          .stands_by = true};
+store::StoreOptions store_options(const config::WeftdConfig& config) {
+  return {.history_interval = config.store.history_interval,
+          .history_retention = config.store.history_retention,
+          .max_history_bytes = config.store.max_history_bytes.value,
+          .incident_retention = config.store.incident_retention,
+          .url = config.store.url,
+          .stands_by = true,
+          .shard = config.site.shard};
 }
 
 std::string store_name(const config::WeftdConfig& config) {
   if (config.store.url.empty()) return config.state_dir.string();
-  const auto address = store::parse_postgres_address(config.store.url);
+  const auto address = store::parse_postgres_address(store::shard_url(config.store.url, config.site.shard));
   return address ? address->name : "PostgreSQL";
 }
 
@@ -110,7 +111,7 @@ std::vector<Error> check_named_files(const config::WeftdConfig& config, const Cl
                         "remedy.infiniband_port.program: " + found.error().message + ", or it is not executable"});
   const api::Publication nothing;
   check(EventDispatcher::make(config, nothing, clock));
-  const auto store = store::check_store(config.state_dir, store_options(config.store));
+  const auto store = store::check_store(config.state_dir, store_options(config));
   check(store);
   if (store && !store->empty()) std::cout << *store << ".\n";
   return errors;

@@ -31,7 +31,7 @@ Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& co
 Result<std::uint64_t> read_management_key(const std::filesystem::path& file);
 
 /// Where and how long things are kept.
-store::StoreOptions store_options(const config::StoreConfig& config);
+store::StoreOptions store_options(const config::WeftdConfig& config);
 /// Where they are kept, for people: the state directory, or an address without a password.
 std::string store_name(const config::WeftdConfig& config);
 

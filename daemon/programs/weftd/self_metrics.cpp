@@ -5,6 +5,8 @@
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
+#include <algorithm>
+
 namespace weft::daemon {
 namespace {
 
@@ -55,6 +57,11 @@ struct SelfMetrics::Families {
       gauge("weft_expected_topology_refused",
             "1 while the file of infiniband.expected_topology is invalid and the previous one stays in use.");
   Family<Gauge>& planned = gauge("weft_expected_topology_links", "Links that the expected topology plans.");
+  std::vector<std::string> shards{};  ///< that have metrics
+  Family<Gauge>& shard_answers =
+      gauge("weft_shard_answers", "1 while this shard of the site answers this weftd; always 1 for its own.");
+  Family<Gauge>& shard_epoch =
+      gauge("weft_shard_epoch", "Epoch of the shard's leader, as the database has it; 0: none has told yet.");
   Family<Gauge>& unkillable = gauge(
       "weft_unkillable_processes", "Child processes that were killed and have not ended, as in uninterruptible sleep.");
   Family<Gauge>& registered =
@@ -127,6 +134,20 @@ void SelfMetrics::set(const SecurityFigures& security) {
 void SelfMetrics::set(const ExpectedFigures& expected) {
   families_->bad_plan.Add({}).Set(expected.refused ? 1 : 0);
   families_->planned.Add({}).Set(static_cast<double>(expected.links));
+}
+
+void SelfMetrics::set(const std::vector<api::ShardFigures>& shards) {
+  for (const std::string& name : families_->shards) {
+    if (std::ranges::find(shards, name, &api::ShardFigures::name) != shards.end()) continue;
+    families_->shard_answers.Remove(&families_->shard_answers.Add({{"shard", name}}));
+    families_->shard_epoch.Remove(&families_->shard_epoch.Add({{"shard", name}}));
+  }
+  families_->shards.clear();
+  for (const api::ShardFigures& shard : shards) {
+    families_->shards.push_back(shard.name);
+    families_->shard_answers.Add({{"shard", shard.name}}).Set(shard.answers ? 1 : 0);
+    families_->shard_epoch.Add({{"shard", shard.name}}).Set(static_cast<double>(shard.epoch));
+  }
 }
 
 void SelfMetrics::set_unkillable(std::size_t processes) {

@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "api/grpc/stream_registry.hpp"
+#include "api/site/site_queries.hpp"
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/adapters/webhooks/event_sender.hpp"
 #include "daemon/platform/runtime/lane.hpp"
@@ -47,6 +49,8 @@ class SelfMetrics {
   void set(const SecurityFigures& security);
   /// Sets the metrics of the expected topology's file.
   void set(const ExpectedFigures& expected);
+  /// Sets the metrics of the site's shards; those of shards that are gone stay away.
+  void set(const std::vector<api::ShardFigures>& shards);
   /// Sets how many children were killed and have not ended (runtime::unkillable()).
   void set_unkillable(std::size_t processes);
   /// Sets the metrics of one fabric. Times are seconds; the counts grow from the start of the process.

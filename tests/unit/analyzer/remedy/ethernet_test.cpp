@@ -94,7 +94,7 @@ TEST(EthernetRemedies, APlanThatNobodyCouldCarryOutIsTheWebhooksOnceThereIsOne) 
   const EthernetBook with_webhook(true);
   RemedyMemory memory;
   memory.plans.push_back(*b.book->find(1));
-  memory.next_id = 2;
+  memory.ids = 2;
   b.book.emplace(with_webhook.settings, memory, EthernetFabric::now());
   b.book->review(b.look());
   EXPECT_EQ(b.book->find(1)->actuator, "webhook");

@@ -42,7 +42,7 @@ TEST(Marks, EachOrderCarriesTheStoresId) {
 
 TEST(Marks, AMarkWithoutAnIdIsOursWhereTheJournalHoldsItsPlan) {
   RemedyMemory memory;
-  memory.next_id = 9;
+  memory.ids = 9;
   Book plain;
   for (const bool holds : {true, false}) {
     Plan plan;

@@ -300,7 +300,7 @@ TEST(PlanManager, ALinkThatIsOutStaysCountedWhenTheSubnetIsDiscoveredAnew) {
   out.finished = b.fabric.now();
   b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
   b.fabric.rediscover();
-  memory.next_id = 2;
+  memory.ids = 2;
   b.book.emplace(b.settings, std::move(memory), b.fabric.now());
   const auto refused =
       b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-1"), "looks bad", "ann", b.look());

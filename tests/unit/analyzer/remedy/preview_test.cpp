@@ -34,7 +34,7 @@ struct Wishes : ::testing::Test, Book {
     out.actuator = "fake";
     out.in_force = true;
     out.finished = fabric.now();
-    memory.next_id = 2;
+    memory.ids = 2;
     book.emplace(settings, std::move(memory), fabric.now());
   }
   static const Candidate& candidate(const Plan& plan, RemedyAction action) {

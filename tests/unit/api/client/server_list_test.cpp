@@ -45,5 +45,26 @@ TEST(IsStandby, OnlyTheBeginningOfTheMessageCounts) {
   EXPECT_FALSE(is_standby(""));
 }
 
+TEST(ServerList, OthersThatAreNamedComeFirstAndOnce) {
+  ServerList list({"a:1", "b:1"});
+  EXPECT_FALSE(list.redirect({})) << "nobody was named";
+  ASSERT_TRUE(list.redirect({"c:1", "d:1"}));
+  EXPECT_EQ(list.current(), "c:1");
+  EXPECT_GE(list.index(), 2U) << "it is none of the configured ones";
+  EXPECT_FALSE(list.redirect({"a:1"})) << "two that name each other";
+  EXPECT_TRUE(list.try_next());
+  EXPECT_EQ(list.current(), "d:1");
+  EXPECT_TRUE(list.try_next());
+  EXPECT_EQ(list.current(), "a:1") << "after those that were named the configured ones";
+  EXPECT_TRUE(list.try_next());
+  EXPECT_FALSE(list.try_next()) << "now it waits";
+  EXPECT_TRUE(list.redirect({"b:1"}));
+  EXPECT_EQ(list.current(), "b:1");
+  EXPECT_EQ(list.index(), 1U);
+  EXPECT_EQ(list.size(), 2U) << "those that were named before are forgotten";
+  list.serves();
+  EXPECT_TRUE(list.redirect({"c:1"})) << "after a success anew";
+}
+
 }  // namespace
 }  // namespace weft::api

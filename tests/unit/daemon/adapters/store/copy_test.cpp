@@ -60,7 +60,7 @@ void expect_same(SqlStore& a, SqlStore& b) {
     EXPECT_TRUE(std::isnan(after->incidents[i].finding.evidence[0].value));
     EXPECT_EQ(before->incidents[i].finding.evidence[0].threshold, after->incidents[i].finding.evidence[0].threshold);
   }
-  EXPECT_EQ(before->next_incident_id, after->next_incident_id);
+  EXPECT_EQ(before->incident_ids.next(), after->incident_ids.next());
   EXPECT_EQ(before->opened, after->opened);
   EXPECT_EQ(*a.events(1), *b.events(1));
   EXPECT_EQ(before->collectors.size(), after->collectors.size());

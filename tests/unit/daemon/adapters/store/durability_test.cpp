@@ -85,8 +85,8 @@ TEST_P(Durability, KillLosesNoIncidentWhoseSaveReturned) {
       ASSERT_EQ(found[id]->finding.affected.size(), 20U);
       ASSERT_GE(store->events(id)->size(), revision);
     }
-    ASSERT_GE(restored->next_incident_id, promised.empty() ? 1 : promised.rbegin()->first + 1);
-    next_id = restored->next_incident_id;
+    ASSERT_GE(restored->incident_ids.next(), promised.empty() ? 1 : promised.rbegin()->first + 1);
+    next_id = restored->incident_ids.next();
   }
   EXPECT_GT(promised.size(), 5U) << "the children hardly got to save";
 }

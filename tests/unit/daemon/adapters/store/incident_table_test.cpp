@@ -191,7 +191,7 @@ TEST_P(Incidents, OpenOnesAndThoseResolvedLatelyAreRestored) {
 TEST_P(Incidents, IdsAreNeverGivenAgainAndOpeningsAreCounted) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
-  EXPECT_EQ(store->restore(kNever)->next_incident_id, 1U);
+  EXPECT_EQ(store->restore(kNever)->incident_ids.next(), 1U);
   Incident incident = make_incident(41);
   incident.occurrences = 1;
   ASSERT_TRUE(store->save_incidents({{incident}}, {}));
@@ -204,7 +204,7 @@ TEST_P(Incidents, IdsAreNeverGivenAgainAndOpeningsAreCounted) {
   ASSERT_TRUE(more) << more.error().message;
   const auto restored = store->restore(kNever);
   EXPECT_TRUE(restored->incidents.empty());
-  EXPECT_EQ(restored->next_incident_id, 42U);
+  EXPECT_EQ(restored->incident_ids.next(), 42U);
   EXPECT_EQ(restored->opened[static_cast<std::size_t>(IncidentKind::kLinkDown)], 3U);
 }
 

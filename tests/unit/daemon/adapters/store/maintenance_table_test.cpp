@@ -82,7 +82,7 @@ TEST_P(MaintenanceTable, AnEndIsKeptForTheRecordUntilItsRetention) {
   EXPECT_EQ(restored(*store).size(), 1U);
   ASSERT_TRUE(store->maintain(at_second(600 + 87000)));
   EXPECT_TRUE(restored(*store).empty());
-  EXPECT_EQ(store->restore(at_second(0))->next_maintenance_id, 2U) << "an id is never given twice";
+  EXPECT_EQ(store->restore(at_second(0))->maintenance_ids.next(), 2U) << "an id is never given twice";
 }
 
 TEST(MaintenanceTableOnFiles, AFullDiskChangesNothing) {

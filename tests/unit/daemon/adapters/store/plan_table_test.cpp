@@ -131,7 +131,7 @@ TEST_P(Plans, AFreshStoreHasNone) {
   const auto restored = must_open(dir.path())->restore_remedies(kNever);
   ASSERT_TRUE(restored) << restored.error().message;
   EXPECT_TRUE(restored->plans.empty());
-  EXPECT_EQ(restored->next_id, 1U);
+  EXPECT_EQ(restored->ids.next(), 1U);
   EXPECT_EQ(restored->holds, RemedyHolds{});
   EXPECT_EQ(restored->ended, decltype(restored->ended){});
 }
@@ -145,7 +145,7 @@ TEST_P(Plans, ComeBackWhole) {
   ASSERT_TRUE(restored) << restored.error().message;
   ASSERT_EQ(restored->plans.size(), 1U);
   expect_same(restored->plans[0], plan);
-  EXPECT_EQ(restored->next_id, 18U);
+  EXPECT_EQ(restored->ids.next(), 18U);
 }
 
 TEST_P(Plans, ANewRevisionReplacesTheOldOneWithAllItsParts) {
@@ -194,7 +194,7 @@ TEST_P(Plans, EachIsCountedOnceWhenItEnds) {
   store.reset();
   const auto restored = must_open(dir.path())->restore_remedies(kNever);
   EXPECT_TRUE(restored->plans.empty());
-  EXPECT_EQ(restored->next_id, 44U) << "an id is given once";
+  EXPECT_EQ(restored->ids.next(), 44U) << "an id is given once";
   EXPECT_EQ(ended(*restored, RemedyAction::kIsolateLink, PlanState::kCommitted), 1U);
   EXPECT_EQ(ended(*restored, RemedyAction::kIsolateLink, PlanState::kRejected), 2U);
   EXPECT_EQ(ended(*restored, RemedyAction::kDrainNode, PlanState::kRejected), 0U);
@@ -323,7 +323,7 @@ TEST(PlansOnFiles, OfADatabaseThatKnewNothingOfThemThereAreNone) {
   old.migrations = old.migrations.first(5);
   ASSERT_TRUE(open_database(dir.path() / "weft.db", old));
   auto store = must_open(dir.path());
-  EXPECT_EQ(store->restore_remedies(kNever)->next_id, 1U);
+  EXPECT_EQ(store->restore_remedies(kNever)->ids.next(), 1U);
   EXPECT_TRUE(store->save_plans({{full_plan()}}, nullptr, {{AuditRecord{}}}));
   EXPECT_EQ(store->verify_audit()->records, 1U);
 }

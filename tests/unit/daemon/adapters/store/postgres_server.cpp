@@ -199,4 +199,10 @@ std::string PostgresServer::url(const std::string& schema, const std::string& mo
          "%22" + more;
 }
 
+std::string PostgresServer::database_url(const std::string& database) const {
+  if (value("SELECT 1 FROM pg_database WHERE datname = '" + database + "'").empty())
+    run("CREATE DATABASE \"" + database + "\"");
+  return "postgresql:///" + database + "?host=" + directory_.string() + "&user=weft";
+}
+
 }  // namespace weft::store

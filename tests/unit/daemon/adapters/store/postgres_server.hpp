@@ -21,6 +21,8 @@ class PostgresServer {
   const std::string& absence() const { return absence_; }
   /// The address of a schema of that name, which is made when missing. `more` is added: "&keyword=value".
   std::string url(const std::string& schema, const std::string& more = "") const;
+  /// The address of a database of that name, which is made when missing, without a schema of its own.
+  std::string database_url(const std::string& database) const;
   /// Runs SQL as the owner of everything.
   void run(const std::string& sql) const;
   /// From now on a commit waits for a standby. There is none, so that it waits for ever.

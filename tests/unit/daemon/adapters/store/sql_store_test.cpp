@@ -88,7 +88,7 @@ void expect_degrades_and_recovers(SqlStore& store, const std::function<void()>& 
   const auto restored = store.restore(kNever);
   ASSERT_TRUE(restored);
   EXPECT_EQ(restored->incidents.back().id, id);
-  EXPECT_EQ(restored->next_incident_id, id + 1);
+  EXPECT_EQ(restored->incident_ids.next(), id + 1);
   EXPECT_EQ(restored->incidents[restored->incidents.size() - 2].id, id - 1);
   const auto points =
       store.history("compute", {NodeGuid{1}, PortNum{1}}, CounterId::kTransmitBytes, kNever, at_second(1'000'000));

@@ -414,7 +414,7 @@ TEST_F(CoreTest, WhatIsOpenInASubnetThatIsNotWatchedAnyMoreResolves) {
   old.opened = old.updated = clock.time - 1h;
   store::Restored restored;
   restored.incidents = {old};
-  restored.next_incident_id = 8;
+  restored.incident_ids = 8;
   start(restored);
   core->add_fabric("test");
   sweep();

@@ -42,7 +42,7 @@ class Desk : public ::testing::Test {
     auto restored = store->restore(clock.time - 24h);
     ASSERT_TRUE(restored);
     desk.emplace(
-        limits, 24h, std::move(restored->maintenance), restored->next_maintenance_id, *store, *lane, clock,
+        limits, 24h, std::move(restored->maintenance), restored->maintenance_ids, *store, *lane, clock,
         [this](std::function<void()> job) {
           const std::lock_guard lock(mutex);
           posted.push_back(std::move(job));

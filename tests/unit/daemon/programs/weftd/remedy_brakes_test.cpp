@@ -419,7 +419,7 @@ TEST_F(RemedyBrakesTest, ARollBackGoesBeforeWhatWaits) {
     plan.finished = id == 4 ? kNever : clock.time;
     world.set(plan.target, TargetState::kOurs);
   }
-  restored.next_id = 5;
+  restored.ids = 5;
   settings.modes.fill(RemedyMode::kOff);
   start(restored);
   BlockedLane busy(actuate_lane());
@@ -442,7 +442,7 @@ TEST_F(RemedyBrakesTest, AnActuatorThatHangsDoesNotHoldUpTheOthers) {
   plan.actuator = "slow";
   plan.in_force = true;
   plan.finished = clock.time;
-  restored.next_id = 2;
+  restored.ids = 2;
   settings.modes.fill(RemedyMode::kAuto);
   settings.limits.budget.cool_down = {};
   world.set(plan.target, TargetState::kOurs);

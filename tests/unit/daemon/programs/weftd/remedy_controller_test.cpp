@@ -295,7 +295,7 @@ TEST_F(RemedyControllerTest, ADayWithoutWeftdMakesNothingDue) {
   plan.actuator = "fake";
   plan.started = plan.finished = clock.time - 1h;
   plan.in_force = true;
-  memory.next_id = 2;
+  memory.ids = 2;
   start(memory);
   world.set(plan.target, TargetState::kOurs);
   look();
@@ -432,7 +432,7 @@ TEST_F(RemedyControllerTest, ForgetsPlansThatAreOverForLongButNotWhatIsInForce) 
     plan.finished = clock.time - settings.limits.retention - 1h;
   }
   restored.plans[1].in_force = true;
-  restored.next_id = 3;
+  restored.ids = 3;
   world.set(restored.plans[1].target, TargetState::kOurs);
   settings.modes.fill(RemedyMode::kOff);
   start(restored);

@@ -84,7 +84,7 @@ class JournalStore final : public IdleStore {
     RemedyMemory restored;
     for (const auto& [id, plan] : plans_) {
       restored.plans.push_back(plan);
-      restored.next_id = id + 1;
+      restored.ids = id + 1;
     }
     restored.holds = state_;
     return restored;

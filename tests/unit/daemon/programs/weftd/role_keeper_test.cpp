@@ -25,7 +25,7 @@ class SharedLedger final : public IdleStore {
     if (away) return fail(ErrorCode::kUnavailable, "the database is not reachable");
     store::Restored restored;
     for (const auto& [id, incident] : incidents) restored.incidents.push_back(incident);
-    restored.next_incident_id = 100;
+    restored.incident_ids = 100;
     restored.collectors = collectors;
     restored.told = {{"events-1", "as told"}};
     return restored;

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/site/merge.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace weft::api {
+namespace {
+
+constexpr int kMostOfJob = 256;  ///< links and switches of one answer, as of one shard
+
+int rank(v1::NodeHealth::Verdict verdict) {
+  switch (verdict) {
+    case v1::NodeHealth::HEALTHY:
+      return 0;
+    case v1::NodeHealth::DEGRADED:
+      return 1;
+    case v1::NodeHealth::UNHEALTHY:
+      return 3;
+    default:
+      return 2;
+  }
+}
+
+/// A shard that has never seen a node says UNKNOWN, and nothing else, of it.
+bool is_seen(const v1::NodeHealth& health) {
+  return health.verdict() != v1::NodeHealth::UNKNOWN || !health.fabric().empty() || health.reasons_size() > 0 ||
+         health.guids_size() > 0 || health.has_data_age();
+}
+
+void add_to(v1::NodeHealth& to, v1::NodeHealth&& more) {
+  if (!is_seen(more)) return;
+  if (!is_seen(to)) {
+    to = std::move(more);
+    return;
+  }
+  if (rank(more.verdict()) > rank(to.verdict())) {
+    to.set_verdict(more.verdict());
+    to.set_fabric(more.fabric());
+  }
+  to.set_recommended_action(std::max(to.recommended_action(), more.recommended_action()));
+  if (to.has_data_age() && more.has_data_age()) {
+    const auto older = [](const auto& a, const auto& b) {
+      return a.seconds() != b.seconds() ? a.seconds() > b.seconds() : a.nanos() > b.nanos();
+    };
+    if (older(more.data_age(), to.data_age())) *to.mutable_data_age() = more.data_age();
+  } else {
+    to.clear_data_age();  // some of it was never read
+  }
+  to.mutable_reasons()->MergeFrom(more.reasons());
+  to.mutable_guids()->MergeFrom(more.guids());
+  to.mutable_shards()->MergeFrom(more.shards());
+  to.set_reasons_left_out(to.reasons_left_out() + more.reasons_left_out());
+}
+
+template <typename Response>
+std::vector<std::string> missing_of(const std::vector<ShardAnswer<Response>>& answers) {
+  std::vector<std::string> missing;
+  for (const auto& each : answers)
+    if (each.is_missing) missing.push_back(each.shard);
+  return missing;
+}
+
+/// What is said when no shard that answered knows it: what this weftd says, unless others could know.
+template <typename Response>
+Error nobody_knows(const std::vector<ShardAnswer<Response>>& answers) {
+  Error error{ErrorCode::kNotFound, "nothing of that name"};
+  for (const auto& each : answers)
+    if (!each.answer && !each.is_missing) {
+      error = each.answer.error();
+      break;
+    }
+  const auto missing = missing_of(answers);
+  if (error.code != ErrorCode::kNotFound || missing.empty()) return error;
+  error.code = ErrorCode::kUnavailable;
+  for (std::size_t i = 0; i < missing.size(); ++i)
+    error.message += (i == 0 ? " in the shards that answer; no answer from " : ", ") + missing[i];
+  return error;
+}
+
+template <typename Response>
+void add_missing(const std::vector<std::string>& missing, Response& response) {
+  for (const std::string& shard : missing) response.add_missing_shards(shard);
+}
+
+}  // namespace
+
+void mark(v1::Incident& incident, const std::string& shard) {
+  incident.set_shard(shard);
+}
+
+void mark(v1::Plan& plan, const std::string& shard) {
+  plan.set_shard(shard);
+}
+
+void mark(v1::MaintenanceWindow& window, const std::string& shard) {
+  window.set_shard(shard);
+}
+
+void mark(v1::NodeHealth& health, const std::string& shard) {
+  if (is_seen(health)) health.add_shards(shard);
+}
+
+void mark(v1::GetNodeResponse& nodes, const std::string& shard) {
+  for (v1::Node& node : *nodes.mutable_nodes()) node.set_shard(shard);
+}
+
+Result<v1::NodeHealth> merge_health(std::vector<ShardAnswer<v1::NodeHealth>> answers) {
+  v1::NodeHealth merged;
+  bool is_found = false;
+  for (auto& each : answers) {
+    if (!each.answer) continue;
+    mark(*each.answer, each.shard);
+    if (!std::exchange(is_found, true))
+      merged = std::move(*each.answer);
+    else
+      add_to(merged, std::move(*each.answer));
+  }
+  if (!is_found) return tl::unexpected(nobody_knows(answers));
+  add_missing(missing_of(answers), merged);
+  return merged;
+}
+
+Result<v1::BatchGetHealthResponse> merge_health(std::vector<ShardAnswer<v1::BatchGetHealthResponse>> answers) {
+  v1::BatchGetHealthResponse merged;
+  bool is_first = true;
+  for (auto& each : answers) {
+    if (each.is_missing) continue;
+    if (!each.answer) return tl::unexpected(each.answer.error());
+    for (v1::NodeHealth& health : *each.answer->mutable_nodes()) mark(health, each.shard);
+    if (std::exchange(is_first, false)) {
+      merged = std::move(*each.answer);
+      continue;
+    }
+    const int count = std::min(merged.nodes_size(), each.answer->nodes_size());
+    for (int i = 0; i < count; ++i) add_to(*merged.mutable_nodes(i), std::move(*each.answer->mutable_nodes(i)));
+  }
+  add_missing(missing_of(answers), merged);
+  return merged;
+}
+
+Result<v1::JobHealth> merge_job(std::vector<ShardAnswer<v1::JobHealth>> answers, bool names_nodes) {
+  v1::JobHealth merged;
+  std::map<std::string, int> places;
+  bool is_found = false;
+  std::uint32_t links_in_trouble = 0;
+  for (auto& each : answers) {
+    if (!each.answer) {
+      if (each.is_missing || each.answer.error().code == ErrorCode::kNotFound) continue;
+      return tl::unexpected(each.answer.error());
+    }
+    is_found = true;
+    v1::JobHealth& part = *each.answer;
+    merged.set_job(part.job());
+    for (v1::NodeHealth& health : *part.mutable_nodes()) {
+      mark(health, each.shard);
+      const auto [place, is_new] = places.try_emplace(health.node(), merged.nodes_size());
+      if (is_new)
+        *merged.add_nodes() = std::move(health);
+      else
+        add_to(*merged.mutable_nodes(place->second), std::move(health));
+    }
+    links_in_trouble += part.links_in_trouble();
+    merged.mutable_links()->MergeFrom(part.links());
+    for (v1::NodeHealth& health : *part.mutable_switches()) {
+      mark(health, each.shard);
+      if (merged.switches_size() < kMostOfJob) *merged.add_switches() = std::move(health);
+    }
+    merged.mutable_broken_paths()->MergeFrom(part.broken_paths());
+    merged.set_broken(merged.broken() + part.broken());
+    merged.set_paths(merged.paths() + part.paths());
+    merged.set_links_used(merged.links_used() + part.links_used());
+    merged.mutable_not_followed()->MergeFrom(part.not_followed());
+  }
+  if (!is_found) return tl::unexpected(nobody_knows(answers));
+  add_missing(missing_of(answers), merged);
+
+  // A shard's own verdict counts nodes that only others know: it follows anew from what is merged.
+  merged.set_verdict(v1::NodeHealth::HEALTHY);
+  merged.set_recommended_action(v1::NodeHealth::NONE);
+  const auto worsen = [&merged](v1::NodeHealth::Verdict verdict, v1::NodeHealth::RecommendedAction action) {
+    if (rank(verdict) > rank(merged.verdict())) merged.set_verdict(verdict);
+    merged.set_recommended_action(std::max(merged.recommended_action(), action));
+  };
+  for (const v1::NodeHealth& health : merged.nodes())
+    worsen(health.verdict(), is_seen(health) ? health.recommended_action() : v1::NodeHealth::WATCH);
+  for (const v1::JobHealth::Link& link : merged.links()) worsen(link.verdict(), link.recommended_action());
+  for (const v1::NodeHealth& health : merged.switches())
+    worsen(health.verdict(), std::min(health.recommended_action(), v1::NodeHealth::AVOID_NEW_JOBS));
+  if (merged.broken() > 0) worsen(v1::NodeHealth::UNHEALTHY, v1::NodeHealth::AVOID_NEW_JOBS);
+  if (merged.not_followed_size() > 0 || merged.missing_shards_size() > 0)
+    worsen(v1::NodeHealth::UNKNOWN, v1::NodeHealth::WATCH);
+  std::ranges::stable_sort(*merged.mutable_links(),
+                           [](const v1::JobHealth::Link& one, const v1::JobHealth::Link& other) {
+                             return rank(one.verdict()) > rank(other.verdict());
+                           });
+  while (merged.links_size() > kMostOfJob) merged.mutable_links()->RemoveLast();
+  merged.set_links_in_trouble(links_in_trouble);
+  if (!names_nodes)
+    std::ranges::sort(*merged.mutable_nodes(),
+                      [](const v1::NodeHealth& one, const v1::NodeHealth& other) { return one.node() < other.node(); });
+  return merged;
+}
+
+Result<v1::GetNodeResponse> merge_nodes(std::vector<ShardAnswer<v1::GetNodeResponse>> answers) {
+  v1::GetNodeResponse merged;
+  for (auto& each : answers) {
+    if (!each.answer) continue;
+    mark(*each.answer, each.shard);
+    merged.mutable_nodes()->MergeFrom(each.answer->nodes());
+  }
+  if (merged.nodes().empty()) return tl::unexpected(nobody_knows(answers));
+  add_missing(missing_of(answers), merged);
+  return merged;
+}
+
+}  // namespace weft::api

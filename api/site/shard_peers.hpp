@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Connections to the other shards of a site, and questions to them.
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/status.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/client/security.hpp"
+#include "api/site/merge.hpp"
+#include "fabric/result.hpp"
+#include "fabric/site.hpp"
+
+namespace weft::api {
+
+/// A call with this in its metadata is from another shard: it is answered for the own shard alone, so that no question
+/// goes round.
+inline constexpr const char* kAskedByShard = "weft-asked-by-shard";
+/// Another shard has so long for an answer, all of its addresses together.
+inline constexpr std::chrono::milliseconds kShardPatience{1000};
+
+/// How the other shards were reached last. All members may be called from any thread; answers come on gRPC's threads.
+class ShardPeers {
+ public:
+  /// How it was with one of them.
+  struct Reached {
+    bool answers = false;
+    std::string trouble{};  ///< why not
+  };
+
+  /// How we show who we are there.
+  explicit ShardPeers(ClientSecurity security) : security_(std::move(security)) {}
+  /// Ends all questions that are open, and waits until their callbacks have returned.
+  ~ShardPeers() { stop(); }
+  /// See the destructor; afterwards every question fails at once.
+  void stop();
+
+  /// Asks the shard; of its addresses the one that answered last, then the next. `begin(stub, context, request,
+  /// response, callback)` starts the call. `done` is called once; at once where the shard was not reached a moment ago,
+  /// unless `is_probe`.
+  template <typename Service, typename Request, typename Response, typename Begin>
+  void ask(const SitePtr& site, const SiteShard& shard, Request request, Begin begin, bool is_probe,
+           std::function<void(ShardAnswer<Response>)> done);
+
+  /// By name; those that were never asked are not there.
+  std::map<std::string, Reached> reached() const;
+
+ private:
+  struct Peer {
+    std::vector<std::string> addresses;
+    std::size_t current = 0;  ///< of addresses
+    Reached reached;
+  };
+  template <typename Service, typename Request, typename Response, typename Begin>
+  struct Call;
+
+  /// Counts a question that begins; false: it must not.
+  bool enter(grpc::ClientContext* context);
+  void leave(grpc::ClientContext* context);
+  Result<std::shared_ptr<grpc::Channel>> channel_to(const std::string& address);
+  /// The address to be asked next.
+  std::string address_of(const SiteShard& shard);
+  /// Why the shard is not asked now; empty: it is.
+  std::string is_away(const std::string& shard) const;
+  void note(const std::string& shard, bool answers, const std::string& trouble);
+  void try_next(const std::string& shard);
+
+  const ClientSecurity security_;
+  mutable std::mutex mutex_;
+  std::condition_variable idle_;
+  std::map<std::string, Peer> peers_;                               ///< by shard
+  std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;  ///< by address
+  std::multiset<grpc::ClientContext*> open_;
+  bool stopped_ = false;
+};
+
+/// One question under way. It keeps itself until it is answered.
+template <typename Service, typename Request, typename Response, typename Begin>
+struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Response, Begin>> {
+  /// `the_done` is called once.
+  Call(ShardPeers& the_peers, SiteShard the_shard, std::string the_own, Request the_request, Begin the_begin,
+       bool probe, std::function<void(ShardAnswer<Response>)> the_done)
+      : peers(the_peers),
+        shard(std::move(the_shard)),
+        own(std::move(the_own)),
+        request(std::move(the_request)),
+        begin(std::move(the_begin)),
+        is_probe(probe),
+        done(std::move(the_done)),
+        deadline(std::chrono::system_clock::now() + kShardPatience) {}
+
+  /// Asks the address that is next.
+  void start() {
+    const auto channel = peers.channel_to(peers.address_of(shard));
+    if (!channel) return give_up(channel.error());
+    attempts.push_back(std::make_unique<Attempt>());
+    Attempt& attempt = *attempts.back();
+    attempt.stub = Service::NewStub(*channel);
+    attempt.context.set_deadline(deadline);
+    attempt.context.AddMetadata(kAskedByShard, own);
+    if (!peers.enter(&attempt.context)) return give_up({ErrorCode::kUnavailable, "weftd is stopping"});
+    response.Clear();
+    begin(*attempt.stub, &attempt.context, &request, &response,
+          [self = this->shared_from_this(), &attempt](const grpc::Status& status) {
+            self->ended(status);
+            self->peers.leave(&attempt.context);
+          });
+  }
+
+  /// An attempt has ended; another follows where an address is left.
+  void ended(const grpc::Status& status) {
+    if (status.ok()) {
+      peers.note(shard.name, true, {});
+      return done({shard.name, std::move(response), false});
+    }
+    const Error error{code_of(status), status.error_message()};
+    const bool is_late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
+    const bool is_lost = status.error_code() == grpc::StatusCode::UNAVAILABLE;
+    if (is_refused(status)) {
+      // It is there, and will not tell us: that is no answer either.
+      peers.note(shard.name, false, error.message);
+      return done({shard.name, tl::unexpected(error), true});
+    }
+    if (!is_late && !is_lost) {
+      peers.note(shard.name, true, {});
+      return done({shard.name, tl::unexpected(error), false});
+    }
+    peers.try_next(shard.name);
+    if (is_lost && attempts.size() < shard.addresses.size() && std::chrono::system_clock::now() < deadline)
+      return start();
+    // A question that took too long says nothing of the shard: it may have been a large one.
+    if (is_lost || is_probe) peers.note(shard.name, false, is_late ? "no answer within 1 s" : error.message);
+    done({shard.name, tl::unexpected(error), true});
+  }
+
+  /// Nothing can be asked.
+  void give_up(const Error& error) {
+    peers.note(shard.name, false, error.message);
+    done({shard.name, tl::unexpected(error), true});
+  }
+
+  /// See error_code_of().
+  static ErrorCode code_of(const grpc::Status& status);
+  /// The shard does not take who we are.
+  static bool is_refused(const grpc::Status& status) {
+    return status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
+           status.error_code() == grpc::StatusCode::PERMISSION_DENIED;
+  }
+
+  /// What one attempt needs until it has ended.
+  struct Attempt {
+    std::unique_ptr<typename Service::Stub> stub;  ///< of the address asked
+    grpc::ClientContext context;                   ///< of the call
+  };
+
+  ShardPeers& peers;
+  const SiteShard shard;
+  const std::string own;
+  const Request request;
+  const Begin begin;
+  const bool is_probe;
+  const std::function<void(ShardAnswer<Response>)> done;
+  const std::chrono::system_clock::time_point deadline;
+  Response response;
+  std::vector<std::unique_ptr<Attempt>> attempts;  ///< all but the last have ended
+};
+
+/// What an answer of gRPC is as an error of ours.
+ErrorCode error_code_of(grpc::StatusCode code);
+
+/// See error_code_of().
+template <typename Service, typename Request, typename Response, typename Begin>
+ErrorCode ShardPeers::Call<Service, Request, Response, Begin>::code_of(const grpc::Status& status) {
+  return error_code_of(status.error_code());
+}
+
+/// See the declaration.
+template <typename Service, typename Request, typename Response, typename Begin>
+void ShardPeers::ask(const SitePtr& site, const SiteShard& shard, Request request, Begin begin, bool is_probe,
+                     std::function<void(ShardAnswer<Response>)> done) {
+  if (const std::string away = is_probe ? std::string() : is_away(shard.name); !away.empty())
+    return done({shard.name, fail(ErrorCode::kUnavailable, away), true});
+  if (shard.addresses.empty())
+    return done({shard.name, fail(ErrorCode::kUnavailable, "no weftd of it has told its address yet"), true});
+  std::make_shared<Call<Service, Request, Response, Begin>>(*this, shard, site->own, std::move(request),
+                                                            std::move(begin), is_probe, std::move(done))
+      ->start();
+}
+
+}  // namespace weft::api

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/site/site_queries.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/convert/health.hpp"
+#include "api/convert/maintenance.hpp"
+#include "api/convert/plans.hpp"
+#include "api/convert/queries.hpp"
+#include "api/publication/derived.hpp"
+#include "api/publication/utf8.hpp"
+#include "api/site/merge.hpp"
+#include "api/site/shard_peers.hpp"
+#include "api/site/site_token.hpp"
+#include "weft/v1/fabric.grpc.pb.h"
+#include "weft/v1/health.grpc.pb.h"
+#include "weft/v1/incident.grpc.pb.h"
+#include "weft/v1/maintenance.grpc.pb.h"
+#include "weft/v1/remedy.grpc.pb.h"
+
+namespace weft::api {
+namespace {
+
+/// Shards that give entries to one page. Each gives some 1 MB at most, and a client takes 4 MB.
+constexpr std::size_t kShardsOfPage = 3;
+
+using Ended = std::function<void(grpc::Status)>;
+
+/// The answers of several shards, until the last is there.
+template <typename Response>
+class Gathering {
+ public:
+  using Answers = std::vector<ShardAnswer<Response>>;
+
+  Gathering(std::size_t count, std::function<void(Answers)> done)
+      : left_(count), answers_(count, {{}, fail(ErrorCode::kInternal, "not asked"), true}), done_(std::move(done)) {}
+  void take(std::size_t place, ShardAnswer<Response> answer) {
+    {
+      const std::lock_guard lock(mutex_);
+      answers_[place] = std::move(answer);
+      if (--left_ > 0) return;
+    }
+    done_(std::move(answers_));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t left_;
+  Answers answers_;
+  std::function<void(Answers)> done_;
+};
+
+/// Shards in the order in which a list goes through them: the own one, then the others by name.
+ShardTokens all_shards(const Site& site) {
+  ShardTokens tokens{{site.own, ""}};
+  for (const SiteShard& shard : site.shards)
+    if (shard.name != site.own) tokens.emplace_back(shard.name, "");
+  return tokens;
+}
+
+Error does_not_answer(const std::string& what, const SiteShard& shard, const Error& why) {
+  return {ErrorCode::kUnavailable,
+          what + " belongs to shard " + shard.name + ", which does not answer: " + why.message};
+}
+
+}  // namespace
+
+struct SiteQueries::State {
+  State(const Publication& the_publication, const Clock& the_clock, ClientSecurity security)
+      : publication(the_publication), clock(the_clock), peers(std::move(security)) {}
+
+  /// Asks all shards the same. `local` is what this weftd says.
+  template <typename Service, typename Request, typename Response, typename Begin>
+  void ask_all(const SitePtr& site, Result<Response> local, const Request& request, Begin begin,
+               std::function<void(std::vector<ShardAnswer<Response>>)> done) {
+    const ShardTokens shards = all_shards(*site);
+    const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
+    gathering->take(0, {site->own, std::move(local), false});
+    for (std::size_t i = 1; i < shards.size(); ++i)
+      peers.ask<Service, Request, Response>(
+          site, *site->find(shards[i].first), request, begin, false,
+          [gathering, i](ShardAnswer<Response> answer) { gathering->take(i, std::move(answer)); });
+  }
+
+  /// A page of a list. `local(snapshot, request)` gives one of the own shard; `entries(response)` its entries.
+  template <typename Service, typename Response, typename Request, typename Local, typename Begin, typename Entries>
+  void list(const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done) {
+    const auto snapshot = publication.load();
+    const SitePtr site = snapshot->site;
+    if (!site || request.page_size() < 0) return done(local(*snapshot, request));
+    ShardTokens shards = all_shards(*site);
+    if (!request.page_token().empty()) {
+      auto parsed = parse_site_token(request.page_token());
+      if (!parsed) return done(tl::unexpected(parsed.error()));
+      shards = std::move(*parsed);
+    }
+    std::size_t count = std::min(shards.size(), kShardsOfPage);
+    if (request.page_size() > 0) count = std::min(count, static_cast<std::size_t>(request.page_size()));
+    ShardTokens later(shards.begin() + static_cast<std::ptrdiff_t>(count), shards.end());
+    const auto gathering = std::make_shared<Gathering<Response>>(
+        count, [later, entries, done](std::vector<ShardAnswer<Response>> answers) mutable {
+          Response page;
+          ShardTokens more;
+          for (auto& each : answers) {
+            if (each.is_missing) {
+              page.add_missing_shards(each.shard);
+              continue;
+            }
+            if (!each.answer) return done(tl::unexpected(each.answer.error()));
+            for (auto& entry : *entries(*each.answer)) {
+              mark(entry, each.shard);
+              *entries(page)->Add() = std::move(entry);
+            }
+            if (const std::string& next = each.answer->next_page_token(); !next.empty())
+              more.emplace_back(each.shard, next);
+          }
+          more.insert(more.end(), later.begin(), later.end());
+          page.set_next_page_token(to_token(more));
+          done(std::move(page));
+        });
+    for (std::size_t i = 0; i < count; ++i) {
+      Request part = request;
+      part.set_page_token(shards[i].second);
+      part.set_page_size(request.page_size() / static_cast<std::int32_t>(count));
+      const std::string& name = shards[i].first;
+      const SiteShard* const shard = site->find(name);
+      if (name == site->own)
+        gathering->take(i, {name, local(*snapshot, part), false});
+      else if (shard == nullptr)
+        gathering->take(i, {name, fail(ErrorCode::kUnavailable, "the site has no such shard any more"), true});
+      else
+        peers.ask<Service, Request, Response>(
+            site, *shard, std::move(part), begin, false,
+            [gathering, i](ShardAnswer<Response> answer) { gathering->take(i, std::move(answer)); });
+    }
+  }
+
+  /// One thing with an id, from the shard that gave it. `id`: none where the text is none.
+  template <typename Service, typename Response, typename Request, typename Local, typename Begin>
+  void get(std::optional<std::uint64_t> id, const std::string& name, const Request& request, Local local, Begin begin,
+           const Done<Response>& done) {
+    const auto snapshot = publication.load();
+    const SitePtr site = snapshot->site;
+    const SiteShard* const owner = site && id ? site->owner_of(*id) : nullptr;
+    if (owner == nullptr || owner->name == site->own) {
+      Result<Response> found = local(*snapshot, request);
+      if (found && site) mark(*found, site->own);
+      return done(std::move(found));
+    }
+    peers.ask<Service, Request, Response>(
+        site, *owner, request, begin, false, [done, name, site, owner](ShardAnswer<Response> answer) {
+          if (answer.is_missing) return done(tl::unexpected(does_not_answer(name, *owner, answer.answer.error())));
+          if (answer.answer) mark(*answer.answer, answer.shard);
+          done(std::move(answer.answer));
+        });
+  }
+
+  const Publication& publication;
+  const Clock& clock;
+  std::mutex mutex;
+  std::map<std::string, v1::Status::Incidents> incidents;  ///< open ones of other shards, as last told
+  ShardPeers peers;                                        ///< last: its callbacks use the rest
+};
+
+SiteQueries::SiteQueries(const Publication& publication, const Clock& clock, ClientSecurity security)
+    : state_(std::make_shared<State>(publication, clock, std::move(security))) {}
+
+SiteQueries::~SiteQueries() {
+  stop();
+}
+
+void SiteQueries::stop() {
+  state_->peers.stop();
+}
+
+bool SiteQueries::has_others() const {
+  const SitePtr site = state_->publication.load()->site;
+  return site && site->shards.size() > 1;
+}
+
+void SiteQueries::list_incidents(const v1::ListIncidentsRequest& request, Done<v1::ListIncidentsResponse> done) const {
+  state_->list<v1::IncidentService, v1::ListIncidentsResponse>(
+      request, [](const Snapshot& snapshot, const auto& asked) { return api::list_incidents(snapshot, asked); },
+      [](v1::IncidentService::Stub& stub, grpc::ClientContext* context, const v1::ListIncidentsRequest* asked,
+         v1::ListIncidentsResponse* response,
+         Ended ended) { stub.async()->List(context, asked, response, std::move(ended)); },
+      [](v1::ListIncidentsResponse& page) { return page.mutable_incidents(); }, done);
+}
+
+void SiteQueries::get_incident(const std::string& id, Done<v1::Incident> done) const {
+  v1::GetIncidentRequest request;
+  request.set_id(id);
+  state_->get<v1::IncidentService, v1::Incident>(
+      parse_incident_name(id), valid_utf8(id), request,
+      [](const Snapshot& snapshot, const v1::GetIncidentRequest& asked) {
+        return api::get_incident(snapshot, asked.id());
+      },
+      [](v1::IncidentService::Stub& stub, grpc::ClientContext* context, const v1::GetIncidentRequest* asked,
+         v1::Incident* response, Ended ended) { stub.async()->Get(context, asked, response, std::move(ended)); },
+      done);
+}
+
+void SiteQueries::get_health(const std::string& node, Done<v1::NodeHealth> done) const {
+  const auto snapshot = state_->publication.load();
+  auto local = api::get_health(*snapshot, node);
+  if (!snapshot->site) return done(std::move(local));
+  v1::GetHealthRequest request;
+  request.set_node(node);
+  state_->ask_all<v1::HealthService, v1::GetHealthRequest, v1::NodeHealth>(
+      snapshot->site, std::move(local), request,
+      [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::GetHealthRequest* asked,
+         v1::NodeHealth* response, Ended ended) { stub.async()->Get(context, asked, response, std::move(ended)); },
+      [done](auto answers) { done(merge_health(std::move(answers))); });
+}
+
+void SiteQueries::batch_get_health(const v1::BatchGetHealthRequest& request,
+                                   Done<v1::BatchGetHealthResponse> done) const {
+  const auto snapshot = state_->publication.load();
+  auto local = api::batch_get_health(*snapshot, request);
+  if (!snapshot->site || !local) return done(std::move(local));
+  state_->ask_all<v1::HealthService, v1::BatchGetHealthRequest, v1::BatchGetHealthResponse>(
+      snapshot->site, std::move(local), request,
+      [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::BatchGetHealthRequest* asked,
+         v1::BatchGetHealthResponse* response,
+         Ended ended) { stub.async()->BatchGet(context, asked, response, std::move(ended)); },
+      [done](auto answers) { done(merge_health(std::move(answers))); });
+}
+
+void SiteQueries::list_health(const v1::ListHealthRequest& request, Done<v1::ListHealthResponse> done) const {
+  state_->list<v1::HealthService, v1::ListHealthResponse>(
+      request, [](const Snapshot& snapshot, const auto& asked) { return api::list_health(snapshot, asked); },
+      [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::ListHealthRequest* asked,
+         v1::ListHealthResponse* response,
+         Ended ended) { stub.async()->List(context, asked, response, std::move(ended)); },
+      [](v1::ListHealthResponse& page) { return page.mutable_nodes(); }, done);
+}
+
+void SiteQueries::get_job_health(const v1::GetJobHealthRequest& request, Done<v1::JobHealth> done) const {
+  const auto snapshot = state_->publication.load();
+  auto local = api::get_job_health(*snapshot, request);
+  if (!snapshot->site || (!local && local.error().code != ErrorCode::kNotFound)) return done(std::move(local));
+  state_->ask_all<v1::HealthService, v1::GetJobHealthRequest, v1::JobHealth>(
+      snapshot->site, std::move(local), request,
+      [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::GetJobHealthRequest* asked,
+         v1::JobHealth* response,
+         Ended ended) { stub.async()->GetJobHealth(context, asked, response, std::move(ended)); },
+      [done, names_nodes = !request.nodes().empty()](auto answers) {
+        done(merge_job(std::move(answers), names_nodes));
+      });
+}
+
+void SiteQueries::list_plans(const v1::ListPlansRequest& request, Done<v1::ListPlansResponse> done) const {
+  state_->list<v1::RemedyService, v1::ListPlansResponse>(
+      request, [](const Snapshot& snapshot, const auto& asked) { return api::list_plans(snapshot, asked); },
+      [](v1::RemedyService::Stub& stub, grpc::ClientContext* context, const v1::ListPlansRequest* asked,
+         v1::ListPlansResponse* response,
+         Ended ended) { stub.async()->ListPlans(context, asked, response, std::move(ended)); },
+      [](v1::ListPlansResponse& page) { return page.mutable_plans(); }, done);
+}
+
+void SiteQueries::get_plan(const std::string& id, Done<v1::Plan> done) const {
+  v1::GetPlanRequest request;
+  request.set_id(id);
+  state_->get<v1::RemedyService, v1::Plan>(
+      parse_plan_name(id), valid_utf8(id), request,
+      [](const Snapshot& snapshot, const v1::GetPlanRequest& asked) { return api::get_plan(snapshot, asked.id()); },
+      [](v1::RemedyService::Stub& stub, grpc::ClientContext* context, const v1::GetPlanRequest* asked,
+         v1::Plan* response, Ended ended) { stub.async()->GetPlan(context, asked, response, std::move(ended)); },
+      done);
+}
+
+void SiteQueries::list_maintenance(const v1::ListMaintenanceRequest& request,
+                                   Done<v1::ListMaintenanceResponse> done) const {
+  state_->list<v1::MaintenanceService, v1::ListMaintenanceResponse>(
+      request,
+      [&clock = state_->clock](const Snapshot& snapshot, const auto& asked) {
+        return api::list_maintenance(snapshot, asked, clock.now());
+      },
+      [](v1::MaintenanceService::Stub& stub, grpc::ClientContext* context, const v1::ListMaintenanceRequest* asked,
+         v1::ListMaintenanceResponse* response,
+         Ended ended) { stub.async()->List(context, asked, response, std::move(ended)); },
+      [](v1::ListMaintenanceResponse& page) { return page.mutable_windows(); }, done);
+}
+
+void SiteQueries::get_maintenance(const std::string& id, Done<v1::MaintenanceWindow> done) const {
+  v1::GetMaintenanceRequest request;
+  request.set_id(id);
+  state_->get<v1::MaintenanceService, v1::MaintenanceWindow>(
+      parse_maintenance_name(id), valid_utf8(id), request,
+      [&clock = state_->clock](const Snapshot& snapshot, const v1::GetMaintenanceRequest& asked) {
+        return api::get_maintenance(snapshot, asked.id(), clock.now());
+      },
+      [](v1::MaintenanceService::Stub& stub, grpc::ClientContext* context, const v1::GetMaintenanceRequest* asked,
+         v1::MaintenanceWindow* response,
+         Ended ended) { stub.async()->Get(context, asked, response, std::move(ended)); },
+      done);
+}
+
+void SiteQueries::get_node(const std::string& name, Done<v1::GetNodeResponse> done) const {
+  const auto snapshot = state_->publication.load();
+  auto local = api::get_node(*snapshot, name, state_->clock.now());
+  if (!snapshot->site || (!local && local.error().code != ErrorCode::kNotFound)) return done(std::move(local));
+  v1::GetNodeRequest request;
+  request.set_node(name);
+  state_->ask_all<v1::FabricService, v1::GetNodeRequest, v1::GetNodeResponse>(
+      snapshot->site, std::move(local), request,
+      [](v1::FabricService::Stub& stub, grpc::ClientContext* context, const v1::GetNodeRequest* asked,
+         v1::GetNodeResponse* response,
+         Ended ended) { stub.async()->GetNode(context, asked, response, std::move(ended)); },
+      [done](auto answers) { done(merge_nodes(std::move(answers))); });
+}
+
+v1::Status SiteQueries::status() const {
+  const auto snapshot = state_->publication.load();
+  v1::Status status = api::status(*snapshot);
+  if (!snapshot->site) return status;
+  const auto reached = state_->peers.reached();
+  const std::lock_guard lock(state_->mutex);
+  for (v1::Status::Shard& shard : *status.mutable_shards()) {
+    if (shard.own()) {
+      *shard.mutable_open_incidents() = status.open_incidents();
+      continue;
+    }
+    if (const auto found = reached.find(shard.name()); found != reached.end()) {
+      shard.set_answers(found->second.answers);
+      shard.set_trouble(valid_utf8(found->second.trouble));
+    } else {
+      shard.set_trouble("not asked yet");
+    }
+    if (const auto found = state_->incidents.find(shard.name()); found != state_->incidents.end())
+      *shard.mutable_open_incidents() = found->second;
+  }
+  return status;
+}
+
+void SiteQueries::probe() const {
+  const SitePtr site = state_->publication.load()->site;
+  if (!site) return;
+  for (const SiteShard& shard : site->shards) {
+    if (shard.name == site->own) continue;
+    state_->peers.ask<v1::FabricService, v1::GetStatusRequest, v1::Status>(
+        site, shard, {},
+        [](v1::FabricService::Stub& stub, grpc::ClientContext* context, const v1::GetStatusRequest* asked,
+           v1::Status* response, Ended ended) { stub.async()->GetStatus(context, asked, response, std::move(ended)); },
+        true,
+        [state = state_.get()](const ShardAnswer<v1::Status>& answer) {
+          if (!answer.answer) return;
+          const std::lock_guard lock(state->mutex);
+          state->incidents[answer.shard] = answer.answer->open_incidents();
+        });
+  }
+}
+
+std::vector<ShardFigures> SiteQueries::figures() const {
+  const SitePtr site = state_->publication.load()->site;
+  if (!site) return {};
+  const auto reached = state_->peers.reached();
+  std::vector<ShardFigures> figures;
+  for (const SiteShard& shard : site->shards) {
+    const auto found = reached.find(shard.name);
+    const bool own = shard.name == site->own;
+    figures.push_back({shard.name, own, own || (found != reached.end() && found->second.answers), shard.epoch});
+  }
+  return figures;
+}
+
+}  // namespace weft::api

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Questions about a whole site: this weftd's own part from its snapshot, the rest from the other shards, at the same
+// time. A shard that does not answer within a second is named in the answer; what it owns is not passed over in
+// silence.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "api/client/security.hpp"
+#include "api/publication/publication.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/result.hpp"
+#include "fabric/site.hpp"
+
+namespace weft::v1 {
+class BatchGetHealthRequest;
+class BatchGetHealthResponse;
+class GetJobHealthRequest;
+class GetNodeResponse;
+class Incident;
+class JobHealth;
+class ListHealthRequest;
+class ListHealthResponse;
+class ListIncidentsRequest;
+class ListIncidentsResponse;
+class ListMaintenanceRequest;
+class ListMaintenanceResponse;
+class ListPlansRequest;
+class ListPlansResponse;
+class MaintenanceWindow;
+class NodeHealth;
+class Plan;
+class Status;
+}  // namespace weft::v1
+
+namespace weft::api {
+
+/// Figures of one shard for /metrics.
+struct ShardFigures {
+  std::string name;
+  bool own = false;
+  bool answers = false;    ///< when it was last asked; always of the own shard
+  std::int64_t epoch = 0;  ///< of its leader, as the database has it
+};
+
+/// All members may be called from any thread. A callback is called once, at once or on a thread of gRPC.
+class SiteQueries {
+ public:
+  /// Takes an answer.
+  template <typename Response>
+  using Done = std::function<void(Result<Response>)>;
+
+  /// `security`: how we show the other shards who we are. What is passed by reference must outlive it.
+  SiteQueries(const Publication& publication, const Clock& clock, ClientSecurity security);
+  /// Stops.
+  ~SiteQueries();
+  SiteQueries(const SiteQueries&) = delete;
+  SiteQueries& operator=(const SiteQueries&) = delete;
+
+  /// False where this weftd is no part of a site, or alone in it: snapshots answer everything.
+  bool has_others() const;
+
+  /// See IncidentService. Pages of a site have the entries of some shards each.
+  void list_incidents(const v1::ListIncidentsRequest& request, Done<v1::ListIncidentsResponse> done) const;
+  /// One incident, from the shard that gave its id.
+  void get_incident(const std::string& id, Done<v1::Incident> done) const;
+  /// Health of one node, from all shards that know it; see HealthService.
+  void get_health(const std::string& node, Done<v1::NodeHealth> done) const;
+  /// Health of many nodes in one answer.
+  void batch_get_health(const v1::BatchGetHealthRequest& request, Done<v1::BatchGetHealthResponse> done) const;
+  /// A page of verdicts.
+  void list_health(const v1::ListHealthRequest& request, Done<v1::ListHealthResponse> done) const;
+  /// Health of a job, whose hosts may be in several shards.
+  void get_job_health(const v1::GetJobHealthRequest& request, Done<v1::JobHealth> done) const;
+  /// A page of plans; see RemedyService.
+  void list_plans(const v1::ListPlansRequest& request, Done<v1::ListPlansResponse> done) const;
+  /// One plan, from the shard that gave its id.
+  void get_plan(const std::string& id, Done<v1::Plan> done) const;
+  /// A page of maintenance windows; see MaintenanceService.
+  void list_maintenance(const v1::ListMaintenanceRequest& request, Done<v1::ListMaintenanceResponse> done) const;
+  /// One maintenance window, from the shard that gave its id.
+  void get_maintenance(const std::string& id, Done<v1::MaintenanceWindow> done) const;
+  /// The nodes of that name in all shards; see FabricService.
+  void get_node(const std::string& name, Done<v1::GetNodeResponse> done) const;
+  /// The own status, and what is known of each shard.
+  v1::Status status() const;
+
+  /// Asks every other shard how it is. Call it every few seconds: questions leave out a shard that did not answer.
+  void probe() const;
+  /// One entry for each shard, sorted by name; none where this weftd is no part of a site.
+  std::vector<ShardFigures> figures() const;
+  /// Ends questions that are open; later ones are answered without the other shards.
+  void stop();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace weft::api

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A weftd's word to its site and the site's to it: a thread with a connection of its own, beside the lease.
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "daemon/adapters/store/site_table.hpp"
+#include "daemon/adapters/store/sql.hpp"
+#include "fabric/result.hpp"
+#include "fabric/site.hpp"
+
+namespace weft::store {
+
+/// The site is read so often, and so soon is told what changed.
+inline constexpr std::chrono::seconds kReadSiteEvery{2};
+/// What did not change is told again so often.
+inline constexpr std::chrono::seconds kTellSiteEvery{60};
+
+/// Reads the site's tables, and keeps the row of this weftd there up to date. While the database is away, what was read
+/// last stays. All members may be called from any thread.
+class SiteRegistry {
+ public:
+  /// `url` as of StoreOptions; join_site() was called. Reads once before it returns; fails when that does.
+  static Result<std::unique_ptr<SiteRegistry>> start(const std::string& url, SiteMember self);
+  /// The thread ends. What it told stays: others ask, and say that nobody answers.
+  ~SiteRegistry();
+  SiteRegistry(const SiteRegistry&) = delete;
+  SiteRegistry& operator=(const SiteRegistry&) = delete;
+
+  /// What this weftd is and owns from now on.
+  void tell(std::string holder, std::int64_t epoch, std::string fabrics);
+  /// The site as it was read last. Never null.
+  SitePtr site() const;
+
+ private:
+  SiteRegistry(Database database, SiteMember self) : database_(std::move(database)), self_(std::move(self)) {}
+  void run();
+  Result<void> turn();
+
+  Database database_;               ///< of the thread
+  std::optional<SiteMember> told_;  ///< the same
+  std::chrono::steady_clock::time_point told_at_{};
+  mutable std::mutex mutex_;  ///< of all that follows
+  std::condition_variable changed_;
+  SiteMember self_;
+  SitePtr site_;
+  bool stops_ = false;
+  std::thread thread_;
+};
+
+}  // namespace weft::store

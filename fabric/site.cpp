@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/site.hpp"
+
+#include <algorithm>
+
+#include "fabric/id_series.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t kLongestShardName = 32;
+constexpr std::size_t kMostAddresses = 16;
+constexpr std::string_view kElsewhere = "elsewhere: ";
+constexpr std::string_view kAsk = ": ask ";
+
+char lower_case(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+}  // namespace
+
+const SiteShard* Site::find(std::string_view name) const {
+  const auto found = std::ranges::find(shards, name, &SiteShard::name);
+  return found == shards.end() ? nullptr : &*found;
+}
+
+const SiteShard* Site::owner_of(std::uint64_t id) const {
+  if (id < first_id) return find(elder);
+  const auto found = std::ranges::find(shards, id % kMostShards, &SiteShard::number);
+  return found == shards.end() ? nullptr : &*found;
+}
+
+const SiteShard* Site::collected_by(std::string_view host) const {
+  const auto found = std::ranges::find_if(shards, [host](const SiteShard& shard) {
+    return std::ranges::any_of(shard.collectors,
+                               [host](const std::string& pattern) { return matches_pattern(pattern, host); });
+  });
+  return found == shards.end() ? nullptr : &*found;
+}
+
+bool matches_pattern(std::string_view pattern, std::string_view name) {
+  // After a mismatch only the last '*' takes one byte more, so time is at most the product of both lengths.
+  std::size_t p = 0, n = 0, star = std::string_view::npos, taken = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = n;
+    } else if (p < pattern.size() && (pattern[p] == '?' || lower_case(pattern[p]) == lower_case(name[n]))) {
+      ++p;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+bool is_shard_name(std::string_view name) {
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !name.empty() && name.size() <= kLongestShardName && is_letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
+}
+
+std::string where_to_ask(const SiteShard& shard) {
+  std::string text = "shard " + shard.name;
+  for (std::size_t i = 0; i < shard.addresses.size(); ++i)
+    text += std::string(i == 0 ? kAsk : ", ") + shard.addresses[i];
+  return text;
+}
+
+Error belongs_to(const std::string& what, const SiteShard& shard) {
+  return {ErrorCode::kFailedPrecondition, what + " belongs to " + where_to_ask(shard)};
+}
+
+Error elsewhere(const std::string& host, const SiteShard& shard) {
+  return {ErrorCode::kUnavailable, std::string(kElsewhere) + host + " belongs to " + where_to_ask(shard)};
+}
+
+std::vector<std::string> addresses_elsewhere(std::string_view message) {
+  std::vector<std::string> addresses;
+  const std::size_t ask = message.rfind(kAsk);
+  if (!message.starts_with(kElsewhere) || ask == std::string_view::npos) return addresses;
+  message.remove_prefix(ask + kAsk.size());
+  while (!message.empty() && addresses.size() < kMostAddresses) {
+    const std::size_t end = std::min(message.find(", "), message.size());
+    if (end > 0) addresses.emplace_back(message.substr(0, end));
+    message.remove_prefix(std::min(end + 2, message.size()));
+  }
+  return addresses;
+}
+
+}  // namespace weft

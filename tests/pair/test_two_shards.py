@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two weftd as two shards of one site: each has a subnet of its own, both have one PostgreSQL. Either answers for both; what does not
+answer is named."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import unittest
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("infiniband", "collector")]
+
+import sysfs_tree  # noqa: E402
+import weft_testing  # noqa: E402
+from collector_testing import Collector  # noqa: E402
+from postgres_pair import PostgresPair, missing  # noqa: E402
+from weft_testing import Answer, Weftd, fat_tree, simulated_subnet, wait_until, weftctl, weftctl_json  # noqa: E402
+
+SITE = """
+[store]
+url = "{url}"
+[remedy]
+isolate_link = "propose"
+[site]
+shard = "{shard}"
+collectors = ["{shard}-*"]
+"""
+
+
+class TwoShards(unittest.TestCase):
+    """north watches 8 hosts, south 16: the last 8 are known in south alone. The first 8 have the same names in both."""
+
+    @classmethod
+    def setUpClass(cls):
+        if missing():
+            raise unittest.SkipTest(f"not installed: {', '.join(missing())}")
+        weft_testing.require_simulator()
+        cls.postgres = PostgresPair()
+        cls.subnets: dict[str, simulated_subnet.SimulatedSubnet] = {}
+        cls.shards: dict[str, Weftd] = {}
+        try:
+            cls.postgres.start_alone()
+            for shard, hosts in (("north", 8), ("south", 16)):
+                subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(hosts, rails=1, radix=8))
+                cls.subnets[shard] = subnet
+                subnet.start()
+                url = f"postgresql://weft@127.0.0.1:{cls.postgres.primary.port}/postgres"
+                cls.shards[shard] = Weftd(subnet.environment(subnet.network.hosts()[0].identity), infiniband=SITE.format(url=url, shard=shard))
+                cls.shards[shard].start()
+                cls.shards[shard].wait_sweeps(1)
+            for weftd in cls.shards.values():
+                cls.wait_answers(weftd, {"north": True, "south": True})
+        except BaseException:
+            cls.tearDownClass()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        for weftd in cls.shards.values():
+            weftd.stop()
+        for subnet in cls.subnets.values():
+            subnet.stop()
+        cls.postgres.stop()
+
+    @classmethod
+    def wait_answers(cls, weftd: Weftd, wanted: dict[str, bool]) -> None:
+        def answers():
+            return {each["name"]: each.get("answers", False) for each in weftd.client.json("/api/v1/status").get("shards", [])}
+
+        wait_until(lambda: answers() == wanted, 30, why=lambda: f"{weftd.client.json('/api/v1/status')}\n{weftd.log()}")
+
+    def setUp(self):
+        self.north, self.south = self.shards["north"], self.shards["south"]
+
+    def pull(self, shard: str, number: int) -> set:
+        """The cable of a host; gives both of its ends."""
+        subnet = self.subnets[shard]
+        host = subnet.network.hosts()[number]
+        subnet.unlink(host.identity, 1)
+        self.addCleanup(subnet.relink, host.identity, 1)
+        end = host.ports[1]
+        return {(weft_testing.guid_text(host.guid), 1), (weft_testing.guid_text(subnet.network.nodes[end.node].guid), end.port)}
+
+    def expect(self, weftd: Weftd, shard: str, ends: set) -> dict:
+        """As `weftd` shows the incident of a cable of that shard: GUIDs of the two subnets are the same."""
+        def found():
+            return next((each for each in weftd.incidents("LINK_DOWN")
+                         if each["shard"] == shard and weft_testing.ends_of(each["cause"]) <= ends), None)
+
+        return wait_until(found, 30, why=lambda: f"{weftd.incidents(open_only=False)}\n{weftd.log()}")
+
+    def name(self, number: int) -> str:
+        """Of a host, in either shard."""
+        return f"gpu-{number + 1:04}"
+
+    def test_1_either_lists_what_is_open_in_both(self):
+        in_north, in_south = self.pull("north", 3), self.pull("south", 13)
+        ids = {}
+        for shard, ends in (("north", in_north), ("south", in_south)):
+            shown = [self.expect(weftd, shard, ends) for weftd in (self.north, self.south)]
+            self.assertEqual(shown[0]["id"], shown[1]["id"])
+            ids[shard] = shown[0]["id"]
+        numbers = [int(each.removeprefix("INC-")) % 100 for each in (ids["north"], ids["south"])]
+        self.assertEqual([1, 2], numbers, "the last two digits are the shard's number")
+        for weftd in (self.north, self.south):
+            listed = weftctl(weftd, "incidents")
+            self.assertEqual(0, listed.returncode, listed.stderr)
+            for each in ids.values():
+                self.assertIn(each, listed.stdout)
+                self.assertEqual(each, weftd.client.json(f"/api/v1/incidents/{each}")["id"])
+                self.assertEqual(each, weftctl_json(weftd, "incident", each)["id"])
+
+    def test_2_pages_of_a_list_go_through_all_shards(self):
+        for shard, number in (("north", 3), ("north", 4), ("south", 12), ("south", 13)):
+            self.expect(self.south, shard, self.pull(shard, number))
+        whole = [each["id"] for each in self.north.client.json("/api/v1/incidents?state=open")["incidents"]]
+        found, token = [], ""
+        for _ in range(100):
+            page = self.north.client.json(f"/api/v1/incidents?state=open&page_size=1&page_token={token}")
+            found += [each["id"] for each in page["incidents"]]
+            token = page["nextPageToken"]
+            if not token:
+                break
+        self.assertEqual(sorted(whole), sorted(found))
+        self.assertEqual(len(found), len(set(found)))
+
+    def test_3_health_of_any_host(self):
+        only_south = self.name(14)
+        known = self.north.client.json(f"/api/v1/nodes/{only_south}/health")
+        self.assertEqual(["south"], known["shards"])
+        self.assertNotEqual("UNKNOWN", known["verdict"])
+        self.assertEqual([], known["missingShards"])
+        self.assertEqual({"north", "south"}, set(self.north.client.json(f"/api/v1/nodes/{self.name(1)}/health")["shards"]))
+        batch = weftctl_json(self.north, "health", only_south, self.name(2), "nobody")["nodes"]
+        self.assertEqual([only_south, self.name(2), "nobody"], [each["node"] for each in batch])
+        self.assertEqual("UNKNOWN", batch[2]["verdict"])
+        with self.assertRaises(Answer) as refused:
+            self.north.client.json("/api/v1/nodes/nobody/health")
+        self.assertEqual(404, refused.exception.status)
+
+    def test_4_a_command_at_the_wrong_shard_names_the_right_one(self):
+        incident = self.expect(self.north, "south", self.pull("south", 13))
+        refused = weftctl(self.north, "acknowledge", incident["id"], "--who", "ann")
+        self.assertNotEqual(0, refused.returncode, refused.stdout)
+        self.assertIn(f"{incident['id']} belongs to shard south: ask {self.south.grpc}", refused.stderr)
+        done = weftctl(self.south, "acknowledge", incident["id"], "--who", "ann")
+        self.assertEqual(0, done.returncode, done.stderr)
+
+    def test_5_plans_of_both(self):
+        asked = weftctl(self.south, "isolate", "leaf-r0-p01 port 5", "--reason", "a test", "--who", "ann", "--json")
+        self.assertEqual(0, asked.returncode, asked.stderr)
+        plan = json.loads(asked.stdout)["id"]
+        self.addCleanup(weftctl, self.south, "abort", plan, "--reason", "the test is over")
+        self.assertEqual(2, int(plan.removeprefix("PLAN-")) % 100)
+        listed = wait_until(lambda: [each for each in weftctl_json(self.north, "plans", "--all")["plans"] if each["id"] == plan], 30, why=self.north.log)
+        self.assertEqual("south", listed[0]["shard"])
+        self.assertEqual(plan, weftctl_json(self.north, "plan", plan)["id"])
+        refused = weftctl(self.north, "approve", plan, "--who", "ann")
+        self.assertNotEqual(0, refused.returncode, refused.stdout)
+        self.assertIn(f"{plan} belongs to shard south: ask {self.south.grpc}", refused.stderr)
+
+    def test_6_a_collector_that_asks_the_wrong_shard_goes_to_the_right_one(self):
+        sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
+        self.addCleanup(shutil.rmtree, sysfs, True)
+        sysfs_tree.make(sysfs, 1)
+        collector = Collector(sysfs, self.north.grpc, interval="100ms", node_name="south-1")
+        self.addCleanup(collector.remove)
+        collector.start()
+
+        def state(weftd):
+            return [each["state"] for each in weftd.client.json("/api/v1/collectors").get("collectors", []) if each["host"] == "south-1"]
+
+        wait_until(lambda: state(self.south) == ["CONNECTED"], 30, why=lambda: f"{collector.log()}\n{self.south.log()}")
+        self.assertEqual([], state(self.north))
+        self.assertIn("belongs to shard south", collector.log())
+        found = self.north.client.json("/api/v1/nodes/south-1/health")
+        self.assertEqual("south-1", found["node"])
+
+    def test_7_what_does_not_answer_is_named(self):
+        lost = self.expect(self.north, "south", self.pull("south", 13))
+        here = self.expect(self.south, "north", self.pull("north", 3))
+        os.killpg(self.south.process.pid, signal.SIGSTOP)
+        try:
+            answer = self.north.client.json("/api/v1/incidents?state=open")
+            self.assertEqual(["south"], answer["missingShards"], "already the first answer says so")
+            self.assertIn(here["id"], [each["id"] for each in answer["incidents"]])
+            self.wait_answers(self.north, {"north": True, "south": False})
+            wait_until(lambda: sorted(re.findall(r'weft_shard_answers\{shard="(\w+)"\} (\d)', self.north.metrics())) == [("north", "1"), ("south", "0")],
+                       30, why=self.north.log)
+            listed = weftctl(self.north, "incidents")
+            self.assertIn("shard south does not answer", listed.stdout + listed.stderr)
+            self.assertRegex(weftctl(self.north, "status").stdout, r"south +.*does not answer")
+            for path in (f"/api/v1/incidents/{lost['id']}", f"/api/v1/nodes/{self.name(14)}/health"):
+                with self.assertRaises(Answer) as refused:
+                    self.north.client.json(path)
+                self.assertEqual(503, refused.exception.status, path)
+                self.assertIn("south", str(refused.exception), path)
+            self.assertEqual(["south"], self.north.client.json(f"/api/v1/nodes/{self.name(2)}/health")["missingShards"])
+        finally:
+            os.killpg(self.south.process.pid, signal.SIGCONT)
+        self.wait_answers(self.north, {"north": True, "south": True})
+        wait_until(lambda: self.north.client.json("/api/v1/incidents").get("missingShards") == [], 30, why=self.north.log)
+
+    def test_8_each_shard_has_tables_of_its_own(self):
+        sql = self.postgres.primary.sql
+        self.assertEqual("north|1\nsouth|2", sql("SELECT name, number FROM weft_site.shard ORDER BY name"))
+        for shard in ("north", "south"):
+            wait_until(lambda shard=shard: re.fullmatch(r"\d+", sql(f"SELECT epoch FROM weft_shard_{shard}.weft_store")), why=sql)
+        self.assertEqual("0", sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"))
+
+
+if __name__ == "__main__":
+    weft_testing.main()

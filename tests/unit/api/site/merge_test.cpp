@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/site/merge.hpp"
+
+#include <gtest/gtest.h>
+
+#include "api/site/site_token.hpp"
+
+namespace weft::api {
+namespace {
+
+using Verdict = v1::NodeHealth;
+
+v1::NodeHealth health_at(const std::string& node, Verdict::Verdict verdict, const std::string& fabric = "ib0") {
+  v1::NodeHealth health;
+  health.set_node(node);
+  health.set_verdict(verdict);
+  health.set_fabric(fabric);
+  return health;
+}
+
+template <typename Response>
+ShardAnswer<Response> missing(const std::string& shard) {
+  return {shard, fail(ErrorCode::kTimeout, "no answer"), true};
+}
+
+template <typename Response>
+ShardAnswer<Response> unknown(const std::string& shard) {
+  return {shard, fail(ErrorCode::kNotFound, "no node named x"), false};
+}
+
+TEST(SiteToken, GoesRoundWithAnyText) {
+  const ShardTokens tokens{{"north", "3:leaf/1:a b"}, {"south", ""}, {"west", "INC-7"}};
+  EXPECT_EQ(parse_site_token(to_token(tokens)), tokens);
+  EXPECT_EQ(to_token({}), "");
+  for (const char* bad : {"", "INC-7", "site", "site/", "site/a", "site/a:", "site/a:5:x", "site/a:x:", "site/a:1:xy",
+                          "sitea:0:", "site/a:-1:", "site/a:99999999999999999999:x"})
+    EXPECT_FALSE(parse_site_token(bad)) << bad;
+}
+
+TEST(MergeHealth, TheWorstVerdictWithAllReasons) {
+  auto healthy = health_at("n", Verdict::HEALTHY, "ib0");
+  auto degraded = health_at("n", Verdict::DEGRADED, "ib1");
+  degraded.set_recommended_action(Verdict::WATCH);
+  degraded.add_reasons()->set_incident_id("INC-2");
+  const auto merged = merge_health({{"a", healthy, false}, {"b", degraded, false}});
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(merged->verdict(), Verdict::DEGRADED);
+  EXPECT_EQ(merged->fabric(), "ib1");
+  EXPECT_EQ(merged->recommended_action(), Verdict::WATCH);
+  EXPECT_EQ(merged->reasons_size(), 1);
+  ASSERT_EQ(merged->shards_size(), 2);
+  EXPECT_EQ(merged->shards(1), "b");
+  EXPECT_FALSE(merged->has_data_age()) << "one of them was never read";
+}
+
+TEST(MergeHealth, AShardThatDoesNotKnowTheNodeSaysNothingOfIt) {
+  const auto merged = merge_health({unknown<v1::NodeHealth>("a"), {"b", health_at("n", Verdict::HEALTHY), false}});
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(merged->verdict(), Verdict::HEALTHY);
+  EXPECT_EQ(merged->shards_size(), 1);
+}
+
+TEST(MergeHealth, NobodyKnowsIsSaidOnlyWhenAllAnswered) {
+  EXPECT_EQ(merge_health({unknown<v1::NodeHealth>("a"), unknown<v1::NodeHealth>("b")}).error().code,
+            ErrorCode::kNotFound);
+  const auto refused = merge_health({unknown<v1::NodeHealth>("a"), missing<v1::NodeHealth>("b")});
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(refused.error().message, "no node named x in the shards that answer; no answer from b");
+  const auto known = merge_health({{"a", health_at("n", Verdict::HEALTHY), false}, missing<v1::NodeHealth>("b")});
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->missing_shards(0), "b");
+}
+
+TEST(MergeHealth, OfManyEachInItsPlace) {
+  v1::BatchGetHealthResponse a, b;
+  *a.add_nodes() = health_at("x", Verdict::HEALTHY);
+  a.add_nodes()->set_node("y");
+  a.add_nodes()->set_node("z");
+  b.add_nodes()->set_node("x");
+  *b.add_nodes() = health_at("y", Verdict::UNHEALTHY);
+  b.add_nodes()->set_node("z");
+  const auto merged = merge_health({{"a", a, false}, {"b", b, false}, missing<v1::BatchGetHealthResponse>("c")});
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(merged->nodes(0).verdict(), Verdict::HEALTHY) << "b has never seen it";
+  EXPECT_EQ(merged->nodes(1).verdict(), Verdict::UNHEALTHY);
+  EXPECT_EQ(merged->nodes(1).node(), "y");
+  EXPECT_EQ(merged->nodes(2).verdict(), Verdict::UNKNOWN);
+  EXPECT_EQ(merged->nodes(2).shards_size(), 0);
+  EXPECT_EQ(merged->missing_shards(0), "c");
+}
+
+TEST(MergeJob, TheVerdictFollowsFromAllParts) {
+  v1::JobHealth a, b;
+  a.set_job("slurm:1");
+  a.set_verdict(Verdict::UNKNOWN);  // it does not know y
+  *a.add_nodes() = health_at("x", Verdict::HEALTHY);
+  a.add_nodes()->set_node("y");
+  a.set_paths(2);
+  b.set_job("slurm:1");
+  b.add_nodes()->set_node("x");
+  *b.add_nodes() = health_at("y", Verdict::HEALTHY);
+  b.set_paths(3);
+  const auto merged = merge_job({{"a", a, false}, {"b", b, false}}, true);
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(merged->verdict(), Verdict::HEALTHY);
+  EXPECT_EQ(merged->nodes_size(), 2);
+  EXPECT_EQ(merged->paths(), 5U);
+  const auto partial = merge_job({{"a", a, false}, {"b", b, false}, missing<v1::JobHealth>("c")}, true);
+  EXPECT_EQ(partial->verdict(), Verdict::UNKNOWN) << "c may know of a fault";
+  EXPECT_EQ(partial->missing_shards(0), "c");
+  b.set_broken(1);
+  EXPECT_EQ(merge_job({{"a", a, false}, {"b", b, false}}, true)->verdict(), Verdict::UNHEALTHY);
+  const auto with_unseen = merge_job({{"a", a, false}}, true);
+  EXPECT_EQ(with_unseen->verdict(), Verdict::UNKNOWN);
+  EXPECT_EQ(with_unseen->recommended_action(), Verdict::WATCH);
+}
+
+TEST(MergeJob, AShardWithoutTheJobIsLeftOut) {
+  v1::JobHealth a;
+  *a.add_nodes() = health_at("x", Verdict::HEALTHY);
+  EXPECT_TRUE(merge_job({unknown<v1::JobHealth>("b"), {"a", a, false}}, false));
+  EXPECT_EQ(merge_job({unknown<v1::JobHealth>("a"), unknown<v1::JobHealth>("b")}, false).error().code,
+            ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace weft::api

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two gRPC servers as two shards of a site.
+
+#include "api/site/site_queries.hpp"
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <set>
+
+#include "api/grpc/server.hpp"
+#include "tests/unit/api/no_commands.hpp"
+#include "tests/unit/api/small_fabric.hpp"
+#include "tests/unit/api/small_plans.hpp"
+#include "tests/unit/api/telemetry_peers.hpp"
+#include "weft/v1/fabric.pb.h"
+#include "weft/v1/health.pb.h"
+#include "weft/v1/incident.grpc.pb.h"
+#include "weft/v1/remedy.pb.h"
+
+namespace weft::api {
+namespace {
+
+/// One shard with what it needs to answer.
+struct Shard {
+  explicit Shard(const Clock& clock) : site(publication, clock, {}) {
+    GrpcOptions options;
+    options.port = 0;
+    options.site = &site;
+    auto started = GrpcServer::start(options, publication, commands, remedies, sink, clock);
+    if (started)
+      server = std::move(*started);
+    else
+      ADD_FAILURE() << started.error().message;
+  }
+  ~Shard() { site.stop(); }
+  std::string address() const { return "127.0.0.1:" + std::to_string(server->port()); }
+
+  Publication publication;
+  NoCommands commands;
+  FakeRemedies remedies;
+  RecordingSink sink;
+  SiteQueries site;
+  std::unique_ptr<GrpcServer> server;
+};
+
+class SiteQueriesTest : public ::testing::Test {
+ protected:
+  SiteQueriesTest() {
+    publish(north, "north", 1);
+    publish(south, "south", 2);
+  }
+  /// Incidents with the ids of that number, one host "host-NAME" and one plan.
+  void publish(Shard& shard, const std::string& name, std::uint64_t number) {
+    std::vector<Incident> incidents;
+    for (std::uint64_t i = 0; i < 5; ++i) incidents.push_back(make_incident(100 * i + number));
+    NodeHealth health;
+    health.node = "host-" + name;
+    health.fabric = "ib0";
+    health.verdict = HealthVerdict::kHealthy;
+    auto snapshot = with_plans(make_snapshot(1, {}, incidents, {health}), {make_plan(number)});
+    auto site = std::make_shared<Site>();
+    site->own = name;
+    site->shards = {{"north", 1, "n", 1, {north.address()}, {}, {}}, {"south", 2, "s", 1, {south.address()}, {}, {}}};
+    if (has_third) site->shards.push_back({"west", 3, "w", 1, {"127.0.0.1:1"}, {}, {}});
+    snapshot->site = site;
+    shard.publication.publish(snapshot);
+  }
+  template <typename Response, typename Ask>
+  Result<Response> wait(const Ask& ask) {
+    std::promise<Result<Response>> promise;
+    ask([&promise](Result<Response> answer) { promise.set_value(std::move(answer)); });
+    return promise.get_future().get();
+  }
+  Result<v1::ListIncidentsResponse> list(const v1::ListIncidentsRequest& request = {}) {
+    return wait<v1::ListIncidentsResponse>([&](auto done) { north.site.list_incidents(request, done); });
+  }
+  Result<v1::Incident> get(const std::string& id) {
+    return wait<v1::Incident>([&](auto done) { north.site.get_incident(id, done); });
+  }
+  Result<v1::NodeHealth> health(const std::string& node) {
+    return wait<v1::NodeHealth>([&](auto done) { north.site.get_health(node, done); });
+  }
+
+  StillClock clock;
+  bool has_third = false;
+  Shard north{clock}, south{clock};
+};
+
+TEST_F(SiteQueriesTest, AListHasTheEntriesOfAllShardsAndSaysWhose) {
+  const auto page = list();
+  ASSERT_TRUE(page) << page.error().message;
+  ASSERT_EQ(page->incidents_size(), 10);
+  EXPECT_EQ(page->incidents(0).shard(), "north") << "the own shard first";
+  EXPECT_EQ(page->incidents(9).shard(), "south");
+  EXPECT_EQ(page->next_page_token(), "");
+  EXPECT_EQ(page->missing_shards_size(), 0);
+}
+
+TEST_F(SiteQueriesTest, PagesAreNeverLargerThanAskedAndLoseNothing) {
+  for (const int size : {1, 2, 3, 4, 7}) {
+    v1::ListIncidentsRequest request;
+    request.set_page_size(size);
+    std::multiset<std::string> found;
+    for (int pages = 0; pages < 50; ++pages) {
+      const auto page = list(request);
+      ASSERT_TRUE(page) << page.error().message;
+      EXPECT_LE(page->incidents_size(), size);
+      for (const auto& incident : page->incidents()) found.insert(incident.id());
+      request.set_page_token(page->next_page_token());
+      if (request.page_token().empty()) break;
+    }
+    EXPECT_EQ(found.size(), 10U) << size;
+    EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), 10U) << size;
+  }
+  v1::ListIncidentsRequest request;
+  request.set_page_token("INC-3");
+  EXPECT_EQ(list(request).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(SiteQueriesTest, OneThingComesFromTheShardThatGaveItsId) {
+  EXPECT_EQ(get("INC-101")->shard(), "north");
+  EXPECT_EQ(get("INC-102")->shard(), "south");
+  EXPECT_EQ(get("902").error().code, ErrorCode::kNotFound) << "south says so";
+  EXPECT_EQ(get("INC-107").error().code, ErrorCode::kNotFound) << "no shard has that number";
+  EXPECT_EQ(get("x").error().code, ErrorCode::kInvalidArgument);
+  const auto plan = wait<v1::Plan>([&](auto done) { north.site.get_plan("PLAN-2", done); });
+  EXPECT_EQ(plan->shard(), "south");
+}
+
+TEST_F(SiteQueriesTest, HealthOfAnyHost) {
+  const auto known = health("host-south");
+  ASSERT_TRUE(known) << known.error().message;
+  EXPECT_EQ(known->verdict(), v1::NodeHealth::HEALTHY);
+  ASSERT_EQ(known->shards_size(), 1);
+  EXPECT_EQ(known->shards(0), "south");
+  EXPECT_EQ(health("nobody").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(SiteQueriesTest, AShardThatIsAskedByAnotherDoesNotAskOn) {
+  auto stub = v1::IncidentService::NewStub(grpc::CreateChannel(south.address(), grpc::InsecureChannelCredentials()));
+  for (const bool from_shard : {false, true}) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    if (from_shard) context.AddMetadata("weft-asked-by-shard", "north");
+    v1::ListIncidentsResponse page;
+    ASSERT_TRUE(stub->List(&context, {}, &page).ok());
+    EXPECT_EQ(page.incidents_size(), from_shard ? 5 : 10);
+  }
+}
+
+TEST_F(SiteQueriesTest, WhatDoesNotAnswerIsNamed) {
+  has_third = true;
+  publish(north, "north", 1);
+  const auto page = list();
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->incidents_size(), 10);
+  ASSERT_EQ(page->missing_shards_size(), 1);
+  EXPECT_EQ(page->missing_shards(0), "west");
+  EXPECT_EQ(health("host-south")->missing_shards(0), "west");
+  EXPECT_EQ(health("nobody").error().code, ErrorCode::kUnavailable) << "west may know it";
+  const auto lost = get("INC-3");
+  EXPECT_EQ(lost.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(lost.error().message.find("INC-3 belongs to shard west, which does not answer"), 0U)
+      << lost.error().message;
+  const v1::Status status = north.site.status();
+  ASSERT_EQ(status.shards_size(), 3);
+  EXPECT_TRUE(status.shards(0).answers());
+  EXPECT_TRUE(status.shards(1).answers());
+  EXPECT_FALSE(status.shards(2).answers());
+  EXPECT_NE(status.shards(2).trouble(), "");
+}
+
+TEST_F(SiteQueriesTest, AShardThatIsBackIsFoundByTheNextProbe) {
+  auto snapshot = std::make_shared<Snapshot>(*north.publication.load());
+  auto site = std::make_shared<Site>(*snapshot->site);
+  site->shards[1].addresses = {"127.0.0.1:1", south.address()};
+  snapshot->site = site;
+  north.publication.publish(snapshot);
+  EXPECT_EQ(list()->incidents_size(), 10) << "the second address is tried at once";
+  site = std::make_shared<Site>(*site);
+  site->shards[1].addresses = {"127.0.0.1:1"};
+  snapshot = std::make_shared<Snapshot>(*snapshot);
+  snapshot->site = site;
+  north.publication.publish(snapshot);
+  EXPECT_EQ(list()->missing_shards_size(), 1);
+  publish(north, "north", 1);
+  EXPECT_EQ(list()->missing_shards_size(), 1) << "it is left out until it is probed";
+  for (int i = 0; i < 1000 && !north.site.figures()[1].answers; ++i) {
+    north.site.probe();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(list()->incidents_size(), 10);
+}
+
+TEST_F(SiteQueriesTest, OnItsOwnItAnswersFromItsSnapshot) {
+  auto snapshot = std::make_shared<Snapshot>(*north.publication.load());
+  snapshot->site = nullptr;
+  north.publication.publish(snapshot);
+  const auto page = list();
+  EXPECT_EQ(page->incidents_size(), 5);
+  EXPECT_EQ(page->incidents(0).shard(), "");
+  EXPECT_EQ(health("host-north")->shards_size(), 0);
+  EXPECT_FALSE(north.site.has_others());
+  EXPECT_TRUE(north.site.figures().empty());
+}
+
+TEST_F(SiteQueriesTest, AfterItsEndOthersAreMissing) {
+  north.site.stop();
+  const auto page = list();
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->incidents_size(), 5);
+  EXPECT_EQ(page->missing_shards_size(), 1);
+}
+
+}  // namespace
+}  // namespace weft::api

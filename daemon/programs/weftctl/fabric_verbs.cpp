@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "daemon/programs/weftctl/names.hpp"
@@ -80,6 +81,59 @@ void print_counters(const Session& session, const v1::ListPortsResponse& ports) 
                  counter.name() + (counter.has_instance() ? "[" + std::to_string(counter.instance()) + "]" : ""),
                  (counter.saturated() ? ">= " : "") + std::to_string(counter.value()), counter.unit()});
   table.print(session.sheet());
+}
+
+/// A node and, where the text names one, its port.
+struct NodeOrPort {
+  std::string node, port;
+};
+
+// Names of switches have colons, too: "MF0;leaf01:MQM9700/U1".
+NodeOrPort read_node_or_port(const std::string& text) {
+  for (const std::string_view between : {" port ", ":", " "}) {
+    const auto at = text.rfind(between);
+    if (at == std::string::npos || at == 0 || at + between.size() == text.size()) continue;
+    const std::string port = text.substr(at + between.size());
+    if (between != " " && port.find_first_not_of("0123456789") != std::string::npos) continue;
+    return {text.substr(0, at), port};
+  }
+  return {text, ""};
+}
+
+v1::ListPortsResponse ports_of(const Session& session, const std::string& fabric, const std::string& text,
+                               bool without_counters) {
+  v1::ListPortsRequest request;
+  request.set_fabric(fabric);
+  request.set_node(text);
+  request.set_without_counters(without_counters);
+  const auto ask = [&] {
+    return session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListPorts, request);
+  };
+  const NodeOrPort wanted = read_node_or_port(text);
+  if (wanted.port.empty()) return ask();
+  try {
+    return ask();  // an adapter's name has a space: "gpu-01 mlx5_0"
+  } catch (const Failure& failure) {
+    if (failure.exit != Exit::kBadNews) throw;
+  }
+  request.set_node(wanted.node);
+  const v1::ListPortsResponse all = ask();
+  v1::ListPortsResponse found;
+  for (const v1::Port& port : all.ports())
+    if (port_text(port) == wanted.port || std::to_string(port.port()) == wanted.port) *found.add_ports() = port;
+  if (found.ports().empty()) throw Failure(Exit::kBadNews, wanted.node + " has no port " + wanted.port);
+  return found;
+}
+
+void keep_links_of(const v1::ListPortsResponse& ports, v1::ListLinksResponse& links) {
+  std::set<std::tuple<std::string, std::string, std::uint32_t>> ends;
+  for (const v1::Port& port : ports.ports()) ends.emplace(port.fabric(), port.node_guid(), port.port());
+  v1::ListLinksResponse kept;
+  for (const v1::Link& link : links.links())
+    if (ends.contains({link.fabric(), link.a().node_guid(), link.a().port()}) ||
+        (link.has_b() && ends.contains({link.fabric(), link.b().node_guid(), link.b().port()})))
+      *kept.add_links() = link;
+  links = std::move(kept);
 }
 
 std::string whole_seconds(double value) {
@@ -211,11 +265,7 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
 }
 
 Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters) {
-  v1::ListPortsRequest request;
-  request.set_fabric(fabric);
-  request.set_node(node);
-  request.set_without_counters(node.empty() && !counters && !session.json);
-  const auto ports = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListPorts, request);
+  const auto ports = ports_of(session, fabric, node, node.empty() && !counters && !session.json);
   if (session.json) {
     session.out << json_text(ports, false) << '\n';
     return Exit::kGood;
@@ -240,10 +290,11 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
   return Exit::kGood;
 }
 
-Exit show_links(const Session& session, const std::string& fabric, bool down_only) {
+Exit show_links(const Session& session, const std::string& fabric, const std::string& node, bool down_only) {
   v1::ListLinksRequest request;
   request.set_fabric(fabric);
   auto links = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
+  if (!node.empty()) keep_links_of(ports_of(session, fabric, node, true), links);
   const int known = links.links_size();
   int unread = 0;
   if (down_only) {

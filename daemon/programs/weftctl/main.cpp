@@ -54,17 +54,22 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   nodes->callback(
       [&] { chosen = [&](const Session& session) { return show_nodes(session, given.fabric, given.names); }; });
   CLI::App* ports = app.add_subcommand("ports", "States, rates and errors of ports");
-  ports->add_option("NODE", given.node, "Host name, node name or GUID; default: all ports");
+  ports->add_option(
+      "NODE", given.node,
+      "Host name, node name or GUID, or one port: \"leaf-1:12\", on Ethernet \"leaf01 swp12\"; default: all "
+      "ports");
   ports->add_option("--fabric", given.fabric, "Only this fabric");
   ports->add_flag("--counters", given.counters, "One line per counter");
   ports->callback([&] {
     chosen = [&](const Session& session) { return show_ports(session, given.fabric, given.node, given.counters); };
   });
   CLI::App* links = app.add_subcommand("links", "Cables and both their ends");
+  links->add_option("NODE", given.node, "Only cables of this node or port, in the same forms as for ports");
   links->add_option("--fabric", given.fabric, "Only this fabric");
   links->add_flag("--down", given.down, "Only links that are not up");
-  links->callback(
-      [&] { chosen = [&](const Session& session) { return show_links(session, given.fabric, given.down); }; });
+  links->callback([&] {
+    chosen = [&](const Session& session) { return show_links(session, given.fabric, given.node, given.down); };
+  });
   CLI::App* path = app.add_subcommand(
       "path",
       "Path from one port to another, cable by cable; on Ethernet all ECMP paths, and each cable's share of the flows. "

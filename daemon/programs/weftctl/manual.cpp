@@ -19,9 +19,11 @@ constexpr std::array kExamples{
   weftctl nodes --names                only names, for scripts
   weftctl --json nodes                 the API's JSON)"},
     Examples{"ports", R"(  weftctl ports leaf-1                 states, rates and errors of a switch's ports
+  weftctl ports leaf-1:12              one port
   weftctl ports leaf-1 --counters      one line per counter
   weftctl ports dgx-04 --watch 1       every second; what changed is marked)"},
     Examples{"links", R"(  weftctl links                        every cable
+  weftctl links leaf-1                 cables of one node
   weftctl links --down                 cables that are not up
   weftctl links --down --watch         the same, updated live)"},
     Examples{"topology", R"(  weftctl topology                     each node, and the peer of each port

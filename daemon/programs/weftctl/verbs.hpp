@@ -37,10 +37,11 @@ struct Session {
 Exit show_status(const Session& session);
 /// `names_only`: host and switch names, one a line.
 Exit show_nodes(const Session& session, const std::string& fabric, bool names_only);
-/// `node` empty: all ports, without counters. `counters`: each counter on a line of its own.
+/// `node`: all ports of a node, or one: "leaf-1:12", "leaf-1 port 12", on Ethernet "leaf01 swp12"; empty: all ports,
+/// without counters. `counters`: each counter on a line of its own. kBadNews where there is none.
 Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters);
-/// `down_only`: cables with an end that is not active.
-Exit show_links(const Session& session, const std::string& fabric, bool down_only);
+/// `node`: only cables of that node or port, as of show_ports(). `down_only`: cables with an end that is not active.
+Exit show_links(const Session& session, const std::string& fabric, const std::string& node, bool down_only);
 /// kBadNews when any of the paths is incomplete.
 Exit show_path(const Session& session, const std::string& fabric, const std::string& from, const std::string& to);
 /// Prints each node with the far end of each of its ports.

@@ -55,6 +55,8 @@ struct Leadership {
   Duration silence{};        ///< since the database last answered the question who leads
   Duration behind{};         ///< of a standby: what it shows of the leader's incidents and plans may be so old
   std::string trouble;       ///< why the database was not asked with success the last time; empty: it was
+  /// Another weftd leads: this one hears no collectors.
+  bool stands_by() const { return is_shared && !leads; }
   bool operator==(const Leadership&) const = default;
 };
 

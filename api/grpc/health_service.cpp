@@ -7,14 +7,28 @@
 #include "api/grpc/feeds.hpp"
 #include "api/grpc/site_call.hpp"
 #include "api/grpc/watch_stream.hpp"
+#include "api/publication/derived.hpp"
 
 namespace weft::api {
+namespace {
+
+/// What the own shard says. Standing by, it hears no collectors: another shard is to ask the leader.
+template <typename Ask>
+auto of_own_shard(const grpc::CallbackServerContext& context, const Snapshot& snapshot, const Ask& ask)
+    -> decltype(ask(snapshot)) {
+  if (snapshot.leadership.stands_by() && context.client_metadata().contains(kAskedByShard))
+    return fail(ErrorCode::kUnavailable, leadership_text(snapshot.leadership));
+  return ask(snapshot);
+}
+
+}  // namespace
 
 grpc::ServerUnaryReactor* HealthService::Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
                                              v1::NodeHealth* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->get_health(request->node(), std::move(done)); });
-  return answer(context, get_health(*publication_.load(), request->node()), response);
+  const auto of = [&](const Snapshot& snapshot) { return get_health(snapshot, request->node()); };
+  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::BatchGet(grpc::CallbackServerContext* context,
@@ -22,14 +36,16 @@ grpc::ServerUnaryReactor* HealthService::BatchGet(grpc::CallbackServerContext* c
                                                   v1::BatchGetHealthResponse* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->batch_get_health(*request, std::move(done)); });
-  return answer(context, batch_get_health(*publication_.load(), *request), response);
+  const auto of = [&](const Snapshot& snapshot) { return batch_get_health(snapshot, *request); };
+  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::GetJobHealth(grpc::CallbackServerContext* context,
                                                       const v1::GetJobHealthRequest* request, v1::JobHealth* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->get_job_health(*request, std::move(done)); });
-  return answer(context, get_job_health(*publication_.load(), *request), response);
+  const auto of = [&](const Snapshot& snapshot) { return get_job_health(snapshot, *request); };
+  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::List(grpc::CallbackServerContext* context,

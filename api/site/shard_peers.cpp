@@ -97,6 +97,11 @@ void ShardPeers::try_next(const std::string& shard) {
   if (!peer.addresses.empty()) peer.current = (peer.current + 1) % peer.addresses.size();
 }
 
+void ShardPeers::try_first(const std::string& shard) {
+  const std::lock_guard lock(mutex_);
+  peers_[shard].current = 0;
+}
+
 std::map<std::string, ShardPeers::Reached> ShardPeers::reached() const {
   const std::lock_guard lock(mutex_);
   std::map<std::string, Reached> all;

@@ -75,6 +75,8 @@ class ShardPeers {
   std::string is_away(const std::string& shard) const;
   void note(const std::string& shard, bool answers, const std::string& trouble);
   void try_next(const std::string& shard);
+  /// The next question goes to the first address again: the leader's.
+  void try_first(const std::string& shard);
 
   const ClientSecurity security_;
   mutable std::mutex mutex_;
@@ -132,10 +134,12 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
       peers.note(shard.name, false, error.message);
       return done({shard.name, tl::unexpected(error), true});
     }
-    if (!is_late && !is_lost) {
+    if (is_answer(status)) {
       peers.note(shard.name, true, {});
       return done({shard.name, tl::unexpected(error), false});
     }
+    // It is there, and did not say what was asked: it is busy, of another version, or the answer is too large.
+    if (!is_late && !is_lost) return done({shard.name, tl::unexpected(error), true});
     peers.try_next(shard.name);
     if (is_lost && attempts.size() < shard.addresses.size() && std::chrono::system_clock::now() < deadline)
       return start();
@@ -152,6 +156,12 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
 
   /// See error_code_of().
   static ErrorCode code_of(const grpc::Status& status);
+  /// That there is no such thing, or that the question is wrong, is an answer.
+  static bool is_answer(const grpc::Status& status) {
+    return status.error_code() == grpc::StatusCode::NOT_FOUND ||
+           status.error_code() == grpc::StatusCode::INVALID_ARGUMENT ||
+           status.error_code() == grpc::StatusCode::FAILED_PRECONDITION;
+  }
   /// The shard does not take who we are.
   static bool is_refused(const grpc::Status& status) {
     return status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
@@ -191,6 +201,7 @@ void ShardPeers::ask(const SitePtr& site, const SiteShard& shard, Request reques
                      std::function<void(ShardAnswer<Response>)> done) {
   if (const std::string away = is_probe ? std::string() : is_away(shard.name); !away.empty())
     return done({shard.name, fail(ErrorCode::kUnavailable, away), true});
+  if (is_probe) try_first(shard.name);
   if (shard.addresses.empty())
     return done({shard.name, fail(ErrorCode::kUnavailable, "no weftd of it has told its address yet"), true});
   std::make_shared<Call<Service, Request, Response, Begin>>(*this, shard, site->own, std::move(request),

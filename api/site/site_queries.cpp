@@ -73,13 +73,17 @@ struct SiteQueries::State {
   State(const Publication& the_publication, const Clock& the_clock, ClientSecurity security)
       : publication(the_publication), clock(the_clock), peers(std::move(security)) {}
 
-  /// Asks all shards the same. `local` is what this weftd says.
+  /// Asks all shards the same. `local` is what this weftd says; standing by, it hears no collectors, and its shard
+  /// counts as missing.
   template <typename Service, typename Request, typename Response, typename Begin>
-  void ask_all(const SitePtr& site, Result<Response> local, const Request& request, Begin begin,
+  void ask_all(const Snapshot& snapshot, Result<Response> local, const Request& request, Begin begin,
                std::function<void(std::vector<ShardAnswer<Response>>)> done) {
+    const SitePtr& site = snapshot.site;
+    const bool stands_by = snapshot.leadership.stands_by();
+    if (stands_by) local = fail(ErrorCode::kUnavailable, leadership_text(snapshot.leadership));
     const ShardTokens shards = all_shards(*site);
     const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
-    gathering->take(0, {site->own, std::move(local), false});
+    gathering->take(0, {site->own, std::move(local), stands_by});
     for (std::size_t i = 1; i < shards.size(); ++i)
       peers.ask<Service, Request, Response>(
           site, *site->find(shards[i].first), request, begin, false,
@@ -211,7 +215,7 @@ void SiteQueries::get_health(const std::string& node, Done<v1::NodeHealth> done)
   v1::GetHealthRequest request;
   request.set_node(node);
   state_->ask_all<v1::HealthService, v1::GetHealthRequest, v1::NodeHealth>(
-      snapshot->site, std::move(local), request,
+      *snapshot, std::move(local), request,
       [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::GetHealthRequest* asked,
          v1::NodeHealth* response, Ended ended) { stub.async()->Get(context, asked, response, std::move(ended)); },
       [done](auto answers) { done(merge_health(std::move(answers))); });
@@ -223,7 +227,7 @@ void SiteQueries::batch_get_health(const v1::BatchGetHealthRequest& request,
   auto local = api::batch_get_health(*snapshot, request);
   if (!snapshot->site || !local) return done(std::move(local));
   state_->ask_all<v1::HealthService, v1::BatchGetHealthRequest, v1::BatchGetHealthResponse>(
-      snapshot->site, std::move(local), request,
+      *snapshot, std::move(local), request,
       [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::BatchGetHealthRequest* asked,
          v1::BatchGetHealthResponse* response,
          Ended ended) { stub.async()->BatchGet(context, asked, response, std::move(ended)); },
@@ -244,7 +248,7 @@ void SiteQueries::get_job_health(const v1::GetJobHealthRequest& request, Done<v1
   auto local = api::get_job_health(*snapshot, request);
   if (!snapshot->site || (!local && local.error().code != ErrorCode::kNotFound)) return done(std::move(local));
   state_->ask_all<v1::HealthService, v1::GetJobHealthRequest, v1::JobHealth>(
-      snapshot->site, std::move(local), request,
+      *snapshot, std::move(local), request,
       [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::GetJobHealthRequest* asked,
          v1::JobHealth* response,
          Ended ended) { stub.async()->GetJobHealth(context, asked, response, std::move(ended)); },
@@ -307,7 +311,7 @@ void SiteQueries::get_node(const std::string& name, Done<v1::GetNodeResponse> do
   v1::GetNodeRequest request;
   request.set_node(name);
   state_->ask_all<v1::FabricService, v1::GetNodeRequest, v1::GetNodeResponse>(
-      snapshot->site, std::move(local), request,
+      *snapshot, std::move(local), request,
       [](v1::FabricService::Stub& stub, grpc::ClientContext* context, const v1::GetNodeRequest* asked,
          v1::GetNodeResponse* response,
          Ended ended) { stub.async()->GetNode(context, asked, response, std::move(ended)); },

@@ -105,7 +105,8 @@ Result<Side> open_side(const std::string& place, bool is_source) {
     if (!found) return tl::unexpected<Error>(found.error());
     if (is_source && found->installation.empty())
       return fail(ErrorCode::kNotFound, found->name + " holds nothing that could be copied");
-    auto database = open_postgres(place, state_schema());
+    if (auto free = refuse_led(place, state_schema()); !free) return tl::unexpected<Error>(free.error());
+    auto database = open_postgres(place, state_schema(), Opening::kCopy);
     if (!database) return tl::unexpected<Error>(database.error());
     return Side{runtime::UniqueFd(), std::move(*database), true};
   }
@@ -161,6 +162,8 @@ Result<void> prepare(Side& target, const std::vector<Table>& tables, const std::
   const std::string before = is_marked ? mark.text(0) : std::string();
   while (is_marked && mark.next()) continue;
   if (before == source && !database.failed()) return {};
+  // It was broken off, or run again, after its end.
+  if (!is_marked && fingerprint(database) == source && !database.failed()) return {};
   const auto id = [](const std::string& text) { return text.substr(0, text.find(' ')); };
   if (is_marked ? id(before) != id(source) : !is_fresh(database, tables))
     database.fail(ErrorCode::kFailedPrecondition,
@@ -269,8 +272,16 @@ Result<Copied> copy_store(const std::string& from, const std::string& to,
       return tl::unexpected<Error>(done.error());
   auto copied = verify(source->database, target->database, *tables);
   if (!copied) return copied;
+  if (source->is_postgres) {
+    Transaction end(source->database);
+    give_back(source->database);
+    if (auto done = end.commit(); !done) return tl::unexpected<Error>(done.error());
+  }
   Transaction transaction(target->database);
-  if (target->is_postgres) target->database.run(postgres::kCountOn);
+  if (target->is_postgres) {
+    target->database.run(postgres::kCountOn);
+    give_back(target->database);
+  }
   target->database.run("DELETE FROM copying");
   if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   if (!is_url(to)) remove_mark(to);

@@ -25,8 +25,9 @@ struct Copied {
 };
 
 /// Copies all tables from one place to the other. A place is a state directory (its weft.db) or postgresql://… (see
-/// postgres_address.hpp). No weftd may use either: a directory is locked meanwhile, and a weftd on a PostgreSQL cannot
-/// write any more. The source is brought to the newest version, and stays otherwise as it is.
+/// postgres_address.hpp). No weftd may use either: a directory is locked meanwhile, and a PostgreSQL on which a weftd
+/// leads is refused; one that starts meanwhile cannot write any more. The source is brought to the newest version, and
+/// stays otherwise as it is.
 ///
 /// The target must be empty, or a copy of the same source that was broken off: that goes on, or begins anew when the
 /// source was used since. Until the copy is whole and verified no weftd opens the target. Afterwards a directory that

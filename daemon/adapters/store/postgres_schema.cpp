@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/postgres_schema.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include "daemon/adapters/store/dialect.hpp"
@@ -12,6 +15,13 @@
 
 namespace weft::store {
 namespace {
+
+/// Begins the name of a holder that is a copy.
+constexpr std::string_view kCopyHolder = "weftd store copy, ";
+
+std::string holder_of(Opening opening) {
+  return opening == Opening::kCopy ? std::string(kCopyHolder) + holder_name() : holder_name();
+}
 
 /// Whoever has the database has it no more. Gives the new epoch.
 std::int64_t take(Database& database, const std::string& holder) {
@@ -81,7 +91,7 @@ Result<Database> open_postgres(const std::string& url, const Schema& schema, Ope
       database.run(postgres::migration(schema.migrations[version]).c_str());
     Statement(database, postgres::kSetVersion).run(schema.migrations.size());
     // An older weftd must not write into tables that it does not know.
-    if (found->is_ours) take(database, holder_name());
+    if (found->is_ours) take(database, holder_of(opening));
     if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   }
   if (opening == Opening::kFollow) {
@@ -91,11 +101,43 @@ Result<Database> open_postgres(const std::string& url, const Schema& schema, Ope
   std::int64_t epoch = 0;
   {
     Transaction transaction(database);
-    epoch = take(database, holder_name());
+    epoch = take(database, holder_of(opening));
     if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   }
   found->connection->lead(epoch);
   return database;
+}
+
+Result<void> refuse_led(const std::string& url, const Schema& schema) {
+  auto found = inspect_postgres(url, schema);
+  if (!found) return tl::unexpected<Error>(found.error());
+  Database& database = found->database;
+  if (!found->is_ours || database.number(postgres::kHasBeat) == 0) return database.outcome();
+  std::string holder;
+  const auto look = [&] {
+    std::int64_t n = 0;
+    Statement row(database, postgres::kLook);
+    row.query();
+    while (row.next()) {
+      n = row.integer(1);
+      holder = row.text(2);
+    }
+    return n;
+  };
+  const std::int64_t first = look();
+  const auto until = std::chrono::steady_clock::now() + kLongestGap;
+  while (!database.failed() && !holder.empty() && !holder.starts_with(kCopyHolder) &&
+         std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kBeatEvery / 4);
+    if (look() != first)
+      return fail(ErrorCode::kFailedPrecondition, database.name() + " is used by a weftd (" + holder +
+                                                      "): stop each weftd that uses it first, the standby too");
+  }
+  return database.outcome();
+}
+
+void give_back(Database& database) {
+  Statement(database, postgres::kRelease).run(database.number("SELECT epoch FROM weft_store"));
 }
 
 Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& schema) {

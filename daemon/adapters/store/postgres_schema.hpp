@@ -16,7 +16,15 @@ enum class Opening : std::uint8_t {
   kTake,    ///< takes the database: what another weftd begins to write afterwards fails
   kFollow,  ///< only reads it until Connection::lead(), unless its tables must be changed: then nobody has it
             ///< afterwards
+  kCopy,    ///< as kTake, by a copy, which does not beat
 };
+
+/// kFailedPrecondition while a weftd leads on `url`, which is looked at for some seconds; else as look_at_postgres().
+/// What no weftd has ever had, and what a copy was broken off on, is nobody's at once.
+Result<void> refuse_led(const std::string& url, const Schema& schema);
+/// What was opened with kCopy is nobody's again, once the transaction around it is committed: a weftd leads as soon as
+/// it starts.
+void give_back(Database& database);
 
 /// Connects to `url` (see postgres_address.hpp) and brings the tables in the role's own schema to the newest version,
 /// or makes them. Refuses, and leaves as it is, a schema with tables of another program (kCorrupt), one that a newer

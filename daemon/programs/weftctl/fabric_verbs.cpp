@@ -142,17 +142,16 @@ std::string whole_seconds(double value) {
 
 /// Which of two weftd this is.
 void print_leadership(const Session& session, const v1::Status::Leadership& role) {
-  const std::string since = role.has_since() ? " for " + age_text(true, role.since(), session.now) : std::string();
+  const std::string since = role.has_since() ? ", since " + age_text(true, role.since(), session.now) : std::string();
   if (role.leads())
-    session.out << "This weftd leads" << since
+    session.out << "This weftd leads"
                 << (role.held() ? "" : ", but its lease is not renewed: it acts on nothing and refuses changes");
   else if (role.leader().empty())
     session.out << "This weftd stands by, and nobody leads";
   else
     session.out << "This weftd stands by: " << printable(role.leader()) << " leads at " << printable(role.address())
-                << since << "; incidents and plans shown here may be " << whole_seconds(role.behind_seconds())
-                << " old";
-  session.out << " (epoch " << role.epoch() << ")\n";
+                << "; incidents and plans shown here may be " << whole_seconds(role.behind_seconds()) << " old";
+  session.out << " (epoch " << role.epoch() << since << ")\n";
   if (!role.trouble().empty())
     session.out << "The database has not answered for " << whole_seconds(role.silence_seconds()) << ": "
                 << printable(role.trouble()) << '\n';

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <random>
 
+#include "daemon/adapters/store/lease.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
@@ -126,6 +127,36 @@ TEST_P(Copy, OnlyWhatIsEmptyIsATarget) {
   EXPECT_FALSE(std::filesystem::exists(back.path() / "weft.db"));
   const auto busy = std::move(*SqlStore::open(from.path(), {}));
   EXPECT_FALSE(copy_store(from.path(), url_of(back.path()), quietly)) << "a weftd uses it";
+}
+
+TEST_P(Copy, WhatIsWholeMayBeCopiedAgain) {
+  fill(*std::move(*SqlStore::open(from.path(), {})), 3);
+  const auto first = copy_store(from.path(), url_of(to.path()), quietly);
+  ASSERT_TRUE(first) << first.error().message;
+  const auto again = copy_store(from.path(), url_of(to.path()), quietly);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->rows, first->rows);
+  EXPECT_EQ(again->audit, first->audit);
+  ASSERT_TRUE(SqlStore::open(to.path(), {.url = url_of(to.path())})->get()->save_incidents({{make_incident(9)}}, {}));
+  EXPECT_FALSE(copy_store(from.path(), url_of(to.path()), quietly)) << "the target was used since";
+}
+
+TEST_P(Copy, AWeftdThatLeadsIsLeftAlone) {
+  const std::string url = url_of(to.path());
+  fill(*std::move(*SqlStore::open(from.path(), {})), 3);
+  ASSERT_TRUE(copy_store(from.path(), url, quietly));
+  const auto lease = Lease::start(url, "host, process 7", "host:9641");
+  ASSERT_TRUE(lease) << lease.error().message;
+  ASSERT_TRUE((*lease)->view().epoch) << "a copy that has ended holds nothing";
+  for (const auto& [source, target] : {std::pair{url, back.path().string()}, std::pair{from.path().string(), url}}) {
+    const auto refused = copy_store(source, target, quietly);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kFailedPrecondition);
+    EXPECT_NE(refused.error().message.find("is used by a weftd (host, process 7)"), std::string::npos)
+        << refused.error().message;
+  }
+  EXPECT_FALSE((*lease)->view().is_lost);
+  EXPECT_TRUE((*lease)->permit().has_value());
 }
 
 TEST_P(Copy, ABrokenTrailIsNoCopy) {

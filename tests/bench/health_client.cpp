@@ -3,6 +3,10 @@
 //
 //   health_client HEALTH_PORT ECHO_PORT LEAVES HOSTS_PER_LEAF RATE SECONDS BULKS
 //
+// Or asks for hosts PREFIXFIRST and so on, of one server after the other, each at that rate:
+//
+//   health_client beside RATE SECONDS [WHAT PORT PREFIX FIRST COUNT]...
+//
 // A call's time runs from the moment at which it was due, so that a pause counts for all that it held up. Prints lines
 // of: what, calls, failures, median, 99th percentile and longest in milliseconds, and, of ours, how many answers
 // were of hosts that are not healthy, and how many bytes an answer had.
@@ -152,11 +156,62 @@ grpc::ByteBuffer bytes_of(std::size_t count) {
   return {&slice, 1};
 }
 
+/// The time between two calls at that rate.
+Steady::duration step_of(const char* rate) {
+  return std::chrono::duration_cast<Steady::duration>(std::chrono::duration<double>(1.0 / std::atof(rate)));
+}
+
+/// Hosts of one server, and how long it took to tell of them.
+struct Question {
+  Question(const char* the_what, const char* port) : what(the_what), client(port, port) {}
+
+  const char* const what;
+  Client client;
+  std::vector<std::string> hosts;
+  Tally gets;
+};
+
+/// See the top of the file; `arguments` follow "beside".
+int ask_beside(std::vector<char*> arguments) {
+  constexpr std::size_t kOfOne = 5;
+  std::vector<std::unique_ptr<Question>> questions;
+  for (std::size_t at = 2; at + kOfOne <= arguments.size(); at += kOfOne) {
+    char** const one = &arguments[at];
+    questions.push_back(std::make_unique<Question>(one[0], one[1]));
+    for (int host = 0; host < std::atoi(one[4]); ++host)
+      questions.back()->hosts.push_back(std::string(one[2]) + std::to_string(std::atoi(one[3]) + host));
+  }
+  Tally first;
+  for (int warm = 0; warm < 50; ++warm)
+    for (const auto& question : questions) {
+      question->client.get(question->hosts[0], Steady::now(), first);
+      first.wait();
+    }
+  const auto step = step_of(arguments[0]);
+  const auto between = step / std::max<std::ptrdiff_t>(1, std::ssize(questions));
+  const auto calls = static_cast<std::size_t>(std::atof(arguments[0]) * std::atof(arguments[1]));
+  std::mt19937 random(1);
+  auto start = Steady::now();
+  for (std::size_t call = 0; call < calls; ++call, start += step) {
+    auto due = start;
+    for (const auto& question : questions) {
+      std::this_thread::sleep_until(due);
+      question->client.get(question->hosts[random() % question->hosts.size()], due, question->gets);
+      due += between;
+    }
+  }
+  for (const auto& question : questions) question->gets.print(question->what);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc >= 9 && (argc - 4) % 5 == 0 && std::string(argv[1]) == "beside") return ask_beside({argv + 2, argv + argc});
   if (argc != 8) {
-    std::fprintf(stderr, "usage: health_client HEALTH_PORT ECHO_PORT LEAVES HOSTS_PER_LEAF RATE SECONDS BULKS\n");
+    std::fprintf(stderr,
+                 "usage: health_client HEALTH_PORT ECHO_PORT LEAVES HOSTS_PER_LEAF RATE SECONDS BULKS\n"
+                 "   or: health_client beside RATE SECONDS [WHAT PORT PREFIX FIRST COUNT]...\n");
     return 2;
   }
   std::vector<std::string> hosts;
@@ -171,8 +226,7 @@ int main(int argc, char** argv) {
     first.wait();
   }
   const grpc::ByteBuffer small = bytes_of(first.bytes());
-  const auto step =
-      std::chrono::duration_cast<Steady::duration>(std::chrono::duration<double>(1.0 / std::atof(argv[5])));
+  const auto step = step_of(argv[5]);
   const auto calls = static_cast<std::size_t>(std::atof(argv[5]) * std::atof(argv[6]));
   std::mt19937 random(1);
   auto due = Steady::now();

@@ -2,8 +2,9 @@
 // Many simulated collectors on one machine: each a stream of its own that says Hello and then tells one reading each
 // interval, as weft-collector's would be. Prints what was sent and acknowledged as one line of JSON.
 //
-//   ingest SERVER COLLECTORS VALUES SECONDS CONNECTIONS
+//   ingest SERVER COLLECTORS VALUES SECONDS CONNECTIONS [FIRST]
 //
+// Their hosts are node-FIRST (0) and so on.
 // A real collector has a connection of its own. With fewer connections than collectors streams share them, at most 100
 // each, and the server saves the rest.
 
@@ -139,7 +140,7 @@ class Collector final : public grpc::ClientBidiReactor<weft::v1::CollectorMessag
       ++tally_.welcomed;
       const std::lock_guard lock(mutex_);
       welcomed_ = true;
-      sequence_ = in_.welcome().sequence();
+      sequence_ = acknowledged_ = in_.welcome().sequence();
     } else if (in_.has_acknowledgement()) {
       tally_.acknowledged += in_.acknowledgement().sequence() - acknowledged_;
       acknowledged_ = in_.acknowledgement().sequence();
@@ -175,8 +176,10 @@ class Collector final : public grpc::ClientBidiReactor<weft::v1::CollectorMessag
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6) return std::fprintf(stderr, "ingest SERVER COLLECTORS VALUES SECONDS CONNECTIONS\n"), 2;
+  if (argc != 6 && argc != 7)
+    return std::fprintf(stderr, "ingest SERVER COLLECTORS VALUES SECONDS CONNECTIONS [FIRST]\n"), 2;
   const auto count = static_cast<unsigned>(std::atoi(argv[2]));
+  const auto first = argc == 7 ? static_cast<unsigned>(std::atoi(argv[6])) : 0U;
   const auto connections = std::max(1, std::atoi(argv[5]));
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -196,7 +199,7 @@ int main(int argc, char** argv) {
   Tally tally;
   std::vector<std::unique_ptr<Collector>> collectors;
   for (unsigned i = 0; i < count; ++i) {
-    collectors.push_back(std::make_unique<Collector>(*stubs[i % stubs.size()], i, inventory, tally));
+    collectors.push_back(std::make_unique<Collector>(*stubs[i % stubs.size()], first + i, inventory, tally));
     if (i % 200 == 199) std::this_thread::sleep_for(50ms);
   }
   for (int i = 0; i < 600 && tally.welcomed < count; ++i) std::this_thread::sleep_for(100ms);

@@ -53,12 +53,13 @@ def megabytes(pid, what):
 
 
 @contextlib.contextmanager
-def weftd(build):
+def weftd(build, *more):
+    """(process, HTTP port, gRPC address) of a weftd without fabrics; `more` are arguments."""
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
         http, grpc_port = free_port(), free_port()
         process = subprocess.Popen([bench.program(build, "weftd"), "--infiniband-enabled", "false", "--state-dir", folder, "--http",
                                     f"127.0.0.1:{http}", "--grpc", f"127.0.0.1:{grpc_port}", "--telemetry-max-collectors", "50000",
-                                    "--listen-socket", f"{folder}/weftd.sock", "--log-level", "error"], stdin=subprocess.DEVNULL, stdout=sys.stderr)
+                                    "--listen-socket", f"{folder}/weftd.sock", "--log-level", "error", *more], stdin=subprocess.DEVNULL, stdout=sys.stderr)
         try:
             for _ in range(100):
                 try:
@@ -117,27 +118,49 @@ def latencies(server, count=20):
     return sorted(times)
 
 
-def measure(build, collectors, connections, with_events):
-    with weftd(build) as (process, http, server):
-        client = subprocess.Popen([bench.program(build, "ingest"), server, str(collectors), str(VALUES), str(SECONDS), str(connections)],
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        if client.stdout.readline().strip() != "ready":
-            raise RuntimeError("the collectors did not come up")
+@contextlib.contextmanager
+def collectors(build, servers, count, connections, seconds=SECONDS):
+    """So many collectors at each of the servers, no two of one host. When it is entered they are connected, and tell their readings for so
+    many seconds. Gives a client for each server; see result()."""
+    with contextlib.ExitStack() as stack:
+        clients = []
+        for number, server in enumerate(servers):
+            clients.append(stack.enter_context(subprocess.Popen(
+                [bench.program(build, "ingest"), server, str(count), str(VALUES), str(seconds), str(connections), str(number * count)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)))
+            stack.callback(clients[-1].kill)
+        for client in clients:
+            if client.stdout.readline().strip() != "ready":
+                raise RuntimeError("the collectors did not come up")
+        yield clients
+
+
+def result(client):
+    """What a client of collectors() did, at its end."""
+    said = json.loads(client.stdout.readline())
+    client.wait(60)
+    return said
+
+
+def cores(pids, seconds):
+    """The CPU that each process takes from now on, in cores."""
+    before, began = [cpu_seconds(pid) for pid in pids], time.monotonic()
+    time.sleep(seconds)
+    took = time.monotonic() - began
+    return [(cpu_seconds(pid) - earlier) / took for pid, earlier in zip(pids, before)]
+
+
+def measure(build, count, connections, with_events):
+    with weftd(build) as (process, http, server), collectors(build, [server], count, connections) as (client,):
         time.sleep(5)
-        before, began = cpu_seconds(process.pid), time.monotonic()
-        client_before = cpu_seconds(client.pid)
-        time.sleep(SECONDS - 10)
-        took = time.monotonic() - began
-        cpu = (cpu_seconds(process.pid) - before) / took
-        client_cpu = (cpu_seconds(client.pid) - client_before) / took
+        cpu, client_cpu = cores([process.pid, client.pid], SECONDS - 10)
         resident = megabytes(process.pid, "VmHWM")
         times = latencies(server) if with_events else None
-        said = json.loads(client.stdout.readline())
-        client.wait(60)
+        said = result(client)
         scrape = time.monotonic()
         with urllib.request.urlopen(f"http://127.0.0.1:{http}/metrics", timeout=60) as answer:
             size = len(answer.read())
-        bench.say(f"{collectors} collectors on {connections} connections: {said}; weftd {cpu:.2f} of a core, the client {client_cpu:.2f}; "
+        bench.say(f"{count} collectors on {connections} connections: {said}; weftd {cpu:.2f} of a core, the client {client_cpu:.2f}; "
                   f"{resident:.0f} MB; a scrape of {size / 1e6:.0f} MB took {time.monotonic() - scrape:.2f} s")
         return said, cpu, resident, times
 

@@ -102,8 +102,10 @@ class GuardedCredentials final : public grpc::ServerCredentials {
     auto files = credentials.tls_->current();
     if (files == credentials.given_) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
     const grpc_ssl_pem_key_cert_pair pair{files->key.c_str(), files->certificate.c_str()};
-    const char* const authorities = files->client_authorities.empty() ? nullptr : files->client_authorities.c_str();
-    *config = grpc_ssl_server_certificate_config_create(authorities, &pair, 1);
+    // gRPC 1.51 aborts without authorities (ssl_security_connector.cc, try_replace_server_handshaker_factory()), also
+    // where it asks no client for a certificate: there it looks at none, and ours stands in.
+    const std::string& authorities = files->client_authorities.empty() ? files->certificate : files->client_authorities;
+    *config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
     credentials.given_ = std::move(files);
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
   }

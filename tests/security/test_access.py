@@ -166,6 +166,14 @@ class CertificatesOnly(SecurityTest):
         self.assertEqual(401, self.ask(weftd, "GET", "/api/v1/nodes", context=self.tls("admin"))[0])
 
 
+class TokensOnly(SecurityTest):
+    def test_over_tls_without_certificates_of_clients(self):
+        weftd = self.weftd_with(self.lines(client_authorities="", certificate_roles=""))
+        self.assertEqual(["UNAUTHENTICATED", "OK"], [self.code(self.channel(weftd), LIST, token=token) for token in (None, self.tokens["vic"])])
+        self.assertEqual("UNAUTHENTICATED", self.code(self.channel(weftd, "admin"), LIST), "nobody asked for that certificate")
+        self.assertEqual([401, 200], [self.ask(weftd, "GET", "/api/v1/nodes", token)[0] for token in (None, self.tokens["vic"])])
+
+
 class PlainText(SecurityTest):
     def test_on_loopback_everybody_reads_and_reports(self):
         weftd = self.weftd_with("")

@@ -7,8 +7,10 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -16,7 +18,9 @@ sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("infiniband", "collec
 
 import sysfs_tree  # noqa: E402
 import weft_testing  # noqa: E402
+from certificates import make_certificate  # noqa: E402
 from collector_testing import Collector  # noqa: E402
+from pair_testing import TAKEOVER, leads  # noqa: E402
 from postgres_pair import PostgresPair, missing  # noqa: E402
 from weft_testing import Answer, Weftd, fat_tree, simulated_subnet, wait_until, weftctl, weftctl_json  # noqa: E402
 
@@ -48,8 +52,7 @@ class TwoShards(unittest.TestCase):
                 subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(hosts, rails=1, radix=8))
                 cls.subnets[shard] = subnet
                 subnet.start()
-                url = f"postgresql://weft@127.0.0.1:{cls.postgres.primary.port}/postgres"
-                cls.shards[shard] = Weftd(subnet.environment(subnet.network.hosts()[0].identity), infiniband=SITE.format(url=url, shard=shard))
+                cls.shards[shard] = cls.make_weftd(shard, 0)
                 cls.shards[shard].start()
                 cls.shards[shard].wait_sweeps(1)
             for weftd in cls.shards.values():
@@ -57,6 +60,13 @@ class TwoShards(unittest.TestCase):
         except BaseException:
             cls.tearDownClass()
             raise
+
+    @classmethod
+    def make_weftd(cls, shard: str, host: int) -> Weftd:
+        """On a host of the shard's subnet."""
+        subnet = cls.subnets[shard]
+        url = f"postgresql://weft@127.0.0.1:{cls.postgres.primary.port}/postgres"
+        return Weftd(subnet.environment(subnet.network.hosts()[host].identity), infiniband=SITE.format(url=url, shard=shard))
 
     @classmethod
     def tearDownClass(cls):
@@ -211,6 +221,147 @@ class TwoShards(unittest.TestCase):
         for shard in ("north", "south"):
             wait_until(lambda shard=shard: re.fullmatch(r"\d+", sql(f"SELECT epoch FROM weft_shard_{shard}.weft_store")), why=sql)
         self.assertEqual("0", sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"))
+
+    def test_9_a_takeover_in_one_shard_is_seen_in_the_others(self):
+        before = self.expect(self.north, "south", self.pull("south", 13))
+        second = self.make_weftd("south", 1)
+        self.addCleanup(second.stop)
+        second.start()
+
+        def south() -> dict:
+            return next(each for each in self.north.client.json("/api/v1/status")["shards"] if each["name"] == "south")
+
+        wait_until(lambda: "standing by" in second.log() and south()["addresses"] == [self.south.grpc, second.grpc], 30, why=second.log)
+        epoch = int(south()["epoch"])
+        began = time.monotonic()
+        self.south.kill()
+        self.addCleanup(self.south.start)
+
+        def is_listed_by_the_new_leader():
+            answer = self.north.client.json("/api/v1/incidents?state=open")
+            listed = before["id"] in [each["id"] for each in answer["incidents"]]
+            self.assertTrue(listed or answer["missingShards"] == ["south"], f"what is not there is not named: {answer}")
+            return listed and leads(second)
+
+        wait_until(is_listed_by_the_new_leader, 60, why=lambda: f"{self.north.client.json('/api/v1/status')}\n{second.log()}")
+        took = time.monotonic() - began
+        print(f"    listed by the new leader after {took:.1f} s", flush=True)
+        self.assertLess(took, TAKEOVER)
+        self.wait_answers(self.north, {"north": True, "south": True})
+        wait_until(lambda: int(south()["epoch"]) > epoch and south()["addresses"][0] == second.grpc, 30, why=lambda: str(south()))
+        self.assertNotEqual(before["id"], self.expect(self.north, "south", self.pull("south", 14))["id"])
+        refused = weftctl(self.north, "acknowledge", before["id"], "--who", "ann")
+        self.assertIn(f"{before['id']} belongs to shard south: ask {second.grpc}", refused.stderr)
+
+
+class GuardedShards(unittest.TestCase):
+    """South watches 8 hosts, north nothing. Each has a certificate of its own, and lets in who has a token; one file has both certificates."""
+
+    SECTIONS = """
+enabled = {enabled}
+[store]
+url = "{url}"
+[site]
+shard = "{shard}"
+authorities = "{place}/authorities.pem"
+token_file = "{place}/token-of-{shard}"
+[security]
+certificate = "{place}/{shard}.crt"
+key = "{place}/{shard}.key"
+tokens_file = "{place}/tokens"
+"""
+
+    @classmethod
+    def setUpClass(cls):
+        if missing():
+            raise unittest.SkipTest(f"not installed: {', '.join(missing())}")
+        weft_testing.require_simulator()
+        cls.postgres = PostgresPair()
+        cls.addClassCleanup(cls.postgres.stop)
+        cls.postgres.start_alone()
+        subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(8, rails=1, radix=8))
+        cls.addClassCleanup(subnet.stop)
+        subnet.start()
+        cls.place = tempfile.mkdtemp(prefix="weft-shards-")
+        cls.addClassCleanup(shutil.rmtree, cls.place, True)
+        for name in ("north", "south", "stranger"):
+            make_certificate(cls.place, name)
+        cls.write("authorities.pem", cls.read("north.crt") + cls.read("south.crt"))
+        make_token = os.path.join(weft_testing.ROOT, "deploy", "certs", "make-token")
+        for shard in ("north", "south"):
+            cls.write(f"token-of-{shard}", subprocess.run([make_token, f"{cls.place}/tokens", shard, "viewer"], check=True, text=True,
+                                                          stdout=subprocess.PIPE).stdout)
+        cls.shards: dict[str, Weftd] = {}
+        url = f"postgresql://weft@127.0.0.1:{cls.postgres.primary.port}/postgres"
+        for shard, environment in (("north", dict(os.environ)), ("south", subnet.environment(subnet.network.hosts()[0].identity))):
+            enabled = "true" if shard == "south" else "false"
+            cls.shards[shard] = Weftd(environment, infiniband=cls.SECTIONS.format(enabled=enabled, url=url, shard=shard, place=cls.place))
+            cls.addClassCleanup(cls.shards[shard].stop)
+            cls.shards[shard].start(wait=False)
+
+    @classmethod
+    def read(cls, name: str) -> str:
+        with open(os.path.join(cls.place, name), encoding="utf-8") as stream:
+            return stream.read()
+
+    @classmethod
+    def write(cls, name: str, text: str) -> None:
+        with open(os.open(os.path.join(cls.place, name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+    def setUp(self):
+        self.north, self.south = self.shards["north"], self.shards["south"]
+
+    def shown(self, weftd: Weftd, shard: str) -> dict:
+        """How `weftd` reaches that shard."""
+        done = weftctl(weftd, "status", "--json")
+        found = json.loads(done.stdout or "{}").get("shards", [])
+        return next((each for each in found if each["name"] == shard), {})
+
+    def wait_answers(self) -> None:
+        for weftd, other in ((self.north, "south"), (self.south, "north")):
+            wait_until(lambda weftd=weftd, other=other: self.shown(weftd, other).get("answers"), 30,
+                       why=lambda weftd=weftd, other=other: f"{self.shown(weftd, other)}\n{weftd.log()}")
+
+    def with_other(self, file: str, text: str) -> None:
+        """North starts anew with that text in a file; it has its own again after the test."""
+        def put(content: str) -> None:
+            self.north.stop(remove=False)
+            self.write(file, content)
+            self.north.start(wait=False)
+
+        self.addCleanup(put, self.read(file))
+        put(text)
+
+    def expect_missing(self, why: str) -> None:
+        """South is missing in what north answers, for that reason; south hears north as before."""
+        wait_until(lambda: re.search(why, self.shown(self.north, "south").get("trouble", "")), 30,
+                   why=lambda: f"{self.shown(self.north, 'south')}\n{self.north.log()}")
+        self.assertFalse(self.shown(self.north, "south").get("answers", False))
+        listed = weftctl(self.north, "incidents")
+        self.assertIn("shard south does not answer", listed.stdout + listed.stderr)
+        wait_until(lambda: self.shown(self.south, "north").get("answers"), 30, why=self.south.log)
+
+    def test_1_over_tls_with_a_token_they_answer(self):
+        self.wait_answers()
+
+        def known():
+            return weftctl_json(self.north, "health", "gpu-0003")["nodes"][0]["shards"] == ["south"]
+
+        wait_until(known, 30, why=lambda: f"{weftctl(self.north, 'health', 'gpu-0003')}\n{self.south.log()}")
+        for weftd in self.shards.values():
+            for shard in self.shards:
+                self.assertNotIn(self.read(f"token-of-{shard}").strip(), weftd.log())
+
+    def test_2_a_certificate_of_a_stranger(self):
+        self.wait_answers()
+        self.with_other("authorities.pem", self.read("stranger.crt"))
+        self.expect_missing("certificate verify failed")
+
+    def test_3_a_token_that_is_not_known(self):
+        self.wait_answers()
+        self.with_other("token-of-north", "guessed\n")
+        self.expect_missing("unknown token")
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class TwoShards(unittest.TestCase):
         self.north, self.south = self.shards["north"], self.shards["south"]
 
     def pull(self, shard: str, number: int) -> set:
-        """The cable of a host; gives both of its ends."""
+        """The cable of a host; gives both of its ends. One that is pulled in several tests may be a LINK_FLAP in the last of them."""
         subnet = self.subnets[shard]
         host = subnet.network.hosts()[number]
         subnet.unlink(host.identity, 1)
@@ -102,6 +102,14 @@ class TwoShards(unittest.TestCase):
                          if each["shard"] == shard and weft_testing.ends_of(each["cause"]) <= ends), None)
 
         return wait_until(found, 30, why=lambda: f"{weftd.incidents(open_only=False)}\n{weftd.log()}")
+
+    def is_stopped(self, weftd: Weftd) -> bool:
+        """Of all its threads: one takes the signal, and stops the others when it gets a processor."""
+        states = []
+        for task in os.listdir(f"/proc/{weftd.process.pid}/task"):
+            with open(f"/proc/{weftd.process.pid}/task/{task}/stat", encoding="utf-8") as stream:
+                states.append(stream.read().rpartition(") ")[2][0])
+        return set(states) == {"T"}
 
     def name(self, number: int) -> str:
         """Of a host, in either shard."""
@@ -153,7 +161,7 @@ class TwoShards(unittest.TestCase):
         self.assertEqual(404, refused.exception.status)
 
     def test_4_a_command_at_the_wrong_shard_names_the_right_one(self):
-        incident = self.expect(self.north, "south", self.pull("south", 13))
+        incident = self.expect(self.north, "south", self.pull("south", 11))
         refused = weftctl(self.north, "acknowledge", incident["id"], "--who", "ann")
         self.assertNotEqual(0, refused.returncode, refused.stdout)
         self.assertIn(f"{incident['id']} belongs to shard south: ask {self.south.grpc}", refused.stderr)
@@ -191,10 +199,11 @@ class TwoShards(unittest.TestCase):
         self.assertEqual("south-1", found["node"])
 
     def test_7_what_does_not_answer_is_named(self):
-        lost = self.expect(self.north, "south", self.pull("south", 13))
-        here = self.expect(self.south, "north", self.pull("north", 3))
+        lost = self.expect(self.north, "south", self.pull("south", 8))
+        here = self.expect(self.south, "north", self.pull("north", 5))
         os.killpg(self.south.process.pid, signal.SIGSTOP)
         try:
+            wait_until(lambda: self.is_stopped(self.south), why="it does not stop")
             answer = self.north.client.json("/api/v1/incidents?state=open")
             self.assertEqual(["south"], answer["missingShards"], "already the first answer says so")
             self.assertIn(here["id"], [each["id"] for each in answer["incidents"]])
@@ -223,7 +232,7 @@ class TwoShards(unittest.TestCase):
         self.assertEqual("0", sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"))
 
     def test_9_a_takeover_in_one_shard_is_seen_in_the_others(self):
-        before = self.expect(self.north, "south", self.pull("south", 13))
+        before = self.expect(self.north, "south", self.pull("south", 9))
         second = self.make_weftd("south", 1)
         self.addCleanup(second.stop)
         second.start()
@@ -249,7 +258,7 @@ class TwoShards(unittest.TestCase):
         self.assertLess(took, TAKEOVER)
         self.wait_answers(self.north, {"north": True, "south": True})
         wait_until(lambda: int(south()["epoch"]) > epoch and south()["addresses"][0] == second.grpc, 30, why=lambda: str(south()))
-        self.assertNotEqual(before["id"], self.expect(self.north, "south", self.pull("south", 14))["id"])
+        self.assertNotEqual(before["id"], self.expect(self.north, "south", self.pull("south", 10))["id"])
         refused = weftctl(self.north, "acknowledge", before["id"], "--who", "ann")
         self.assertIn(f"{before['id']} belongs to shard south: ask {second.grpc}", refused.stderr)
 

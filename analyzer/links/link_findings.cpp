@@ -41,8 +41,9 @@ Finding link_down(const ReportedLink& link, const LinkDown& down) {
       break;
     case LinkDown::Sight::kTraining:
       finding.severity = Severity::kWarning;
-      say(0.8, down.has_waited ? " is trained, but the subnet manager has not activated it"
-                               : " is trained and waits for the subnet manager");
+      say(0.8, !down.where.empty() ? " is trained, but " + down.where + " does not respond"
+               : down.has_waited   ? std::string(" is trained, but the subnet manager has not activated it")
+                                   : std::string(" is trained and waits for the subnet manager"));
       break;
     case LinkDown::Sight::kDisagreement:
       say(0.6, " is down at one end while the other still reports Active");

@@ -35,7 +35,7 @@ struct LinkDown {
   /// Who says it, or why.
   enum class Sight : std::uint8_t {
     kDisabled,      ///< somebody switched it off at `where`
-    kTraining,      ///< it is trained, and not yet active
+    kTraining,      ///< it is trained, and not yet active; `where`, unless empty, does not respond
     kDisagreement,  ///< one end says so, the other is active
     kOneEnd,        ///< `where` says so, the other end is read by nobody
     kNoResponse,    ///< one end says so, `where` does not respond

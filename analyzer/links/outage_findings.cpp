@@ -33,6 +33,7 @@ class Writer {
   void add_states(Finding& finding, const std::vector<LinkId>& links, NodeId node) const;
   void add_nodes(Finding& finding, const std::vector<NodeId>& nodes) const;
   void add_waiting(Finding& finding, const Outage& outage) const;
+  void add_live_links(Finding& finding, NodeId node) const;
 
   const OutageView& view_;
   const Describe& describe_;
@@ -114,6 +115,7 @@ void Writer::link(const Outage& outage) {
     down.where = end(link.high_view == EndView::kDisabled);
   } else if (link.view == LinkView::kTraining) {
     down.sight = LinkDown::Sight::kTraining;
+    if (either(EndView::kUnseen)) down.where = end(link.high_view == EndView::kUnseen);
   } else if (link.view == LinkView::kDisagreement) {
     down.sight = LinkDown::Sight::kDisagreement;
   } else if (either(EndView::kUnseen)) {
@@ -200,30 +202,48 @@ void Writer::whole(const Outage& outage) {
   findings_.push_back(std::move(finding));
 }
 
+/// Of a node that does not answer, what its neighbours say of its links. One that is trained and not active carries
+/// nothing, and what that costs decides how bad it is.
+void Writer::add_live_links(Finding& finding, NodeId node) const {
+  std::size_t shown = 0, up = 0;
+  for (const LinkId id : table_.links_of(node)) {
+    const LinkState& link = table_.links()[id];
+    const bool is_trained = link.view == LinkView::kTraining && link.counts();
+    if (link.view != LinkView::kUp && !is_trained) continue;
+    if (shown++ < kMostStates) add_state(finding, id, link.low_node == node);
+    if (!is_trained) {
+      ++up;
+      continue;
+    }
+    finding.affected.push_back(describe_.link(id));
+    finding.severity = std::max(finding.severity,
+                                severity_of(ways_left(table_, view_.ranks, id), view_.thresholds.critical_ways_left));
+  }
+  finding.summary = finding.cause.label + " does not respond to management requests";
+  if (finding.affected.empty())
+    finding.summary += ", while its peers report its links as up";
+  else if (up == 0)
+    finding.summary += "; its links are trained, but the subnet manager cannot activate them";
+  else
+    finding.summary += "; of its links " + std::to_string(up) + " are up, and " +
+                       std::to_string(finding.affected.size()) +
+                       " are trained, but the subnet manager cannot activate them";
+}
+
 void Writer::silent(const Outage& outage) {
   if (outage.node == kNoIndex) return unread(outage);
-  const bool counters_only = outage.kind == OutageKind::kCountersSilent;
   Finding finding = make_finding(IncidentKind::kTelemetryLost, Severity::kWarning, describe_.node(outage.node));
   finding.confidence = 0.9;
-  finding.summary =
-      finding.cause.label + (counters_only
-                                 ? " responds, but its counters can no longer be read"
-                                 : " does not respond to management requests, while its peers report its links as up");
-  if (!outage.nodes.empty())
-    finding.summary += "; " + std::to_string(outage.nodes.size()) + " nodes behind it are unreachable";
-  add_nodes(finding, outage.nodes);
-  if (counters_only) {
+  if (outage.kind == OutageKind::kCountersSilent) {
+    finding.summary = finding.cause.label + " responds, but its counters can no longer be read";
     finding.evidence.push_back(fact("counters_read_at", "the last successful reading of its counters was too old",
                                     sweep_.finished, finding.cause));
   } else {
-    std::size_t shown = 0;
-    for (const LinkId id : table_.links_of(outage.node)) {
-      const LinkState& link = table_.links()[id];
-      if (link.view != LinkView::kUp || shown == 4) continue;
-      add_state(finding, id, link.low_node == outage.node);
-      ++shown;
-    }
+    add_live_links(finding, outage.node);
   }
+  if (!outage.nodes.empty())
+    finding.summary += "; " + std::to_string(outage.nodes.size()) + " nodes behind it are unreachable";
+  add_nodes(finding, outage.nodes);
   findings_.push_back(std::move(finding));
 }
 

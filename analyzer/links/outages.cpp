@@ -18,10 +18,11 @@ constexpr std::size_t kManyWaiting = 3;
 /// What one judgement needs, by node unless said otherwise.
 struct OutageFinder::Work {
   struct Frontier {
-    std::uint16_t links = 0;  ///< links that count
-    std::uint16_t up = 0;     ///< links that an answering neighbour sees up
-    std::uint16_t down = 0;   ///< links that an answering neighbour sees down
-    std::uint16_t dead = 0;   ///< of those, the ones that are certain
+    std::uint16_t links = 0;    ///< links that count
+    std::uint16_t up = 0;       ///< links that an answering neighbour sees up
+    std::uint16_t trained = 0;  ///< links that it sees trained but not active, and that are no outage so far
+    std::uint16_t down = 0;     ///< links that an answering neighbour sees down
+    std::uint16_t dead = 0;     ///< of those, the ones that are certain
     bool dark = false;
   };
   std::vector<Frontier> nodes;
@@ -94,6 +95,8 @@ void OutageFinder::survey(LinkTable& table, Work& work) {
     const auto look = [&](NodeId near, EndView near_view, NodeId far, Work::Frontier& frontier) {
       if (nodes[near].quiet || !nodes[far].quiet) return;
       if (near_view == EndView::kUp) ++frontier.up;
+      // What went down and trains is the outage that it was; a new link is brought into service.
+      if (near_view == EndView::kTraining && !link.reported && link.brought_up == kNever) ++frontier.trained;
       if (near_view == EndView::kDown || near_view == EndView::kDisabled) {
         ++frontier.down;
         if (is_dead(link, work)) ++frontier.dead;
@@ -116,7 +119,7 @@ void OutageFinder::blame_nodes(LinkTable& table, bool ethernet, Work& work) cons
     const Work::Frontier& seen = work.nodes[id];
     KnownNode& node = table.nodes()[id];
     // A collector's silence is judged with the hosts; that there is none says nothing.
-    const bool silent = seen.dark && seen.up > 0 && !ethernet;
+    const bool silent = seen.dark && seen.up + seen.trained > 0 && !ethernet;
     if (!silent) {
       node.silent_sweeps = 0;
     } else if (node.silent_sweeps < 255) {

@@ -261,6 +261,10 @@ void LinkTable::observe_links(const Sweep& sweep) {
       link.view_since = sweep.finished;
       link.sweeps_in_view = 1;
     }
+    // Nobody waits for the subnet manager while it cannot ask one of the ends.
+    const auto is_silent = [&](NodeId end) { return nodes_[end].lost && !nodes_[end].unread; };
+    if (view == LinkView::kTraining && (is_silent(link.low_node) || is_silent(link.high_node)))
+      link.view_since = sweep.finished;
     if (view != LinkView::kUp) continue;
     link.down_since = kNever;
     if (!link.was_up) {

@@ -60,7 +60,7 @@ struct LinkState {
   EndView high_view = EndView::kUnseen;
   LinkView view = LinkView::kUnknown;
   std::uint8_t sweeps_in_view = 0;  ///< consecutive sweeps with this view, at most 255
-  TimePoint view_since = kNever;    ///< end of the first of them
+  TimePoint view_since = kNever;    ///< end of the first of them; of kTraining since both ends answer
   Duration activated_in{};          ///< time from kTraining to kUp; of the sweep that first saw it up, else 0
   bool was_up = false;              ///< seen up, by this process or an earlier one
   bool expected = false;            ///< the expected topology has it

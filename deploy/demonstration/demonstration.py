@@ -22,7 +22,7 @@ import simulated_subnet
 from physical_layer import PhysicalLayer
 from weft_client import Answer, WeftClient, free_address, is_free, is_open
 
-FIND_WITHIN = 90  # s; a fault is found in two sweeps, links that the subnet manager took out after its patience of 60 s
+FIND_WITHIN = 60  # s; a fault is found in two sweeps, a machine that also compiles needs more
 CLEAR_WITHIN = 90
 READY_WITHIN = 180
 BETWEEN_FAULTS = 15

@@ -96,8 +96,8 @@ def schedule(subnet: SimulatedSubnet, keep_away: set[str], round_number: int = 0
         return Fault(f"flapping {words}", ("LINK_FLAP",), ends, lambda: None, up, flap, damped=True)
 
     def silent(node):
-        # A subnet manager that asks just then takes the link out of service: LINK_DOWN, after analyzer.sm_patience.
-        return Fault(f"{node.name} does not answer", ("TELEMETRY_LOST", "NODE_DOWN", "LINK_DOWN"), {(guid_text(node.guid), 0)},
+        # A subnet manager that asks meanwhile takes the link out of service: that is the same incident.
+        return Fault(f"{node.name} does not answer", ("TELEMETRY_LOST",), {(guid_text(node.guid), 0)},
                      lambda: subnet.drop_requests(node.identity, 100), lambda: subnet.drop_requests(node.identity, 0))
 
     def cut_off(node):

@@ -75,6 +75,94 @@ TEST(TelemetryLost, ThatTurnsOutToBeAPowerCutIsFoldedIn) {
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kSwitchDown) << watch.describe();
 }
 
+/// An adapter that stops answering, and whose link a subnet manager takes to Initialize, since it cannot configure it.
+struct SilentAdapter : testing::Test {
+  SilentAdapter() : watch(FabricBuilder::fat_tree(4, 6, 8)), adapter(watch.fabric.find(kName)) { watch.sweeps(3); }
+  void train(PortState state) { watch.fabric.relink(watch.fabric.port_of(kName, 1), state); }
+  bool is_blamed(const Incident& incident) const {
+    return incident.finding.kind == IncidentKind::kTelemetryLost &&
+           incident.finding.cause.port.node == watch.fabric.nodes()[adapter].guid;
+  }
+
+  static constexpr const char* kName = "host-2-3 mlx5_0";
+  Watch watch;
+  NodeIndex adapter;
+};
+
+TEST_F(SilentAdapter, WhoseLinkCannotBeActivatedIsTheCause) {
+  watch.fabric.silence(adapter);
+  train(PortState::kInitialize);
+  watch.sweeps(2);
+  const Incident lost = watch.only();
+  EXPECT_TRUE(is_blamed(lost)) << watch.describe();
+  EXPECT_EQ(lost.finding.severity, Severity::kCritical) << "its only link carries nothing";
+  EXPECT_NE(lost.finding.summary.find("trained, but the subnet manager cannot activate"), std::string::npos)
+      << lost.finding.summary;
+  ASSERT_EQ(lost.finding.affected.size(), 1U);
+  EXPECT_EQ(lost.finding.affected[0].port, watch.link(kName, "leaf-2").low);
+  watch.sweeps(200);
+  EXPECT_EQ(watch.only().id, lost.id) << watch.describe();
+  watch.restart();
+  watch.sweeps(70);
+  EXPECT_EQ(watch.only().id, lost.id) << watch.describe();
+  // From now on it is the subnet manager that its link waits for.
+  watch.fabric.silence(adapter, false);
+  watch.sweeps(50);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  train(PortState::kActive);
+  watch.sweeps(3);
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+  // Which has taken 50 s, and not five minutes.
+  watch.fabric.relink(watch.fabric.port_of("host-1-0 mlx5_0", 1), PortState::kInitialize);
+  watch.sweeps(110);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown) << watch.describe();
+}
+
+TEST_F(SilentAdapter, StaysOneIncidentWhateverTheSubnetManagerDoesToItsLink) {
+  watch.fabric.silence(adapter);
+  watch.sweeps(2);
+  const Incident lost = watch.only();
+  EXPECT_EQ(lost.finding.severity, Severity::kWarning) << "its link carries data";
+  for (const PortState state : {PortState::kInitialize, PortState::kActive, PortState::kInitialize}) {
+    train(state);
+    for (int i = 0; i < 80; ++i) {
+      watch.sweeps(1);
+      ASSERT_EQ(watch.only().id, lost.id) << watch.describe();
+      ASSERT_TRUE(is_blamed(watch.only())) << watch.describe();
+    }
+  }
+  EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+}
+
+TEST_F(SilentAdapter, ThatIsOffIsStillALinkDown) {
+  watch.fabric.silence(adapter);
+  watch.fabric.unlink(watch.fabric.port_of(kName, 1));
+  watch.sweeps(2);
+  const Incident down = watch.only();
+  EXPECT_EQ(down.finding.kind, IncidentKind::kLinkDown) << watch.describe();
+  // Power is back, and it does not answer: what went down is not up yet.
+  train(PortState::kInitialize);
+  for (int i = 0; i < 100; ++i) {
+    watch.sweeps(1);
+    ASSERT_EQ(watch.only().id, down.id) << watch.describe();
+  }
+  EXPECT_NE(watch.only().finding.summary.find("is trained, but host-2-3 mlx5_0 port 1 does not respond"),
+            std::string::npos)
+      << watch.only().finding.summary;
+}
+
+TEST_F(SilentAdapter, WhoseLinkGoesDownIsPartOfThat) {
+  watch.fabric.silence(adapter);
+  train(PortState::kInitialize);
+  watch.sweeps(10);
+  const Incident lost = watch.only();
+  EXPECT_TRUE(is_blamed(lost)) << watch.describe();
+  watch.fabric.unlink(watch.fabric.port_of(kName, 1));
+  watch.sweeps(2);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown) << watch.describe();
+  EXPECT_NE(watch.book.find(lost.id)->headline.find("now part of"), std::string::npos);
+}
+
 TEST(TelemetryLost, CountersThatCanNoLongerBeRead) {
   Watch watch(FabricBuilder::fat_tree(2, 3, 4));
   watch.sweeps(3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/incident.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -131,6 +132,11 @@ bool Entity::same_as(const Entity& other) const {
       return host == other.host && device == other.device && port.port == other.port.port;
   }
   return false;
+}
+
+bool has_dead_links(const Finding& finding) {
+  return finding.kind == IncidentKind::kTelemetryLost && finding.cause.kind == EntityKind::kNode &&
+         std::ranges::any_of(finding.affected, [](const Entity& part) { return part.kind == EntityKind::kLink; });
 }
 
 std::string incident_name(std::uint64_t id) {

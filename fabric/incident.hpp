@@ -160,6 +160,10 @@ struct Finding {
   std::uint64_t maintenance = 0;    ///< the window in which it is expected (MaintenanceWindow::id); 0: none
 };
 
+/// TELEMETRY_LOST of a node some of whose links, which are affected, are not active: they carry nothing, as links of
+/// which LINK_DOWN tells.
+bool has_dead_links(const Finding& finding);
+
 /// One moment in the life of an incident.
 struct TimelineEntry {
   TimePoint at = kNever;

@@ -111,7 +111,9 @@ std::string IncidentManager::summary_of(const Finding& finding, const Incident& 
 /// job runs on the host, for somebody may have restarted it or its driver.
 void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
   const bool is_idle = std::ranges::find(finding.evidence, kNoJobSignal, &Evidence::signal) != finding.evidence.end();
-  if ((finding.kind != IncidentKind::kLinkDown && !is_idle) || !finding.jobs.empty()) return;
+  // Its silence is a WARNING in any case.
+  const bool is_cut_off = finding.severity == Severity::kCritical && has_dead_links(finding);
+  if ((finding.kind != IncidentKind::kLinkDown && !is_idle && !is_cut_off) || !finding.jobs.empty()) return;
   const auto known = newest_.find(key_of(finding));
   const IncidentPtr incident = known == newest_.end() ? nullptr : find(known->second);
   TimePoint began = now;

@@ -73,7 +73,8 @@ Finding link_down(const ReportedLink& link, const LinkDown& down) {
 }
 
 void weigh_jobs(Finding& finding) {
-  const bool of_links = finding.kind == IncidentKind::kLinkDown || finding.kind == IncidentKind::kLinksNotActivated;
+  const bool of_links = finding.kind == IncidentKind::kLinkDown || finding.kind == IncidentKind::kLinksNotActivated ||
+                        has_dead_links(finding);
   if (!of_links || finding.jobs.empty()) return;
   finding.severity = Severity::kCritical;
   finding.summary += "; it hurts job " + finding.jobs.front();

@@ -54,8 +54,8 @@ struct LinkDown {
 /// LINK_DOWN: how bad, how sure and in which words follow from `down`.
 Finding link_down(const ReportedLink& link, const LinkDown& down);
 
-/// LINK_DOWN and LINKS_NOT_ACTIVATED with jobs become CRITICAL and say whom they hurt. Call it once, when the jobs of
-/// the finding are known.
+/// LINK_DOWN, LINKS_NOT_ACTIVATED and what has_dead_links() become CRITICAL with jobs, and say whom they hurt. Call it
+/// once, when the jobs of the finding are known.
 void weigh_jobs(Finding& finding);
 
 /// Who noticed that a link flaps.

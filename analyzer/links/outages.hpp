@@ -16,9 +16,10 @@
 namespace weft::analyzer {
 
 /// Frontier analysis. Nodes that do not answer are `dark`. A dark node that an answering neighbour sees directly
-/// decides what happened: its link is up, or has trained and waits for the subnet manager, who cannot configure a node
-/// that does not answer — it is silent; two or more of its links are down — it is gone; one link is down — that link
-/// is. Dark nodes without such a neighbour are out of reach behind the nearest of those, and no trouble of their own.
+/// decides what happened: its link is up, or has trained and waits for the subnet manager, which cannot configure a
+/// node that does not answer — it is silent; two or more of its links are down — it is gone; one link is down — that
+/// link is. Dark nodes without such a neighbour are out of reach behind the nearest of those, and no trouble of their
+/// own.
 class OutageFinder {
  public:
   explicit OutageFinder(const Thresholds& thresholds)

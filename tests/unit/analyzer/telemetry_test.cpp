@@ -95,13 +95,14 @@ TEST_F(SilentAdapter, WhoseLinkCannotBeActivatedIsTheCause) {
   watch.sweeps(2);
   const Incident lost = watch.only();
   EXPECT_TRUE(is_blamed(lost)) << watch.describe();
-  EXPECT_EQ(lost.finding.severity, Severity::kCritical) << "its only link carries nothing";
+  EXPECT_EQ(lost.finding.severity, Severity::kWarning) << "it may be back in a moment";
   EXPECT_NE(lost.finding.summary.find("trained, but the subnet manager cannot activate"), std::string::npos)
       << lost.finding.summary;
   ASSERT_EQ(lost.finding.affected.size(), 1U);
   EXPECT_EQ(lost.finding.affected[0].port, watch.link(kName, "leaf-2").low);
   watch.sweeps(200);
   EXPECT_EQ(watch.only().id, lost.id) << watch.describe();
+  EXPECT_EQ(watch.only().finding.severity, Severity::kCritical) << "its only link carries nothing";
   watch.restart();
   watch.sweeps(70);
   EXPECT_EQ(watch.only().id, lost.id) << watch.describe();

@@ -20,6 +20,20 @@ ReportedLink host_link(const char* device) {
   return reported_link(host, port, entity_of(host, port));
 }
 
+TEST(LinkFindings, ASilentNodeWhoseLinksCarryNothingIsAsGraveForAJobAsThose) {
+  Finding lost;
+  lost.kind = IncidentKind::kTelemetryLost;
+  lost.cause.kind = EntityKind::kNode;
+  lost.jobs = {"slurm:7", "slurm:8"};
+  weigh_jobs(lost);
+  EXPECT_EQ(lost.severity, Severity::kWarning) << "its links carry data all the same";
+  lost.affected.push_back(host_link("mlx5_0").cause);
+  lost.affected.back().kind = EntityKind::kLink;
+  weigh_jobs(lost);
+  EXPECT_EQ(lost.severity, Severity::kCritical);
+  EXPECT_EQ(lost.summary, "; it hurts job slurm:7 and 1 more");
+}
+
 TEST(LinkFindings, ADeviceThatIsGoneIsACriticalOutageOfItsJobs) {
   const Finding down = link_down(host_link("mlx5_0"), {.sight = LinkDown::Sight::kDeviceGone});
   EXPECT_EQ(down.kind, IncidentKind::kLinkDown);

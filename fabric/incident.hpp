@@ -226,9 +226,9 @@ const char* to_string(HealthVerdict verdict);  ///< "UNKNOWN", "HEALTHY", "DEGRA
 enum class RecommendedAction : std::uint8_t { kNone, kWatch, kAvoidNewJobs, kDrain };
 const char* to_string(RecommendedAction action);  ///< "NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN"
 
-/// One reason for a verdict: an open incident, or a maintenance window.
+/// One reason for a verdict: an open incident, a maintenance window, or with neither that something was not read.
 struct HealthReason {
-  std::uint64_t incident = 0;
+  std::uint64_t incident = 0;  ///< 0: none, and `kind` says nothing
   IncidentKind kind = IncidentKind::kLinkDown;
   Severity severity = Severity::kWarning;
   TimePoint since = kNever;

@@ -25,10 +25,28 @@ struct Subject {
   TimePoint oldest = TimePoint::max();
   HealthVerdict elsewhere = HealthVerdict::kHealthy;  ///< what the fabrics before say
   // Of the fabric that is being looked at:
-  std::uint32_t links = 0;             ///< ports that a cable is known for
-  std::vector<PortKey> down;           ///< of those, the ones that an incident calls down
-  std::vector<NodeIndex> unreachable;  ///< adapters that no way leads to
+  std::uint32_t links = 0;                 ///< ports that a cable is known for
+  std::vector<PortKey> down;               ///< of those, the ones that an incident calls down
+  std::vector<NodeIndex> unreachable;      ///< adapters that no way leads to
+  std::vector<std::string> unread;         ///< nodes of it without a recent reading, for people
+  TimePoint last_read = TimePoint::max();  ///< of those, the oldest one
 };
+
+/// "a, b, c and 5 others"
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNamed = 3;
+  std::string text = names.front();
+  const std::size_t named = names.size() == kMostNamed + 1 ? names.size() : std::min(names.size(), kMostNamed);
+  for (std::size_t i = 1; i < named; ++i) text += (i + 1 == names.size() ? " and " : ", ") + names[i];
+  return named == names.size() ? text : text + " and " + std::to_string(names.size() - named) + " others";
+}
+
+/// What makes a host UNKNOWN is told by an incident.
+bool is_told(const NodeHealth& health) {
+  return std::ranges::any_of(health.reasons, [](const HealthReason& reason) {
+    return reason.incident != 0 && reason.kind == IncidentKind::kTelemetryLost;
+  });
+}
 
 using HostViews = std::span<const std::shared_ptr<const HostView>>;
 
@@ -49,6 +67,7 @@ class Assessment {
   void blame(const FabricView& view, const Incident& incident, const Entity& entity, bool is_cause);
   Subject* subject_of(const FabricView& view, NodeGuid guid);
   void add_reason(Subject& subject, const Incident& incident, PortKey port);
+  void add_unread(Subject& subject);
   void add_work(const std::string& name, const MaintenanceWindow& window, PortKey port);
   void add_work(const FabricView& view, const MaintenanceWindow& window);
   void mark_down(const FabricView& view, const Incident& incident, PortKey port);
@@ -91,20 +110,23 @@ void Assessment::read_ages(const FabricView& view) {
     of.health.guids.push_back(node.guid);
     if (!view.watching) worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
     if (!node.reachable) of.unreachable.push_back(index);
-    TimePoint newest_counters = kNever;
+    TimePoint newest_counters = kNever, oldest = TimePoint::max();
     for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
       // An Ethernet switch's port 0 is nothing that anybody could read.
       if (topology.is_ethernet() && topology.port(port).peer == kNoIndex) continue;
       if (topology.port(port).peer != kNoIndex) ++of.links;
-      of.oldest = std::min(of.oldest, port < sweep.state_read_at.size() ? sweep.state_read_at[port] : kNever);
+      oldest = std::min(oldest, port < sweep.state_read_at.size() ? sweep.state_read_at[port] : kNever);
       if (sweep.counters && port < sweep.counters->rows())
         newest_counters = std::max(newest_counters, sweep.counters->read_at(port));
     }
-    if (!node.reachable) continue;  // its ages say no more than that
     // Ports without counters exist (a switch's port 0, a port that is down); a node without any does not.
-    of.oldest = std::min(of.oldest, newest_counters);
-    if (of.oldest == kNever || of.oldest + stale < now_)
-      worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+    if (node.reachable) oldest = std::min(oldest, newest_counters);
+    of.oldest = std::min(of.oldest, oldest);
+    if (!node.reachable) continue;  // its ages say no more than that
+    if (oldest != kNever && oldest + stale >= now_) continue;
+    worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+    of.unread.push_back(node.name);
+    of.last_read = std::min(of.last_read, oldest);
   }
 }
 
@@ -129,6 +151,16 @@ void Assessment::add_reason(Subject& subject, const Incident& incident, PortKey 
         {incident.id, incident.finding.kind, incident.finding.severity, incident.opened, incident.finding.summary, {}});
   std::vector<PortKey>& ports = reasons.back().ports;
   if (port.port.value != 0 && std::ranges::find(ports, port) == ports.end()) ports.push_back(port);
+}
+
+/// No incident tells of it, or not yet.
+void Assessment::add_unread(Subject& subject) {
+  if (subject.health.verdict != HealthVerdict::kUnknown) return;
+  const bool is_known = subject.last_read != kNever && subject.last_read != TimePoint::max();
+  subject.health.reasons.push_back({.severity = Severity::kWarning,
+                                    .since = is_known ? subject.last_read : kNever,
+                                    .message = "no recent reading of " + names_text(subject.unread),
+                                    .ports = {}});
 }
 
 void Assessment::mark_down(const FabricView& view, const Incident& incident, PortKey port) {
@@ -241,16 +273,22 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
     subject.links = 0;
     subject.down.clear();
     subject.unreachable.clear();
+    subject.unread.clear();
+    subject.last_read = TimePoint::max();
     subject.elsewhere = std::exchange(subject.health.verdict, HealthVerdict::kHealthy);
   }
   read_ages(view);
   for (const IncidentPtr& incident : incidents)
     if (incident->is_open() && incident->finding.maintenance == 0 && incident->finding.cause.fabric == view.name)
       read(view, *incident);
-  for (Subject& subject : subjects_)
-    for (const NodeIndex adapter : subject.unreachable)
-      if (!explained(view, subject, adapter))
-        worsen(subject.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+  for (Subject& subject : subjects_) {
+    for (const NodeIndex adapter : subject.unreachable) {
+      if (explained(view, subject, adapter)) continue;
+      worsen(subject.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
+      subject.unread.push_back(view.sweep->topology->node(adapter).name);
+    }
+    if (!subject.unread.empty() && !is_told(subject.health)) add_unread(subject);
+  }
   for (Subject& subject : subjects_) {
     if (subject.is_switch || subject.down.empty()) continue;
     // A port that is down in a graph made anew has no peer, but an incident that knows it.
@@ -293,6 +331,14 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
     if (cause.kind == EntityKind::kCollector) continue;
     worsen(subjects_[of->second].health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
     if (incident->finding.kind == IncidentKind::kLinkDown) ++links_down[cause.host];
+  }
+  for (const auto& [name, host] : silent) {
+    NodeHealth& health = subject(name, false, {}).health;
+    if (health.verdict != HealthVerdict::kUnknown || is_told(health)) continue;
+    health.reasons.push_back({.severity = Severity::kWarning,
+                              .since = host->reading ? host->heard : kNever,
+                              .message = "no recent report of its collector",
+                              .ports = {}});
   }
   for (const auto& host : hosts) {
     const auto down = links_down.find(host->host);

@@ -109,7 +109,7 @@ void to_proto(const Incident& from, v1::Incident& to) {
 void to_proto(const HealthReason& from, v1::HealthReason& to) {
   if (from.maintenance != 0) {
     to.set_maintenance_id(maintenance_name(from.maintenance));
-  } else {
+  } else if (from.incident != 0) {
     to.set_incident_id(incident_name(from.incident));
     to.set_kind(to_proto(from.kind));
   }

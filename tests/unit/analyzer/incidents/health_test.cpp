@@ -60,6 +60,31 @@ TEST_F(Health, AHostWithOneOfTwoAdaptersUnpluggedIsDegradedAndNotUnknown) {
   ASSERT_EQ(health.reasons.size(), 1U);
 }
 
+TEST_F(Health, AnAdapterThatWasNotReadIsTheReasonWhereNoIncidentIs) {
+  const NodeIndex adapter = watch.fabric.find("dgx-2 mlx5_1");
+  watch.fabric.silence(adapter);
+  watch.fabric.node(adapter).reachable = true;
+  watch.sweeps(4);
+  ASSERT_TRUE(watch.open().empty()) << watch.describe();
+  const NodeHealth unread = of("dgx-2");
+  EXPECT_EQ(unread.verdict, HealthVerdict::kUnknown);
+  ASSERT_EQ(unread.reasons.size(), 1U);
+  EXPECT_EQ(unread.reasons[0].incident, 0U);
+  EXPECT_EQ(unread.reasons[0].message, "no recent reading of dgx-2 mlx5_1");
+  EXPECT_EQ(unread.reasons[0].since, watch.fabric.now() - seconds(4));
+  watch.sweeps(2);
+  ASSERT_EQ(of("dgx-2").reasons.size(), 1U) << "then the incident is the reason";
+  EXPECT_EQ(of("dgx-2").reasons[0].kind, IncidentKind::kTelemetryLost);
+}
+
+TEST_F(Health, AnAdapterThatIsOffDoesNotMakeTheOthersOfItsHostUnread) {
+  // The one that stands first in the graph.
+  watch.fabric.power_off(watch.fabric.find("dgx-2 mlx5_0"));
+  watch.sweeps(8);
+  EXPECT_EQ(of("dgx-2").verdict, HealthVerdict::kDegraded) << watch.describe();
+  ASSERT_EQ(of("dgx-2").reasons.size(), 1U);
+}
+
 TEST_F(Health, OfAQuietFabricIsGoodAndSorted) {
   const std::vector<NodeHealth> hosts = all();
   EXPECT_EQ(hosts.size(), 16U + 4U + 8U) << "single-rail hosts, two-rail hosts, switches";

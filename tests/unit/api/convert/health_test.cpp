@@ -91,6 +91,18 @@ TEST_F(Schedulers, WhatWasNeverReadHasNoAge) {
   EXPECT_FALSE(alone.has_data_age());
 }
 
+TEST_F(Schedulers, WhatWasNotReadIsAReasonWithoutAnIncident) {
+  of("host-1-0").verdict = HealthVerdict::kUnknown;
+  of("host-1-0").reasons.push_back({.message = "no recent reading of host-1-0 mlx5_0", .ports = {}});
+  const auto answer = batch({"host-1-0"});
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_EQ(answer->nodes(0).reasons_size(), 1);
+  const v1::HealthReason& reason = answer->nodes(0).reasons(0);
+  EXPECT_EQ(reason.incident_id() + reason.maintenance_id(), "");
+  EXPECT_EQ(reason.kind(), v1::Incident::KIND_UNSPECIFIED);
+  EXPECT_EQ(reason.message(), "no recent reading of host-1-0 mlx5_0");
+}
+
 TEST_F(Schedulers, ManyNodesInTheOrderAskedUnknownForTheNeverSeen) {
   of("host-1-0").verdict = HealthVerdict::kDegraded;
   of("host-1-0").reasons.push_back({.incident = 17, .message = "it flaps", .ports = {}});

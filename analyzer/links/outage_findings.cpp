@@ -137,7 +137,8 @@ void Writer::link(const Outage& outage) {
 void Writer::group(const Outage& outage) {
   Finding finding = make_finding(IncidentKind::kLinkDown, Severity::kWarning, describe_.node(outage.node));
   std::vector<NodeId> adapters;
-  WaysLeft worst;
+  std::vector<WaysLeft> lost;
+  std::size_t worst = 0;
   std::size_t training = 0;
   for (const LinkId id : outage.links) {
     finding.affected.push_back(describe_.link(id));
@@ -147,10 +148,13 @@ void Writer::group(const Outage& outage) {
       ++training;
       continue;
     }
-    const WaysLeft ways = ways_left(table_, view_.ranks, id);
-    const bool worse = severity_of(ways, view_.thresholds.critical_ways_left) > finding.severity;
-    if (worst.all == 0 || worse) worst = ways;
-    if (worse) finding.severity = Severity::kCritical;
+    WaysLeft ways = ways_left(table_, view_.ranks, id);
+    if (severity_of(ways, view_.thresholds.critical_ways_left) > finding.severity) {
+      finding.severity = Severity::kCritical;
+      worst = lost.size();
+    }
+    if (std::ranges::none_of(lost, [&](const WaysLeft& other) { return other.of == ways.of; }))
+      lost.push_back(std::move(ways));
   }
   add_nodes(finding, adapters);
   std::vector<NodeId> behind = outage.nodes;
@@ -165,7 +169,13 @@ void Writer::group(const Outage& outage) {
   if (training > 0)
     finding.summary += ", " + (training == outage.links.size() ? std::string("all") : std::to_string(training)) +
                        " of these are trained and wait for the subnet manager";
-  if (const std::string left = in_words(worst); !left.empty()) finding.summary += "; " + left;
+  if (!lost.empty() && lost[worst].all > 0) {
+    const WaysLeft& most = lost[worst];
+    const auto as_much = std::ranges::count_if(lost, [&](const WaysLeft& other) {
+      return other.is_host == most.is_host && other.up == most.up && other.all == most.all;
+    });
+    finding.summary += "; " + in_words(most, static_cast<std::size_t>(as_much) - 1);
+  }
   findings_.push_back(std::move(finding));
 }
 

@@ -67,13 +67,16 @@ Severity severity_of(const WaysLeft& ways, double critical) {
   return ways.all == 0 || share(ways) <= critical ? Severity::kCritical : Severity::kWarning;
 }
 
-std::string in_words(const WaysLeft& ways) {
+std::string in_words(const WaysLeft& ways, std::size_t others) {
   if (ways.all == 0) return {};
   const std::string what = ways.is_host ? "link" : "uplink";
-  if (ways.all == 1) return "it is the only " + what + " of " + ways.of;
-  const std::string left = ways.up == 0 ? "none" : std::to_string(ways.up);
-  return left + " of " + std::to_string(ways.all) + ' ' + what + "s of " + ways.of +
-         (ways.up == 1 ? " is up" : " are up");
+  const std::string of_all = ways.of + " and " + std::to_string(others) + (others == 1 ? " other" : " others");
+  if (ways.all == 1)
+    return others == 0 ? "it is the only " + what + " of " + ways.of : of_all + " have lost their only " + what;
+  const std::string left =
+      (ways.up == 0 ? "none" : std::to_string(ways.up)) + " of " + std::to_string(ways.all) + ' ' + what + 's';
+  const std::string up = ways.up == 1 ? " is up" : " are up";
+  return others == 0 ? left + " of " + ways.of + up : left + up + " at " + of_all;
 }
 
 }  // namespace weft::analyzer

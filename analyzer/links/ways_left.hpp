@@ -2,6 +2,7 @@
 #pragma once
 // What is left to those that a link served, while it is down: how much is lost decides how bad it is.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,7 +26,9 @@ WaysLeft ways_left(const LinkTable& table, std::span<const std::uint8_t> ranks, 
 /// CRITICAL when at most the share `critical` (0..1) is left, else WARNING. CRITICAL when nothing is known.
 Severity severity_of(const WaysLeft& ways, double critical);
 
-/// "15 of 16 uplinks of leaf-3 are up", "it is the only link of gpu-1"; empty when nothing is known.
-std::string in_words(const WaysLeft& ways);
+/// "15 of 16 uplinks of leaf-3 are up", "it is the only link of gpu-1"; empty when nothing is known. With `others`, so
+/// many that have lost as much: "15 of 16 uplinks are up at leaf-3 and 2 others", "gpu-1 and 2 others have lost their
+/// only link".
+std::string in_words(const WaysLeft& ways, std::size_t others = 0);
 
 }  // namespace weft::analyzer

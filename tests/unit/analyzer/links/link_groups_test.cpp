@@ -40,6 +40,16 @@ TEST(LinkGroups, ManyLinksOfOneSwitchAtOnceAreOneIncident) {
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
+TEST(LinkGroups, NameOneOfThoseThatLoseAsMuchAndCountTheOthers) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  for (int h = 0; h < 4; ++h) watch.fabric.unlink(watch.fabric.port_of("host-2-" + std::to_string(h) + " mlx5_0", 1));
+  watch.sweeps(2);
+  EXPECT_EQ(watch.only().finding.summary,
+            "4 links of leaf-2 went down together; host-2-0 and 3 others have lost their only link");
+  EXPECT_EQ(watch.only().finding.severity, Severity::kWarning) << "as for any link, in the first seconds";
+}
+
 TEST(LinkGroups, ThatNobodyActivatesAreTheSubnetManagers) {
   Watch watch(FabricBuilder::fat_tree(4, 16, 4));
   watch.sweeps(3);

@@ -67,6 +67,9 @@ TEST(WaysLeft, OfASwitchInTheMiddleAreThoseUpwards) {
 
 TEST(WaysLeft, AreUnknownWhereNothingTellsThem) {
   EXPECT_EQ(in_words({}), "");
+  EXPECT_EQ(in_words({.of = "gpu-1", .is_host = true, .up = 0, .all = 1}, 2),
+            "gpu-1 and 2 others have lost their only link");
+  EXPECT_EQ(in_words({.of = "leaf-3", .up = 1, .all = 4}, 1), "1 of 4 uplinks is up at leaf-3 and 1 other");
   EXPECT_EQ(severity_of({}, 0.5), Severity::kCritical) << "nobody knows that there is another way";
   EXPECT_EQ(in_words({.of = "gpu-1", .is_host = true, .up = 0, .all = 8}), "none of 8 links of gpu-1 are up");
   EXPECT_EQ(in_words({.of = "gpu-1", .is_host = true, .up = 1, .all = 8}), "1 of 8 links of gpu-1 is up");

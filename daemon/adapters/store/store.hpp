@@ -29,7 +29,7 @@ namespace weft::store {
 struct Event {
   TimePoint at = kNever;
   std::uint64_t incident = 0;
-  std::string what;  ///< "opened", "updated", "resolved", "reopened", "acknowledged", "silenced"
+  std::string what;  ///< "opened", "updated", "severity raised", "resolved", "reopened", "acknowledged", "silenced"
   std::string who;   ///< a person's name; empty for weftd itself
   std::string detail;
   bool operator==(const Event&) const = default;

@@ -4,6 +4,18 @@
 #include <algorithm>
 
 namespace weft::daemon {
+namespace {
+
+/// Was its last change to a higher severity? What is shown may lag behind, its own timeline does not.
+bool is_graver(const Incident& incident) {
+  const std::vector<TimelineEntry>& timeline = incident.timeline;
+  if (timeline.size() < 2) return false;
+  const TimelineEntry& last = timeline.back();
+  return last.change == IncidentChange::kSeverityChanged && last.at == incident.updated &&
+         last.severity > timeline[timeline.size() - 2].severity;
+}
+
+}  // namespace
 
 std::string watching_status(const Sweep& sweep) {
   const Topology& topology = *sweep.topology;
@@ -60,7 +72,8 @@ const char* what_happened(const Incident& incident, const analyzer::IncidentList
   if (incident.revision <= 1) return "opened";
   const auto before = std::ranges::lower_bound(shown, incident.id, {}, [](const auto& one) { return one->id; });
   const bool was_over = before != shown.end() && (*before)->id == incident.id && !(*before)->is_open();
-  return was_over ? "reopened" : "updated";
+  if (was_over) return "reopened";
+  return is_graver(incident) ? "severity raised" : "updated";
 }
 
 tl::unexpected<Error> stopping() {

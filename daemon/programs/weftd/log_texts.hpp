@@ -19,8 +19,8 @@ std::string no_answer(const SweepStatistics& statistics);
 /// "128 links are planned; 2 planned links are not there, 1 cable leads elsewhere", or "… ; no differences".
 std::string differences_text(const CablingDifferences& differences);
 
-/// What happened to an incident since it was shown, in the words of the event log: "opened", "updated", "reopened" or
-/// "resolved".
+/// What happened to an incident since it was shown, in the words of the event log: "opened", "updated", "severity
+/// raised", "reopened" or "resolved".
 const char* what_happened(const Incident& incident, const analyzer::IncidentList& shown);
 
 /// What every request gets that comes while weftd stops: kUnavailable.

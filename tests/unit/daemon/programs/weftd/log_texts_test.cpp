@@ -20,6 +20,27 @@ TEST(LogTexts, DifferencesAreCounted) {
             "the fabric");
 }
 
+TEST(LogTexts, AnIncidentThatBecomesGraverIsNotMerelyUpdated) {
+  const auto at = [](int second) { return TimePoint(std::chrono::seconds(second)); };
+  Incident incident;
+  incident.id = 7;
+  incident.revision = 1;
+  incident.updated = at(1);
+  incident.timeline = {{.at = at(1), .change = IncidentChange::kOpened, .severity = Severity::kWarning}};
+  EXPECT_STREQ(what_happened(incident, {}), "opened");
+  const auto change = [&](int second, IncidentChange what, Severity severity) {
+    ++incident.revision;
+    incident.updated = at(second);
+    incident.timeline.push_back({.at = at(second), .change = what, .severity = severity});
+    return what_happened(incident, {});
+  };
+  EXPECT_STREQ(change(31, IncidentChange::kSeverityChanged, Severity::kCritical), "severity raised");
+  incident.updated = at(32);  // its evidence moved on, which leaves no entry
+  EXPECT_STREQ(what_happened(incident, {}), "updated");
+  EXPECT_STREQ(change(40, IncidentChange::kSeverityChanged, Severity::kWarning), "updated");
+  EXPECT_STREQ(change(50, IncidentChange::kUpdated, Severity::kWarning), "updated");
+}
+
 TEST(LogTexts, TheStatusSaysWhoDoesNotAnswerAndWhy) {
   Node node;
   node.guid = {1};

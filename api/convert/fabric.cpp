@@ -49,6 +49,20 @@ void set_rates(const PortRates& from, v1::PortRates& to) {
   if (std::isfinite(from.error_rate)) to.set_error_rate(from.error_rate);
 }
 
+/// Of an Ethernet fabric: none of its ports has a recent reading of its own. What the other end of a cable says is
+/// none.
+bool is_unread_node(const FabricView& fabric, const Node& node) {
+  const Sweep& sweep = *fabric.sweep;
+  if (!sweep.topology->is_ethernet()) return false;
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+    const bool by_peer = port < sweep.inferred_from_peer.size() && sweep.inferred_from_peer[port] != 0;
+    const TimePoint read_at = port < sweep.state_read_at.size() ? sweep.state_read_at[port] : kNever;
+    if (by_peer || read_at == kNever) continue;
+    if (fabric.stale_after == Duration{} || read_at + fabric.stale_after >= sweep.finished) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string width_text(WidthMask width) {
@@ -122,6 +136,7 @@ void node_to_proto(const FabricView& fabric, NodeIndex index, v1::Node& to) {
   to.set_device_id(node.device_id);
   to.set_aggregation_node(node.aggregation_node);
   to.set_reachable(node.reachable);
+  to.set_unread(is_unread_node(fabric, node));
   to.set_fabric(valid_utf8(fabric.name));
   if (!fabric.places) return;
   if (const std::uint8_t tier = fabric.places->tiers[index]; tier != kNoTier) to.set_tier(tier);

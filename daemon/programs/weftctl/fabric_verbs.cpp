@@ -256,7 +256,7 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
                                    node.has_tier() ? std::to_string(node.tier()) : "-"};
     if (pods) cells.push_back(node.pod().empty() ? "-" : node.pod());
     cells.push_back(node.fabric());
-    cells.emplace_back(node.reachable() ? "yes" : "no");
+    cells.emplace_back(node.unread() ? "not read" : node.reachable() ? "yes" : "no");
     table.add(std::move(cells));
   }
   table.print(session.sheet());

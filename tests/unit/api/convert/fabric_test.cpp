@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/convert/queries.hpp"
+#include "tests/fakes/ethernet_fabric.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::api {
@@ -37,6 +38,33 @@ TEST(Links, HaveARateOnlyWhileTheyAreTrained) {
     EXPECT_EQ(down.rate_bits_per_second(), 0) << dark;
     fabric.power_on(fabric.find(dark));
   }
+}
+
+TEST(Nodes, OfAnEthernetFabricAreReadByTheirOwnCollectorsOnly) {
+  fakes::EthernetFabric fabric = fakes::EthernetFabric::leaf_spine(2, 2, 1);
+  FabricView view;
+  view.name = fabric.name();
+  view.stale_after = std::chrono::seconds(3);
+  Sweep sweep = fabric.sweep();
+  const Topology& topology = *sweep.topology;
+  const PortIndex own = fakes::EthernetFabric::find(topology, "gpu-01 eth2");
+  const PortIndex old = fakes::EthernetFabric::find(topology, "gpu-02 eth2");
+  sweep.state_read_at.assign(topology.ports().size(), kNever);
+  sweep.inferred_from_peer.assign(topology.ports().size(), 0);
+  sweep.state_read_at[own] = sweep.finished;
+  sweep.state_read_at[topology.port(own).peer] = sweep.finished;
+  sweep.inferred_from_peer[topology.port(own).peer] = 1;
+  sweep.state_read_at[old] = sweep.finished - std::chrono::minutes(1);
+  view.sweep = std::make_shared<const Sweep>(std::move(sweep));
+  const auto is_unread = [&](PortIndex port) {
+    v1::Node node;
+    node_to_proto(view, topology.port(port).node, node);
+    EXPECT_TRUE(node.reachable());
+    return node.unread();
+  };
+  EXPECT_FALSE(is_unread(own));
+  EXPECT_TRUE(is_unread(topology.port(own).peer)) << "its host alone tells of the leaf";
+  EXPECT_TRUE(is_unread(old)) << "its collector is silent";
 }
 
 struct LinkLists : testing::Test {

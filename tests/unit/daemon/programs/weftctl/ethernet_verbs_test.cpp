@@ -9,6 +9,7 @@
 namespace weft::ctl {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -94,6 +95,13 @@ TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {
   EXPECT_THAT(say(Exit::kGood, show_status), HasSubstr("10 of 12, 1 not read"));
   fabric.set_state("leaf01 swp2", PortState::kActive);
   EXPECT_EQ(say(Exit::kGood, show_links, std::string(), std::string(), true), "No links are down; not read: 1.\n");
+}
+
+TEST_F(EthernetVerbs, NodesThatNobodyReadDoNotAnswer) {
+  fabric.set_state("gpu-02 eth2", PortState::kUnknown);
+  const std::string nodes = say(Exit::kGood, show_nodes, std::string(), false);
+  EXPECT_THAT(nodes, ContainsRegex("gpu-01 eth2 [^\n]* yes\n"));
+  EXPECT_THAT(nodes, ContainsRegex("gpu-02 eth2 [^\n]* not read\n"));
 }
 
 TEST_F(EthernetVerbs, OnePortIsNamedAsPeopleNameIt) {

@@ -75,6 +75,7 @@ struct FabricAnalyzer::Implementation {
   ExpectedCabling expected;
   bool is_matched = true;  ///< what is expected is in force: the first sweep afterwards makes it so
 
+  std::shared_ptr<const std::vector<AbsentLink>> absent_links;
   std::shared_ptr<const Topology> topology;  ///< of the last sweep
   std::vector<std::uint8_t> ranks;           ///< of its nodes
   TimePoint last_sweep = kNever;
@@ -191,11 +192,14 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
     if (recabled) self.ranks = node_ranks(*sweep.topology);
     self.degraded.update(*sweep.topology, self.table);
     self.cabling.update(*sweep.topology, self.table, self.describe, now);
+    auto absent = self.table.absent_links();
+    self.absent_links = absent.empty() ? nullptr : std::make_shared<const std::vector<AbsentLink>>(std::move(absent));
   }
 
   Analysis analysis;
   analysis.rates = pass.rates;
   analysis.cabling = self.cabling.differences();
+  analysis.absent_links = self.absent_links;
   std::vector<Finding>& findings = analysis.findings;
   report_outages(outages, {self.describe, self.table, self.flaps, sweep, self.ranks, self.thresholds}, findings);
   if (outages.blind) return analysis;

@@ -29,6 +29,8 @@ struct Analysis {
   /// How the cabling differs from what is expected, the same object until one of the two changes; null from silent(),
   /// and where nothing is expected.
   std::shared_ptr<const CablingDifferences> cabling;
+  /// As FabricView has them, the same object until the topology changes; null: none, and from silent().
+  std::shared_ptr<const std::vector<AbsentLink>> absent_links;
   Coverage coverage;  ///< for IncidentManager::update
 };
 

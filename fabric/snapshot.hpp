@@ -30,6 +30,15 @@ struct PortRates {
   double transmit_wait_seconds_total;  ///< accumulated with the tick valid at the time
 };
 
+/// A link that is known, or planned and seen at one end, while the last discovery did not find both of its nodes: the
+/// graph does not have it.
+struct AbsentLink {
+  NamedLink ends;
+  bool is_seen = false;      ///< one end was read, and the link is not up; false: what it does is not known
+  bool is_disabled = false;  ///< that end is administratively disabled
+  bool operator==(const AbsentLink&) const = default;
+};
+
 /// One subnet, as of its last sweep.
 struct FabricView {
   std::string name;
@@ -40,6 +49,7 @@ struct FabricView {
   std::shared_ptr<const Places> places;                 ///< of the sweep's topology; null before the first one
   std::shared_ptr<const std::vector<PortRates>> rates;  ///< one for each port of the sweep's topology; may be null
   std::shared_ptr<const CablingDifferences> cabling;    ///< from what is expected; null where nothing is
+  std::shared_ptr<const std::vector<AbsentLink>> absent_links;  ///< may be null: none
   Duration stale_after{};  ///< a port whose last reading is older is stale (three intervals)
 };
 

@@ -93,6 +93,21 @@ std::vector<KnownLink> LinkTable::known_links() const {
   return known;
 }
 
+std::vector<AbsentLink> LinkTable::absent_links() const {
+  std::vector<AbsentLink> absent;
+  for (const LinkState& link : links_) {
+    if (!link.counts() || (link.low != kNoIndex && link.high != kNoIndex)) continue;
+    const bool is_seen = link.view == LinkView::kDown || link.view == LinkView::kTraining;
+    // Of a plan's part that is not there the comparison with it tells.
+    if (!link.was_up && !is_seen) continue;
+    absent.push_back(
+        {.ends = {{link.key.low, nodes_[link.low_node].name}, {link.key.high, nodes_[link.high_node].name}},
+         .is_seen = is_seen,
+         .is_disabled = link.low_view == EndView::kDisabled || link.high_view == EndView::kDisabled});
+  }
+  return absent;
+}
+
 NodeId LinkTable::find_node(NodeGuid guid) const {
   const auto found = node_ids_.find(guid);
   return found == node_ids_.end() ? kNoIndex : found->second;

@@ -11,6 +11,7 @@
 
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
+#include "fabric/snapshot.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft::analyzer {
@@ -91,6 +92,9 @@ class LinkTable {
   std::vector<KnownLink> known_links() const;
   /// Grows when known_links() changes.
   std::uint64_t revision() const { return revision_; }
+
+  /// Links whose absence is trouble, and of which the present topology does not have both ends.
+  std::vector<AbsentLink> absent_links() const;
 
   /// Takes the states of one sweep, which must have a topology.
   void observe(const Sweep& sweep);

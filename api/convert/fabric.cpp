@@ -191,6 +191,19 @@ bool is_loose_end(const Topology& topology, PortIndex index) {
          topology.node_of(port).type == NodeType::kSwitch;
 }
 
+void link_to_proto(const FabricView& fabric, const AbsentLink& link, v1::Link& to) {
+  const auto end = [](const NamedPort& port, v1::PortReference& reference) {
+    reference.set_node(valid_utf8(port.node));
+    reference.set_node_guid(to_string(port.key.node));
+    reference.set_port(port.key.port.value);
+  };
+  to.set_fabric(valid_utf8(fabric.name));
+  end(link.ends.a, *to.mutable_a());
+  end(link.ends.b, *to.mutable_b());
+  to.set_state_unknown(!link.is_seen);
+  to.set_disabled(link.is_disabled);
+}
+
 void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to) {
   const Topology& topology = *fabric.sweep->topology;
   const Port& port = topology.port(index);

@@ -18,6 +18,8 @@ void node_to_proto(const FabricView& fabric, NodeIndex index, v1::Node& to);
 enum class PortDetail { kStates, kRates, kCounters };
 /// Fills in the message of one port, as much of it as `detail` says. `now` tells what is stale.
 void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail, TimePoint now, v1::Port& to);
+/// One of FabricView::absent_links, without the plan that holds it.
+void link_to_proto(const FabricView& fabric, const AbsentLink& link, v1::Link& to);
 /// `index` is the end with the smaller key, see starts_link(), or a loose end. Without the plan that holds the link.
 void link_to_proto(const FabricView& fabric, PortIndex index, v1::Link& to);
 /// Node, number and, on Ethernet, name of one port.

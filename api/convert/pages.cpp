@@ -57,7 +57,7 @@ Result<std::string> walk_page(const Snapshot& snapshot, std::string_view fabric,
     const FabricView& view = fabrics[at.fabric];
     if (!view.sweep || !view.sweep->topology || (!fabric.empty() && view.name != fabric)) continue;
     at.epoch = view.sweep->topology->epoch();
-    const std::uint32_t count = count_entries(*view.sweep->topology);
+    const std::uint32_t count = count_entries(view);
     for (; at.index < count; ++at.index) {
       if (budget.full()) return to_token(at);
       if (const std::size_t bytes = add(view, at.index); bytes > 0) budget.spend(bytes);

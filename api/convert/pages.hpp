@@ -55,8 +55,8 @@ std::optional<GraphCursor> parse_token(std::string_view token);
 
 /// What to do with entry `index` of the fabric: bytes that it added to the page, 0 when it was left out.
 using AddEntry = std::function<std::size_t(const FabricView& fabric, std::uint32_t index)>;
-/// How many entries of the wanted kind a topology has.
-using CountEntries = std::uint32_t (*)(const Topology& topology);
+/// How many entries of the wanted kind a fabric has that was swept.
+using CountEntries = std::uint32_t (*)(const FabricView& fabric);
 
 /// Walks the entries of all fabrics (or of the one named) from `token` on until the page is full; the token of the next
 /// page, empty at the end. kInvalidArgument for a bad size, a token that is none or one of an earlier epoch; kNotFound

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 
 #include "api/convert/fabric.hpp"
 #include "api/convert/incidents.hpp"
@@ -17,11 +18,22 @@ namespace {
 
 constexpr std::size_t kAll = static_cast<std::size_t>(-1);
 
-std::uint32_t count_nodes(const Topology& topology) {
-  return static_cast<std::uint32_t>(topology.nodes().size());
+std::uint32_t count_nodes(const FabricView& fabric) {
+  return static_cast<std::uint32_t>(fabric.sweep->topology->nodes().size());
 }
-std::uint32_t count_ports(const Topology& topology) {
-  return static_cast<std::uint32_t>(topology.ports().size());
+std::uint32_t count_ports(const FabricView& fabric) {
+  return static_cast<std::uint32_t>(fabric.sweep->topology->ports().size());
+}
+/// Those of the graph by their ports, and behind them those that the graph does not have.
+std::uint32_t count_links(const FabricView& fabric) {
+  return count_ports(fabric) +
+         (fabric.absent_links ? static_cast<std::uint32_t>(fabric.absent_links->size()) : std::uint32_t{0});
+}
+
+bool is_absent_end(const FabricView& fabric, PortKey port) {
+  return fabric.absent_links && std::ranges::any_of(*fabric.absent_links, [port](const AbsentLink& link) {
+           return link.ends.a.key == port || link.ends.b.key == port;
+         });
 }
 
 template <typename Request, typename Response, typename Add>
@@ -154,15 +166,26 @@ Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::Lis
 Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::ListLinksRequest& request) {
   const auto held = held_links(snapshot);
   return page<v1::ListLinksRequest, v1::ListLinksResponse>(
-      snapshot, request, count_ports, [&](v1::ListLinksResponse& response, const FabricView& fabric, PortIndex index) {
+      snapshot, request, count_links, [&](v1::ListLinksResponse& response, const FabricView& fabric, PortIndex index) {
         const Topology& topology = *fabric.sweep->topology;
-        if (!starts_link(topology, index) && !is_loose_end(topology, index)) return std::size_t{0};
-        v1::Link& link = *response.add_links();
-        link_to_proto(fabric, index, link);
-        if (const auto key = topology.link_of(index))
+        std::optional<LinkKey> key;
+        v1::Link* link = nullptr;
+        if (index >= topology.ports().size()) {
+          const AbsentLink& absent = (*fabric.absent_links)[index - topology.ports().size()];
+          link = response.add_links();
+          link_to_proto(fabric, absent, *link);
+          key = make_link_key(absent.ends.a.key, absent.ends.b.key);
+        } else {
+          const bool is_loose = is_loose_end(topology, index) && !is_absent_end(fabric, topology.key_of(index));
+          if (!starts_link(topology, index) && !is_loose) return std::size_t{0};
+          link = response.add_links();
+          link_to_proto(fabric, index, *link);
+          key = topology.link_of(index);
+        }
+        if (key)
           if (const auto plan = held.find({fabric.name, *key}); plan != held.end())
-            link.set_plan_id(plan_name(plan->second));
-        return link.ByteSizeLong();
+            link->set_plan_id(plan_name(plan->second));
+        return link->ByteSizeLong();
       });
 }
 

@@ -57,6 +57,10 @@ class WeftdKilled(weft_testing.SubnetTest):
             self.assertEqual(known, {i["id"] for i in self.weftd.incidents()}, self.shown())
             opened = {i["id"]: i["opened"] for i in self.weftd.incidents()}
             self.assertEqual({trunk["id"]: trunk["opened"], adapter["id"]: adapter["opened"]}, opened)
+            # The adapter is in no discovery any more.
+            down = weft_testing.weftctl_json(self.weftd, "links", "--down")["links"]
+            self.assertEqual({frozenset(self.link("leaf-r0-p01", 9)), frozenset(self.link("gpu-0002 mlx5_0", 1))},
+                             {frozenset((link[end]["nodeGuid"], link[end]["port"]) for end in "ab") for link in down})
         self.subnet.relink("leaf-r0-p01", 9)
         self.expect_resolved(trunk)
         self.restart()

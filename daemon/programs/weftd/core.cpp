@@ -175,6 +175,7 @@ void Core::take_sweep(Sweep sweep) {
     logger("infiniband")->info("{}: {}", sweep.fabric, differences_text(*analysis.cabling));
   fabric.tell_differences = fabric.tell_differences && !analysis.cabling;
   fabric.view.cabling = analysis.cabling;
+  fabric.view.absent_links = analysis.absent_links;
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
                              !analyzer::same_cabling(*fabric.view.sweep->topology, *sweep.topology)))
     fabric.view.places = std::make_shared<const Places>(analyzer::find_places(*sweep.topology, place_hints_));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outages that are open when weftd restarts stay the incidents that they are.
+#include <set>
+#include <string>
+
 #include "tests/unit/analyzer/watch.hpp"
 
 namespace weft::analyzer {
@@ -31,6 +34,25 @@ TEST(Restart, ASwitchThatComesBackStaysOneIncident) {
   watch.sweeps(3);
   EXPECT_TRUE(watch.open().empty()) << watch.describe();
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
+}
+
+TEST(Restart, ALinkToANodeThatIsGoneIsStillListed) {
+  Watch watch(FabricBuilder::fat_tree(2, 4, 4));
+  watch.sweeps(3);
+  const LinkKey link = watch.link("host-1-0 mlx5_0", "leaf-1");
+  watch.fabric.power_off(watch.fabric.find("host-1-0 mlx5_0"));
+  watch.sweeps(3);
+  EXPECT_FALSE(watch.analysis.absent_links) << "the graph still has it";
+  watch.fabric.rediscover();
+  watch.restart();
+  watch.sweeps(3);
+  EXPECT_EQ(link_of(watch.only()), link) << watch.describe();
+  ASSERT_TRUE(watch.analysis.absent_links);
+  ASSERT_EQ(watch.analysis.absent_links->size(), 1U);
+  const AbsentLink& absent = watch.analysis.absent_links->front();
+  EXPECT_EQ(make_link_key(absent.ends.a.key, absent.ends.b.key), link);
+  EXPECT_EQ(std::set({absent.ends.a.node, absent.ends.b.node}), (std::set<std::string>{"host-1-0 mlx5_0", "leaf-1"}));
+  EXPECT_TRUE(absent.is_seen);
 }
 
 TEST(Restart, AHostThatComesBackStaysOneIncident) {

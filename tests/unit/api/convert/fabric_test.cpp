@@ -73,6 +73,7 @@ struct LinkLists : testing::Test {
     snapshot.fabrics.resize(1);
     snapshot.fabrics[0].name = fabric.name();
     snapshot.fabrics[0].sweep = std::make_shared<const Sweep>(fabric.sweep());
+    snapshot.fabrics[0].absent_links = std::make_shared<const std::vector<AbsentLink>>(absent);
     std::vector<std::shared_ptr<const Plan>> all;
     for (const Plan& plan : plans) all.push_back(std::make_shared<const Plan>(plan));
     snapshot.plans = std::make_shared<const std::vector<std::shared_ptr<const Plan>>>(std::move(all));
@@ -91,7 +92,37 @@ struct LinkLists : testing::Test {
   PortIndex end = fabric.port_towards("leaf-1", "spine-0");
   LinkKey link = fabric.link_of(end);
   std::vector<Plan> plans;
+  std::vector<AbsentLink> absent;
 };
+
+TEST_F(LinkLists, HaveLinksToNodesThatTheGraphDoesNotHave) {
+  const int known = list().links_size();
+  const PortKey gone{NodeGuid{0x99}, PortNum{1}}, here{link.low.node, PortNum{30}};
+  absent.push_back({.ends = {{here, "leaf-1"}, {gone, "gpu-9 mlx5_0"}}, .is_seen = true});
+  absent.push_back({.ends = {{{NodeGuid{0x98}, PortNum{1}}, "leaf-8"}, {{NodeGuid{0x97}, PortNum{2}}, "spine-8"}}});
+  EXPECT_EQ(list().links_size(), known + 2);
+  const v1::Link down = at(gone);
+  EXPECT_EQ(down.a().node() + ' ' + down.b().node(), "leaf-1 gpu-9 mlx5_0");
+  EXPECT_EQ(down.a().port(), 30U);
+  EXPECT_FALSE(down.up() || down.state_unknown() || down.disabled());
+  EXPECT_TRUE(at({NodeGuid{0x97}, PortNum{2}}).state_unknown()) << "neither end was seen";
+  // Page by page they are the same.
+  Snapshot snapshot;
+  snapshot.fabrics.resize(1);
+  snapshot.fabrics[0].name = fabric.name();
+  snapshot.fabrics[0].sweep = std::make_shared<const Sweep>(fabric.sweep());
+  snapshot.fabrics[0].absent_links = std::make_shared<const std::vector<AbsentLink>>(absent);
+  v1::ListLinksRequest request;
+  request.set_page_size(1);
+  int pages = 0;
+  do {
+    const auto page = list_links(snapshot, request);
+    ASSERT_TRUE(page);
+    pages += page->links_size();
+    request.set_page_token(page->next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_EQ(pages, known + 2);
+}
 
 TEST_F(LinkLists, NameThePlanThatTookALinkOut) {
   Plan& plan = plans.emplace_back();

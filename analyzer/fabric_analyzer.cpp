@@ -134,7 +134,12 @@ std::uint64_t FabricAnalyzer::history_revision() const {
 /// has changed.
 bool FabricAnalyzer::Implementation::match_expected(const Topology& seen) {
   std::shared_ptr<const Topology> matched = expected.by_guid;
-  if (expected.by_name) matched = plan_on_subnet(*expected.by_name, seen, table.nodes());
+  std::vector<IgnoredCable> ignored;
+  if (expected.by_name) {
+    PlanOnSubnet plan = plan_on_subnet(*expected.by_name, seen, table.nodes());
+    matched = std::move(plan.topology);
+    ignored = std::move(plan.ignored);
+  }
   const auto same_guids = [&] {
     return std::ranges::equal(matched->nodes(), cabling.expected()->nodes(), {}, &Node::guid, &Node::guid);
   };
@@ -142,7 +147,7 @@ bool FabricAnalyzer::Implementation::match_expected(const Topology& seen) {
       (matched == cabling.expected() || (matched && cabling.expected() && same_guids())))
     return false;
   table.expect(matched.get());
-  cabling.expect(std::move(matched));
+  cabling.expect(std::move(matched), std::move(ignored));
   return true;
 }
 

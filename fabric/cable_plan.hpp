@@ -2,6 +2,7 @@
 #pragma once
 // How a fabric is cabled, as people have planned it in names.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,7 +30,9 @@ struct CablePlan {
   /// A cable between two planned ends; the order of the ends has no meaning.
   struct Cable {
     CableEnd a, b;
-    bool operator==(const Cable&) const = default;
+    std::size_t line = 0;  ///< of the file; 0: not known
+    /// The ends count, not where they are written.
+    bool operator==(const Cable& other) const { return a == other.a && b == other.b; }
   };
   std::vector<Node> nodes;  ///< those with a cable
   std::vector<Cable> cables;

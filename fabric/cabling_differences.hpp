@@ -31,18 +31,31 @@ struct MisledLink {
   bool operator==(const MisledLink&) const = default;
 };
 
+/// A cable of the plan that nothing is compared with, because it is not clear which ports it means.
+struct IgnoredCable {
+  std::size_t line = 0;  ///< of the plan's file; 0: not known, as in a DOT graph
+  std::string cable;     ///< both ends: "gpu-1:1 -- leaf-1:3"
+  std::string why;       ///< one sentence without a full stop
+  bool operator==(const IgnoredCable&) const = default;
+};
+
 /// All differences. Of nodes and ports that are not planned nothing is expected.
 struct CablingDifferences {
   std::size_t planned_links = 0;
   std::size_t compared_links = 0;         ///< of the fabric: up, with an end that is planned, or both nodes
-  std::vector<NamedLink> missing;         ///< planned, and nothing is connected to either end
+  std::vector<NamedLink> missing;         ///< planned, and not seen; nothing is up at either end
+  std::vector<NamedLink> down;            ///< planned and cabled so, and neither end is up
   std::vector<NamedLink> unplanned;       ///< up between planned nodes, at ports for which nothing is planned
   std::vector<MisledLink> misled;         ///< leads elsewhere
   std::vector<std::string> absent_nodes;  ///< planned, and not in the fabric; sorted
+  std::vector<IgnoredCable> ignored;      ///< of the plan, not compared
   bool operator==(const CablingDifferences&) const = default;
 
   /// The cabling is as planned.
-  bool empty() const { return missing.empty() && unplanned.empty() && misled.empty() && absent_nodes.empty(); }
+  bool empty() const {
+    return missing.empty() && down.empty() && unplanned.empty() && misled.empty() && absent_nodes.empty() &&
+           ignored.empty();
+  }
 };
 
 }  // namespace weft

@@ -16,9 +16,14 @@ PortIndex planned_peer(const Topology& expected, PortKey key) {
   return port == kNoIndex ? kNoIndex : expected.port(port).peer;
 }
 
-bool has_cable(const Topology& seen, PortKey key) {
-  const PortIndex port = seen.find_port(key);
-  return port != kNoIndex && seen.port(port).peer != kNoIndex;
+/// The port has a cable, and the link is up at one of its ends.
+bool has_live_cable(const Topology& seen, PortIndex port) {
+  if (port == kNoIndex || seen.port(port).peer == kNoIndex) return false;
+  return seen.port(port).is_up() || seen.port(seen.port(port).peer).is_up();
+}
+
+bool is_known(const Topology& seen, PortIndex port) {
+  return seen.port(port).state != PortState::kUnknown;
 }
 
 }  // namespace
@@ -47,8 +52,13 @@ CablingDifferences compare_cabling(const Topology& expected, const Topology& see
     const PortIndex peer = expected.port(i).peer;
     if (peer == kNoIndex || peer < i) continue;
     ++differences.planned_links;
-    if (!has_cable(seen, expected.key_of(i)) && !has_cable(seen, expected.key_of(peer)))
-      differences.missing.push_back({named_port(expected, i), named_port(expected, peer)});
+    const PortIndex a = seen.find_port(expected.key_of(i)), b = seen.find_port(expected.key_of(peer));
+    if (has_live_cable(seen, a) || has_live_cable(seen, b)) continue;
+    const NamedLink link{named_port(expected, i), named_port(expected, peer)};
+    if (a == kNoIndex || b == kNoIndex || seen.port(a).peer != b)
+      differences.missing.push_back(link);
+    else if (is_known(seen, a) || is_known(seen, b))
+      differences.down.push_back(link);
   }
   for (const Node& node : expected.nodes())
     if (seen.find_node(node.guid) == kNoIndex) differences.absent_nodes.push_back(node.name);

@@ -99,6 +99,7 @@ void Cabling::update(const Topology& topology, const LinkTable& table, const Des
   differences_.reset();
   if (!expected_) return;
   auto compared = std::make_shared<CablingDifferences>(compare_cabling(*expected_, topology));
+  compared->ignored = ignored_;
   const auto add = [&](const MisledLink& link) {
     findings_.push_back(finding_of(link, table.link_at(topology.find_port(link.found.a.key)), describe, now));
   };

@@ -21,8 +21,11 @@ class Cabling {
   /// Nothing is expected. `thresholds` must outlive it.
   explicit Cabling(const Thresholds& thresholds) : thresholds_(thresholds) {}
 
-  /// What the next update() compares with; null: with nothing.
-  void expect(std::shared_ptr<const Topology> expected) { expected_ = std::move(expected); }
+  /// What the next update() compares with; null: with nothing. `ignored`: what the plan has besides.
+  void expect(std::shared_ptr<const Topology> expected, std::vector<IgnoredCable> ignored) {
+    expected_ = std::move(expected);
+    ignored_ = std::move(ignored);
+  }
   /// What update() compares with; null: with nothing.
   const std::shared_ptr<const Topology>& expected() const { return expected_; }
   /// Compares again; needed only when the topology changed, or what is expected.
@@ -37,6 +40,7 @@ class Cabling {
 
   const Thresholds& thresholds_;
   std::shared_ptr<const Topology> expected_;
+  std::vector<IgnoredCable> ignored_;
   std::vector<Finding> findings_;
   std::shared_ptr<const CablingDifferences> differences_;
 };

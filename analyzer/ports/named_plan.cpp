@@ -45,22 +45,23 @@ class NamedNodes {
         add(kKnown, node.name, {node.guid, false});
   }
 
-  /// Zero where the name fits more than one node.
-  NodeGuid find(const std::string& name) const {
+  /// Who is called so.
+  struct Bearer {
+    NodeGuid guid;
+    bool reachable = false;
+    NodeGuid rival{};  ///< another one that the name fits as well; zero: there is none
+  };
+
+  Bearer find(const std::string& name) const {
     if (name.starts_with("0x"))
-      if (const auto guid = parse_guid(name)) return {*guid};
+      if (const auto guid = parse_guid(name)) return {.guid = {*guid}};
     for (const auto& names : names_)
-      if (const auto found = names.find(name); found != names.end()) return found->second.guid;
-    return guid_of_name(name);
+      if (const auto found = names.find(name); found != names.end()) return found->second;
+    return {.guid = guid_of_name(name)};
   }
 
  private:
   enum Way : std::size_t { kCalled, kManaged, kHost, kKnown, kWays };
-
-  struct Bearer {
-    NodeGuid guid;  ///< zero: there are two of them
-    bool reachable = false;
-  };
 
   void add(const Node& node) {
     const Bearer bearer{node.guid, node.reachable};
@@ -78,7 +79,7 @@ class NamedNodes {
     const auto [found, added] = names_[way].try_emplace(std::move(name), bearer);
     Bearer& before = found->second;
     if (!added && before.guid != bearer.guid && (way == kHost || before.reachable == bearer.reachable))
-      before.guid = {};
+      before.rival = bearer.guid;
   }
 
   bool names_reachable(const std::string& description) const {
@@ -95,11 +96,22 @@ std::uint16_t number_of(std::string_view port) {
   return number;
 }
 
+std::string written(const CablePlan& plan, const CablePlan::Cable& cable) {
+  const auto end = [&plan](const CableEnd& one) { return plan.nodes[one.node].name + ':' + one.port; };
+  return end(cable.a) + " -- " + end(cable.b);
+}
+
+std::string ambiguity(const std::string& name, const NamedNodes::Bearer& bearer) {
+  return name + " is the name of more than one node, " + to_string(bearer.guid) + " and " + to_string(bearer.rival) +
+         ": write the adapter or the GUID";
+}
+
 }  // namespace
 
-std::shared_ptr<const Topology> plan_on_subnet(const CablePlan& plan, const Topology& seen,
-                                               std::span<const KnownNode> known) {
+PlanOnSubnet plan_on_subnet(const CablePlan& plan, const Topology& seen, std::span<const KnownNode> known) {
   const NamedNodes named(seen, known);
+  PlanOnSubnet result;
+  std::vector<std::string> unclear(plan.nodes.size());  // why, by node of the plan
   std::unordered_map<NodeGuid, const KnownNode*> known_nodes;
   for (const KnownNode& node : known) known_nodes.emplace(node.guid, &node);
   std::vector<Node> nodes;
@@ -107,8 +119,12 @@ std::shared_ptr<const Topology> plan_on_subnet(const CablePlan& plan, const Topo
   // Two names of one node are one node.
   std::vector<NodeIndex> index_of(plan.nodes.size(), kNoIndex);
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
-    const NodeGuid guid = named.find(plan.nodes[i].name);
-    if (!guid) continue;
+    const NamedNodes::Bearer bearer = named.find(plan.nodes[i].name);
+    if (bearer.rival) {
+      unclear[i] = ambiguity(plan.nodes[i].name, bearer);
+      continue;
+    }
+    const NodeGuid guid = bearer.guid;
     const auto [found, added] = by_guid.try_emplace(guid, static_cast<NodeIndex>(nodes.size()));
     index_of[i] = found->second;
     if (!added) continue;
@@ -145,13 +161,29 @@ std::shared_ptr<const Topology> plan_on_subnet(const CablePlan& plan, const Topo
       if (index == kNoIndex || number == 0) return kNoIndex;
       return nodes[index].first_port + number - nodes[index].lowest_port();
     };
+    const auto ignore = [&](std::string why) {
+      result.ignored.push_back({cable.line, written(plan, cable), std::move(why)});
+    };
     const PortIndex a = place(cable.a), b = place(cable.b);
+    if (a == kNoIndex || b == kNoIndex) {
+      const bool first = !unclear[cable.a.node].empty();
+      ignore(unclear[first ? cable.a.node : cable.b.node]);
+      continue;
+    }
     // Two names of one node may give a port two cables: the first one stays.
-    if (a == kNoIndex || b == kNoIndex || a == b || ports[a].peer != kNoIndex || ports[b].peer != kNoIndex) continue;
+    if (a == b || ports[a].peer != kNoIndex || ports[b].peer != kNoIndex) {
+      const PortIndex taken = a == b || ports[a].peer != kNoIndex ? a : b;
+      ignore(a == b ? "both ends are one port, of the node " + to_string(nodes[ports[a].node].guid)
+                    : "port " + std::to_string(ports[taken].number.value) + " of the node " +
+                          to_string(nodes[ports[taken].node].guid) + " already has a cable, under another name");
+      continue;
+    }
     ports[a].peer = b;
     ports[b].peer = a;
   }
-  return std::make_shared<const Topology>(1, std::move(nodes), std::move(ports), std::vector<DuplicateGuid>{});
+  result.topology =
+      std::make_shared<const Topology>(1, std::move(nodes), std::move(ports), std::vector<DuplicateGuid>{});
+  return result;
 }
 
 }  // namespace weft::analyzer

@@ -4,12 +4,20 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "analyzer/ports/link_table.hpp"
 #include "fabric/cable_plan.hpp"
+#include "fabric/cabling_differences.hpp"
 #include "fabric/topology.hpp"
 
 namespace weft::analyzer {
+
+/// A plan by the GUIDs of a subnet.
+struct PlanOnSubnet {
+  std::shared_ptr<const Topology> topology;
+  std::vector<IgnoredCable> ignored;  ///< that are not in it, in the order of the plan
+};
 
 /// The nodes and cables of `plan`, whose ports are numbers, with the GUIDs of the nodes that it names; as
 /// infiniband::parse_topology_file() would give it. A node of the plan is, in this order:
@@ -21,8 +29,7 @@ namespace weft::analyzer {
 ///  - a node of `known`, which was seen before.
 /// Of any other node the GUID is guid_of_name(), and it is a switch if it has a cable at a port above 4. Where a name
 /// fits more than one node nothing is expected of the cables there; a node of `seen` that is not reachable does not
-/// count where a reachable one has its name.
-std::shared_ptr<const Topology> plan_on_subnet(const CablePlan& plan, const Topology& seen,
-                                               std::span<const KnownNode> known);
+/// count where a reachable one has its name. Of two cables at one port, whose node has two names, the first one counts.
+PlanOnSubnet plan_on_subnet(const CablePlan& plan, const Topology& seen, std::span<const KnownNode> known);
 
 }  // namespace weft::analyzer

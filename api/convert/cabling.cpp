@@ -11,12 +11,14 @@
 namespace weft::api {
 namespace {
 
-/// Four lists of that many, of all subnets of a host, stay below gRPC's usual limit of 4 MiB.
+/// Five lists of that many, of all subnets of a host, stay below gRPC's usual limit of 4 MiB.
 constexpr std::size_t kMostDifferences = 1000;
+/// Each has a sentence besides.
+constexpr std::size_t kMostIgnored = 100;
 
 template <typename Entry, typename Add>
-void list_first(const std::vector<Entry>& entries, Add add) {
-  for (std::size_t i = 0; i < std::min(kMostDifferences, entries.size()); ++i) add(entries[i]);
+void list_first(const std::vector<Entry>& entries, Add add, std::size_t most = kMostDifferences) {
+  for (std::size_t i = 0; i < std::min(most, entries.size()); ++i) add(entries[i]);
 }
 
 void fill_differences(const FabricView& view, v1::CablingDifferences& to) {
@@ -37,6 +39,8 @@ void fill_differences(const FabricView& view, v1::CablingDifferences& to) {
   to.set_compared_links(static_cast<std::uint32_t>(from.compared_links));
   to.set_missing_count(static_cast<std::uint32_t>(from.missing.size()));
   list_first(from.missing, [&](const NamedLink& link) { ends(link, *to.add_missing()); });
+  to.set_down_count(static_cast<std::uint32_t>(from.down.size()));
+  list_first(from.down, [&](const NamedLink& link) { ends(link, *to.add_down()); });
   to.set_unplanned_count(static_cast<std::uint32_t>(from.unplanned.size()));
   list_first(from.unplanned, [&](const NamedLink& link) { ends(link, *to.add_unplanned()); });
   to.set_misled_count(static_cast<std::uint32_t>(from.misled.size()));
@@ -49,6 +53,14 @@ void fill_differences(const FabricView& view, v1::CablingDifferences& to) {
   });
   to.set_absent_node_count(static_cast<std::uint32_t>(from.absent_nodes.size()));
   list_first(from.absent_nodes, [&](const std::string& name) { to.add_absent_nodes(valid_utf8(name)); });
+  to.set_ignored_count(static_cast<std::uint32_t>(from.ignored.size()));
+  const auto add_ignored = [&](const IgnoredCable& cable) {
+    v1::CablingDifferences::Ignored& ignored = *to.add_ignored();
+    ignored.set_line(static_cast<std::uint32_t>(cable.line));
+    ignored.set_cable(valid_utf8(cable.cable));
+    ignored.set_why(valid_utf8(cable.why));
+  };
+  list_first(from.ignored, add_ignored, kMostIgnored);
 }
 
 }  // namespace

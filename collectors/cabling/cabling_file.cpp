@@ -154,7 +154,7 @@ Result<CablePlan> plan_of(const Cabling& cabling, const std::regex* switch_ports
   };
   for (const CableLine& cable : cabling.cables) {
     const CableEnd a = end_of(cable.a);
-    plan.cables.push_back({a, end_of(cable.b)});
+    plan.cables.push_back({a, end_of(cable.b), cable.line});
   }
   if (plan.nodes.size() <= CablingLimits::kMostNodes) return plan;
   faults.add(1, "more than " + std::to_string(CablingLimits::kMostNodes) + " nodes");

@@ -211,6 +211,21 @@ class WrongCables(weft_testing.SubnetTest):
         self.expect_quiet(sweeps=1)
         shown = weft_testing.weftctl(self.weftd, "topology", "--differences")
         self.assertEqual((0, f"{self.weftd.fabric()['name']}: {len(cables)} links are planned\n  no differences\n"), (shown.returncode, shown.stdout))
+        # Each host has two adapters.
+        line = next(number for number, cable in enumerate(cables, 2) if "gpu-0001 mlx5_0,1" in cable)
+        self.write_plan(header + "".join(cables).replace("gpu-0001 mlx5_0,1", "gpu-0001,1"))
+        why = r"gpu-0001 is the name of more than one node, 0x\w+ and 0x\w+: write the adapter or the GUID"
+        self.wait_for_difference(rf"  1 cable of the plan is not used\n\nnot used:\n  line {line}: .*gpu-0001:1.*: {why}\n")
+        self.assertRegex(self.weftd.log(), rf"line {line} of the expected topology is not used: .*gpu-0001:1.*: {why}\n")
+        self.write_plan(header + "".join(cables))
+        self.subnet.unlink("leaf-r0-p01", 9)
+        self.wait_for_difference(r"  1 planned link is down\n\n.*\ndown .*leaf-r0-p01 port 9 ")
+        self.subnet.relink("leaf-r0-p01", 9)
+        self.expect_quiet(sweeps=1)
+
+    def wait_for_difference(self, pattern: str) -> None:
+        shown = lambda: weft_testing.weftctl(self.weftd, "topology", "--differences")  # noqa: E731
+        weft_testing.wait_until(lambda: (found := shown()).returncode == 1 and re.search(pattern, found.stdout), every=0.5, why=lambda: shown().stdout)
 
 
 if __name__ == "__main__":

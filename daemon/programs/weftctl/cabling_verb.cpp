@@ -15,7 +15,9 @@ std::string counted(std::uint32_t count, const char* one, const char* many) {
 }
 
 bool has_differences(const v1::CablingDifferences& fabric) {
-  return fabric.missing_count() + fabric.unplanned_count() + fabric.misled_count() + fabric.absent_node_count() > 0;
+  return fabric.missing_count() + fabric.down_count() + fabric.unplanned_count() + fabric.misled_count() +
+             fabric.absent_node_count() + fabric.ignored_count() >
+         0;
 }
 
 void print_counts(std::ostream& out, const v1::CablingDifferences& fabric) {
@@ -24,9 +26,11 @@ void print_counts(std::ostream& out, const v1::CablingDifferences& fabric) {
     if (count > 0) out << "  " << counted(count, one, many) << '\n';
   };
   line(fabric.missing_count(), "planned link is not there", "planned links are not there");
+  line(fabric.down_count(), "planned link is down", "planned links are down");
   line(fabric.misled_count(), "cable leads elsewhere", "cables lead elsewhere");
   line(fabric.unplanned_count(), "link is not planned", "links are not planned");
   line(fabric.absent_node_count(), "planned node is not in the fabric", "planned nodes are not in the fabric");
+  line(fabric.ignored_count(), "cable of the plan is not used", "cables of the plan are not used");
   if (!has_differences(fabric)) out << "  no differences\n";
 }
 
@@ -62,6 +66,8 @@ void print_list(const Session& session, const v1::CablingDifferences& fabric) {
   Table table({"DIFFERENCE", key("ONE END"), key("OTHER END"), "ONE END EXPECTS", "OTHER END EXPECTS"});
   for (const v1::CablingDifferences::Ends& link : fabric.missing())
     table.add({"not there", end_text(link.a()), end_text(link.b()), "-", "-"});
+  for (const v1::CablingDifferences::Ends& link : fabric.down())
+    table.add({"down", end_text(link.a()), end_text(link.b()), "-", "-"});
   for (const v1::CablingDifferences::Misled& link : fabric.misled())
     table.add({"leads elsewhere", end_text(link.a()), end_text(link.b()),
                expected_text(link.has_a_expects(), link.a_expects()),
@@ -70,11 +76,18 @@ void print_list(const Session& session, const v1::CablingDifferences& fabric) {
     table.add({"not planned", end_text(link.a()), end_text(link.b()), "nothing", "nothing"});
   const KnownNames known = fabric.absent_nodes().empty() ? KnownNames{} : known_names(session, fabric.fabric());
   for (const std::string& node : fabric.absent_nodes()) table.add({absence_of(node, known), node, "-", "-", "-"});
-  if (table.empty()) return;
-  session.out << '\n';
-  table.print(session.sheet());
+  if (!table.empty()) {
+    session.out << '\n';
+    table.print(session.sheet());
+  }
+  if (!fabric.ignored().empty()) session.out << "\nnot used:\n";
+  for (const v1::CablingDifferences::Ignored& cable : fabric.ignored())
+    session.out << "  " << (cable.line() == 0 ? "" : "line " + std::to_string(cable.line()) + ": ")
+                << printable(cable.cable()) << ": " << printable(cable.why()) << '\n';
   const auto left_out = [](std::uint32_t count, int listed) { return count - static_cast<std::uint32_t>(listed); };
   if (const std::uint32_t more = left_out(fabric.missing_count(), fabric.missing_size()) +
+                                 left_out(fabric.down_count(), fabric.down_size()) +
+                                 left_out(fabric.ignored_count(), fabric.ignored_size()) +
                                  left_out(fabric.misled_count(), fabric.misled_size()) +
                                  left_out(fabric.unplanned_count(), fabric.unplanned_size()) +
                                  left_out(fabric.absent_node_count(), fabric.absent_nodes_size());

@@ -174,6 +174,9 @@ void Core::take_sweep(Sweep sweep) {
   if (fabric.tell_differences && analysis.cabling)
     logger("infiniband")->info("{}: {}", sweep.fabric, differences_text(*analysis.cabling));
   fabric.tell_differences = fabric.tell_differences && !analysis.cabling;
+  if (analysis.cabling && (!fabric.view.cabling || fabric.view.cabling->ignored != analysis.cabling->ignored))
+    for (const std::string& text : ignored_texts(*analysis.cabling))
+      logger("infiniband")->warn("{}: {}", sweep.fabric, text);
   fabric.view.cabling = analysis.cabling;
   fabric.view.absent_links = analysis.absent_links;
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&

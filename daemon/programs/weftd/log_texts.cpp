@@ -60,11 +60,27 @@ std::string differences_text(const CablingDifferences& differences) {
     if (count > 0) found += (found.empty() ? "" : ", ") + counted(count, one, many);
   };
   add(differences.missing.size(), "planned link is not there", "planned links are not there");
+  add(differences.down.size(), "planned link is down", "planned links are down");
   add(differences.misled.size(), "cable leads elsewhere", "cables lead elsewhere");
   add(differences.unplanned.size(), "link is not planned", "links are not planned");
   add(differences.absent_nodes.size(), "planned node is not in the fabric", "planned nodes are not in the fabric");
+  add(differences.ignored.size(), "cable of the plan is not used", "cables of the plan are not used");
   return counted(differences.planned_links, "link is planned", "links are planned") + "; " +
          (found.empty() ? "no differences" : found);
+}
+
+std::vector<std::string> ignored_texts(const CablingDifferences& differences) {
+  constexpr std::size_t kMostTold = 5;
+  const std::vector<IgnoredCable>& ignored = differences.ignored;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(kMostTold, ignored.size()); ++i) {
+    const std::string where = ignored[i].line == 0 ? "a cable" : "line " + std::to_string(ignored[i].line);
+    texts.push_back(where + " of the expected topology is not used: " + ignored[i].cable + ": " + ignored[i].why);
+  }
+  if (ignored.size() > kMostTold)
+    texts.push_back(std::to_string(ignored.size() - kMostTold) +
+                    " more cables of the expected topology are not used; see weftctl topology --differences");
+  return texts;
 }
 
 const char* what_happened(const Incident& incident, const analyzer::IncidentList& shown) {

@@ -3,6 +3,7 @@
 // What weftd says of a subnet and of incidents, in logs and events.
 
 #include <string>
+#include <vector>
 
 #include "analyzer/incidents/incident_manager.hpp"
 #include "fabric/cabling_differences.hpp"
@@ -18,6 +19,9 @@ std::string no_answer(const SweepStatistics& statistics);
 
 /// "128 links are planned; 2 planned links are not there, 1 cable leads elsewhere", or "… ; no differences".
 std::string differences_text(const CablingDifferences& differences);
+/// "line 12 of the expected topology is not used: gpu-1:1 -- leaf-1:3: gpu-1 is the name of more than one node, …",
+/// five at most and how many there are besides; empty where all is used.
+std::vector<std::string> ignored_texts(const CablingDifferences& differences);
 
 /// What happened to an incident since it was shown, in the words of the event log: "opened", "updated", "severity
 /// raised", "reopened" or "resolved".

@@ -77,13 +77,37 @@ TEST_F(CompareCabling, NamesThePlannedNodesThatAreNotThere) {
   EXPECT_THAT(text(found.missing), ElementsAre("a:1 - b:1", "a:2 - z:1"));
 }
 
-TEST_F(CompareCabling, ALinkThatIsDownIsThere) {
+TEST_F(CompareCabling, ALinkThatIsDownIsThereAndToldAsDown) {
   for (const char* name : {"a", "b"}) fabric.add_switch(name, 8);
   plug("a", 1, "b", 1);
   expected = fabric.topology();
+  const PortIndex end = fabric.port_of("a", 1);
+  fabric.unlink(end);
+  CablingDifferences found = compare();
+  EXPECT_THAT(text(found.down), ElementsAre("a:1 - b:1"));
+  EXPECT_THAT(found.missing, IsEmpty());
+  EXPECT_FALSE(found.empty());
+  EXPECT_EQ(found.compared_links, 0U);
+  fabric.relink(end, PortState::kInitialize);
+  EXPECT_THAT(compare().down, SizeIs(1)) << "it carries nothing";
+  fabric.relink(end);
+  fabric.port(fabric.port_of("b", 1)).state = PortState::kDown;
+  EXPECT_TRUE(compare().empty()) << "the ends disagree: it is up at one of them";
+  for (const char* name : {"a", "b"}) fabric.port(fabric.port_of(name, 1)).state = PortState::kUnknown;
+  EXPECT_TRUE(compare().empty()) << "nobody knows";
+}
+
+TEST_F(CompareCabling, ALinkWhoseOldCableLedElsewhereAndIsDownIsNotThere) {
+  for (const char* name : {"a", "b", "c"}) fabric.add_switch(name, 8);
+  plug("a", 1, "b", 1);
+  expected = fabric.topology();
+  FabricBuilder other;
+  for (const char* name : {"a", "b", "c"}) other.add_switch(name, 8);
+  fabric = std::move(other);
+  plug("a", 1, "c", 1);
+  EXPECT_THAT(compare().misled, SizeIs(1));
   fabric.unlink(fabric.port_of("a", 1));
-  EXPECT_TRUE(compare().empty());
-  EXPECT_EQ(compare().compared_links, 0U);
+  EXPECT_THAT(text(compare().missing), ElementsAre("a:1 - b:1"));
 }
 
 TEST_F(CompareCabling, OfWhatIsNotPlannedNothingIsExpected) {

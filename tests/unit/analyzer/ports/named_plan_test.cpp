@@ -29,7 +29,16 @@ std::vector<std::string> cables(const Topology& expected) {
 }
 
 struct NamedPlan : testing::Test {
-  std::shared_ptr<const Topology> on(const CablePlan& plan) { return plan_on_subnet(plan, *fabric.topology(), known); }
+  std::shared_ptr<const Topology> on(const CablePlan& plan) {
+    return plan_on_subnet(plan, *fabric.topology(), known).topology;
+  }
+  /// "line: cable: why" of the cables that are not used.
+  std::vector<std::string> ignored(const CablePlan& plan) {
+    std::vector<std::string> texts;
+    for (const IgnoredCable& cable : plan_on_subnet(plan, *fabric.topology(), known).ignored)
+      texts.push_back(std::to_string(cable.line) + ": " + cable.cable + ": " + cable.why);
+    return texts;
+  }
   NodeGuid guid(const std::string& name) { return fabric.nodes()[fabric.find(name)].guid; }
 
   FabricBuilder fabric = FabricBuilder::fat_tree(2, 2, 2);
@@ -61,6 +70,23 @@ TEST_F(NamedPlan, ExpectsNothingOfANameThatFitsTwoNodes) {
   fabric.node(fabric.find("host-1-1 mlx5_0")).name = "host-1-0 mlx5_0";
   EXPECT_THAT(cables(*on(plan_of({{"host-1-0 mlx5_0", "1", "leaf-1", "1"}, {"leaf-1", "2", "spine-1", "1"}}))),
               ElementsAre("leaf-1 port 2 - spine-1 port 1"));
+}
+
+TEST_F(NamedPlan, SaysWhichCablesAreNotUsedAndWhy) {
+  fabric.node(fabric.find("host-1-1 mlx5_0")).name = "host-1-0 mlx5_1";
+  const std::string leaf = to_string(guid("leaf-1"));
+  CablePlan plan = plan_of({{"leaf-1", "1", "host-1-0", "1"},
+                            {"leaf-1", "2", "spine-1", "1"},
+                            {leaf.c_str(), "2", "spine-1", "2"},
+                            {leaf.c_str(), "7", "leaf-1", "7"}});
+  for (std::size_t i = 0; i < plan.cables.size(); ++i) plan.cables[i].line = i + 2;
+  EXPECT_THAT(ignored(plan), ElementsAre("2: leaf-1:1 -- host-1-0:1: host-1-0 is the name of more than one node, " +
+                                             to_string(guid("host-1-0 mlx5_0")) + " and " +
+                                             to_string(guid("host-1-0 mlx5_1")) + ": write the adapter or the GUID",
+                                         "4: " + leaf + ":2 -- spine-1:2: port 2 of the node " + leaf +
+                                             " already has a cable, under another name",
+                                         "5: " + leaf + ":7 -- leaf-1:7: both ends are one port, of the node " + leaf));
+  EXPECT_THAT(ignored(plan_of({{"leaf-1", "2", "spine-1", "1"}})), IsEmpty());
 }
 
 TEST_F(NamedPlan, WhoHasGoneLeavesItsNameToWhoHasItNow) {

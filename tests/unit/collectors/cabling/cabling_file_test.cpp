@@ -184,6 +184,7 @@ TEST(CablingFile, ReadsTheCablesOfASubnet) {
       "gpu-01,gpu-01 mlx5_0,leaf-1,Port 1,Data\n");
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_THAT(cables(*plan), ElementsAre("leaf-1 21 core/L16/U2 20", "gpu-01 mlx5_0 1 leaf-1 1"));
+  EXPECT_EQ(plan->cables[1].line, 3U);
   const auto graph = parse_subnet_cabling("graph G {\n \"leaf-1\":\"21\" -- \"gpu-01\":\"mlx5_0\"\n}\n");
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_THAT(cables(*graph), ElementsAre("leaf-1 21 gpu-01 mlx5_0 1"));

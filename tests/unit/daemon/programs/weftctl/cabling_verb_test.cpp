@@ -52,6 +52,29 @@ TEST_F(CablingVerb, CountsFirstAndListsThen) {
   EXPECT_FALSE(told["misled"][0].contains("bExpects"));
 }
 
+TEST_F(CablingVerb, ListsWhatIsDownAndWhatThePlanDoesNotSayClearly) {
+  CablingDifferences differences;
+  differences.planned_links = 9;
+  differences.down.push_back({port("leaf-1", 1), port("host-1-0 mlx5_0", 1)});
+  differences.ignored.push_back({12, "gpu-1:1 -- leaf-1:3", "gpu-1 is the name of more than one node"});
+  differences.ignored.push_back({0, "a:1 -- b:1", "both ends are one port"});
+  publish(std::make_shared<const CablingDifferences>(differences));
+  EXPECT_EQ(say(Exit::kBadNews, show_cabling_differences, any),
+            "ib0: 9 links are planned\n"
+            "  1 planned link is down\n"
+            "  2 cables of the plan are not used\n"
+            "\n"
+            "DIFFERENCE  ONE END        OTHER END               ONE END EXPECTS  OTHER END EXPECTS\n"
+            "down        leaf-1 port 1  host-1-0 mlx5_0 port 1  -                -\n"
+            "\n"
+            "not used:\n"
+            "  line 12: gpu-1:1 -- leaf-1:3: gpu-1 is the name of more than one node\n"
+            "  a:1 -- b:1: both ends are one port\n");
+  const auto told = json(Exit::kBadNews, show_cabling_differences, any)["fabrics"][0];
+  EXPECT_EQ(told["downCount"], 1);
+  EXPECT_EQ(told["ignored"][0]["line"], 12);
+}
+
 TEST_F(CablingVerb, AnUnknownPortOfAKnownNodeIsNoNode) {
   CablingDifferences differences;
   differences.absent_nodes = {"far mlx5_0", "host-0-0 mlx5_7", "leaf-1 abc"};

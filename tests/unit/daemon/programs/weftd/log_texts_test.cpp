@@ -20,6 +20,18 @@ TEST(LogTexts, DifferencesAreCounted) {
             "the fabric");
 }
 
+TEST(LogTexts, TheFirstCablesThatAreNotUsedAreNamed) {
+  CablingDifferences differences;
+  EXPECT_TRUE(ignored_texts(differences).empty());
+  differences.ignored.assign(7, {12, "gpu-1:1 -- leaf-1:3", "both ends are one port"});
+  differences.ignored[1].line = 0;
+  const std::vector<std::string> texts = ignored_texts(differences);
+  ASSERT_EQ(texts.size(), 6U);
+  EXPECT_EQ(texts[0], "line 12 of the expected topology is not used: gpu-1:1 -- leaf-1:3: both ends are one port");
+  EXPECT_EQ(texts[1], "a cable of the expected topology is not used: gpu-1:1 -- leaf-1:3: both ends are one port");
+  EXPECT_EQ(texts[5], "2 more cables of the expected topology are not used; see weftctl topology --differences");
+}
+
 TEST(LogTexts, AnIncidentThatBecomesGraverIsNotMerelyUpdated) {
   const auto at = [](int second) { return TimePoint(std::chrono::seconds(second)); };
   Incident incident;

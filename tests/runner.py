@@ -52,6 +52,8 @@ SUITES = (
     Suite("grafana", "dashboards: every query under faults, checked against Grafana's types, drawn by its components",
           (Part("asan-ubsan", "grafana"),), ("prometheus", "ibsim", "opensm")),
     Suite("kernel", "weft-collector and weftd under Debian's kernel in qemu, compared with rdma, ethtool and dcb", (Part("asan-ubsan", "kernel"),)),
+    Suite("packages", "the Debian packages: built, checked, installed into a minimal Debian, upgraded and purged", (Part("asan-ubsan", "packages"),),
+          ("dpkg-buildpackage", "mmdebstrap", "lintian")),
     Suite("unit", "values and pure functions, room by room, under AddressSanitizer and UndefinedBehaviorSanitizer",
           (Part("asan-ubsan", "unit"),)),
     Suite("threads", "the unit tests of what has threads, under ThreadSanitizer", (Part("tsan", "threads"),)),

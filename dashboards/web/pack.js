@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs a folder of files into page.bin and page_assets.cpp, which weftd is linked with: pack.js DIST OUTPUT
+// Packs a folder of files into page.bin and page_assets.cpp, which weftd is linked with: pack.js DIST OUTPUT. The assembler looks for
+// page.bin in its include path, so that both can be moved together.
 import {createHash} from 'node:crypto';
 import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -47,7 +48,7 @@ writeFileSync(join(output, 'page_assets.cpp'), `// Made by dashboards/web/pack.j
 asm(".section .rodata\\n"
     ".global weft_page_bytes\\n"
     "weft_page_bytes:\\n"
-    ".incbin \\"${join(output, 'page.bin')}\\"\\n"
+    ".incbin \\"page.bin\\"\\n"
     ".previous\\n");
 extern "C" const char weft_page_bytes[];
 

@@ -30,6 +30,7 @@ VERSION_COPIES = {
     "pyproject.toml": re.compile(r"^version\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE),
     "setup.py": re.compile(r"\bversion\s*=\s*[\"']([^\"']+)[\"']"),
     "__init__.py": re.compile(r"^__version__\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE),
+    "changelog": re.compile(r"\Aweft \(([^)]+)\)"),  # debian/changelog: of the newest entry
 }
 # The same for files of npm: of the package itself, not of those that it uses.
 NPM_FILES = {"package.json", "package-lock.json"}

@@ -173,6 +173,7 @@ class Version(Planted):
                            ("clients/python/setup.py", 'setup(name="x", version="{}")'),
                            ("clients/python/weft/__init__.py", '__version__ = "{}"'),
                            ("CMakeLists.txt", "project(\n  weft\n  LANGUAGES CXX\n  VERSION {}\n)"), ("CMakeLists.txt", "PROJECT ( weft VERSION \"{}\")"),
+                           ("debian/changelog", "weft ({}) bookworm; urgency=medium"),
                            ("dashboards/web/package.json", '{{\n  "version": "{}"\n}}'),
                            ("dashboards/web/package.json", '{{"name": "x",\n\t"version" :\n"{}"}}'),
                            ("dashboards/web/package-lock.json", '{{"version": "{}"}}'),

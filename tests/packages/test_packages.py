@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Debian packages as an operator meets them: built by deploy/package, checked by lintian, installed with apt into a minimal Debian 12,
+where weftd runs as its own user on a simulated subnet, finds a fault, is upgraded while an incident is open and a link is out of
+service, and is purged. WEFT_PACKAGES names a repository that deploy/package made before, for who writes this test.
+
+What it leaves out: systemd (units are tried nowhere here), udev, and a version before this one: the older package is this one with a
+lower number."""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+
+from program_testing import PATIENCE, Weftd, main, wait_until  # noqa: E402
+import fat_tree  # noqa: E402
+import simulated_subnet  # noqa: E402
+from minimal_debian import MinimalDebian, with_version  # noqa: E402
+from physical_layer import PhysicalLayer  # noqa: E402
+
+NEEDS = ("mmdebstrap", "dpkg-buildpackage", "dh", "lintian", "apt-ftparchive", "chroot", "setpriv")
+ALL = ("weftd", "weft-collector", "weftctl", "python3-weft", "weft-dashboards", "weft-doc")
+OLDER = "0.0.1"
+CHANGED = """\
+# changed by the operator
+[infiniband]
+sweep_interval = "500ms"
+[remedy]
+isolate_link = "propose"
+restore_link = "propose"
+[remedy.limits.capacity]
+leaf_share_idle = 0.5
+[remedy.limits.verification]
+windows = 8
+within = "40s"
+"""
+
+
+class InstalledWeftd(Weftd):
+    """The weftd of the packages, run as their unit runs it: as the user weft, with its files where they are by default."""
+
+    def __init__(self, debian: MinimalDebian, environment: dict):
+        super().__init__(environment)
+        self.debian = debian
+        self.socket = debian.path("/run/weft/weftd.sock")
+
+    def command(self) -> list[str]:
+        simulated = {name: self.environment[name] for name in ("LD_PRELOAD", "IBSIM_SOCKNAME", "SIM_HOST")}
+        return self.debian.command("/usr/bin/weftd", "--http", self.http, "--grpc", self.grpc, user="weft", environment=simulated,
+                                   folder="/var/lib/weft")
+
+    def weftctl(self, *arguments: str) -> str:
+        return self.debian.run("weftctl", *arguments)
+
+
+@unittest.skipIf(os.geteuid() != 0, "a chroot needs root")
+@unittest.skipIf([name for name in NEEDS if not shutil.which(name)], f"one of {', '.join(NEEDS)} is not installed")
+@unittest.skipIf(simulated_subnet.missing_programs(), "ibsim or opensm is not installed")
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.mkdtemp(prefix="weft-packages-")
+        cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
+        cls.repository = os.environ.get("WEFT_PACKAGES") or cls.build()
+        cls.debian = MinimalDebian(cls.place).make()
+        cls.before = cls.debian.files()
+        cls.debian.run("apt-get", "install", "-y", "-q", "--no-install-recommends", "libumad2sim0")  # the simulated adapter
+        cls.subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(8, rails=1, radix=8))
+        cls.addClassCleanup(cls.subnet.stop)
+        cls.subnet.start()
+        cls.layer = PhysicalLayer(cls.subnet)
+        cls.layer.__enter__()
+        cls.addClassCleanup(cls.layer.__exit__, None, None, None)
+        cls.weftd = InstalledWeftd(cls.debian, cls.subnet.environment(cls.subnet.network.hosts()[-1].identity))
+        cls.addClassCleanup(cls.weftd.stop)
+
+    @classmethod
+    def build(cls) -> str:
+        """deploy/package ends with an error when lintian finds one. Gives the folder of the repository."""
+        repository = os.path.join(cls.place, "repository")
+        made = subprocess.run([os.path.join(ROOT, "deploy", "package"), "--no-packages", "--output", os.path.join(cls.place, "built"),
+                               "--repository", repository], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if made.returncode:
+            raise AssertionError(f"deploy/package gave {made.returncode}:\n{made.stdout[-3000:]}")
+        return repository
+
+    def state(self, plan: str) -> str:
+        found = [line.split() for line in self.weftd.weftctl("plans", "--all").splitlines() if line.startswith(plan + " ")]
+        return " ".join(found[0]) if found else ""
+
+    def test_1_all_packages_are_there(self):
+        for name in ALL:
+            self.assertEqual(1, len(glob.glob(os.path.join(self.repository, f"{name}_*.deb"))), name)
+
+    def test_2_an_older_version_is_installed_and_starts_nothing(self):
+        older = os.path.join(self.place, "older")
+        os.makedirs(older)
+        for name in ("weftd", "weftctl", "weft-collector"):
+            package = glob.glob(os.path.join(self.repository, f"{name}_*.deb"))[0]
+            shutil.copy(with_version(package, OLDER, older), self.debian.path("/tmp"))
+        self.debian.run("sh", "-c", f"apt-get install -y -q --no-install-recommends /tmp/weft*_{OLDER}.deb")
+        self.assertIn("uid=", self.debian.run("id", "weft"))
+        self.assertIn("is valid", self.debian.run("weftd", "--check-config"))
+
+    def test_3_it_finds_a_fault_as_the_user_weft(self):
+        self.debian.write("/etc/weft/weftd.toml", CHANGED)
+        for folder in ("/run/weft", "/var/lib/weft"):  # the unit's RuntimeDirectory= and StateDirectory=
+            self.debian.run("install", "-d", "-o", "weft", "-g", "weft", "-m", "750", folder)
+        self.weftd.start()
+        self.weftd.wait_sweeps(1)
+        with open(f"/proc/{self.weftd.process.pid}/status", encoding="ascii") as stream:
+            self.assertRegex(stream.read(), r"\nUid:\t(?!0\t)")
+        self.subnet.unlink("leaf-r0-p01", 2)  # a host; the first one runs the subnet manager
+        incident = wait_until(lambda: self.weftd.incidents(), why=lambda: f"no incident: {self.weftd.log()}")[0]
+        self.assertIn(incident["kind"], ("LINK_DOWN", "NODE_DOWN"))
+        type(self).incident = incident["id"]
+        self.assertIn(incident["id"], self.weftd.weftctl("incidents"))
+
+    def test_4_an_upgrade_with_an_incident_open_and_a_plan_under_way_loses_nothing(self):
+        leaf = self.subnet.network.find("leaf-r0-p02")
+        uplink = next(number for number, end in sorted(leaf.ports.items()) if self.subnet.network.nodes[end.node].name.startswith("spine"))
+        said = self.weftd.weftctl("isolate", f"{leaf.name}:{uplink}", "--reason", "a drill", "--yes")
+        plan = next(word.strip(".,:") for word in said.split() if word.startswith("PLAN-"))
+        wait_until(lambda: "VERIFYING" in self.state(plan), within=PATIENCE, why=lambda: f"{self.state(plan)}: {self.weftd.log()}")
+        self.weftd.stop(remove=False)  # as the package's scripts do it through systemd
+        self.debian.use_repository(self.repository)
+        self.debian.run("apt-get", "install", "-y", "-q", "--no-install-recommends", "weftd", "weftctl", "weft-collector")
+        with open(os.path.join(ROOT, "VERSION"), encoding="ascii") as stream:
+            self.assertIn(stream.read().strip(), self.debian.run("dpkg-query", "-W", "-f", "${Version}", "weftd"))
+        with open(self.debian.path("/etc/weft/weftd.toml"), encoding="utf-8") as stream:
+            self.assertEqual(CHANGED, stream.read(), "an upgrade keeps a changed configuration")
+        self.weftd.start()
+        self.weftd.wait_sweeps(2)
+        self.assertIn(self.incident, [each["id"] for each in self.weftd.incidents()])
+        wait_until(lambda: "COMMITTED" in self.state(plan), within=PATIENCE, why=lambda: f"{self.state(plan)}: {self.weftd.log()}")
+
+    def test_5_all_packages_and_what_they_say_of_themselves(self):
+        self.debian.run("apt-get", "install", "-y", "-q", "--no-install-recommends", *ALL)
+        self.assertIn("weft.client.Client", self.debian.run("python3", "-c", "import weft; print(weft.Client)"))
+        with open(os.path.join(ROOT, "VERSION"), encoding="ascii") as stream:
+            self.assertEqual(stream.read(), self.debian.run("weft-collector", "--version"))
+        for file in ("/usr/share/doc/weft/deploy/guide/README.md", "/usr/share/weft/prometheus/weft.rules.yml", "/usr/share/weft/grafana/weft-fabric.json"):
+            self.assertTrue(os.path.isfile(self.debian.path(file)), file)
+
+    def test_6_a_purge_leaves_nothing(self):
+        self.weftd.stop(remove=False)
+        self.debian.run("apt-get", "purge", "-y", "-q", "--auto-remove", *ALL, "libumad2sim0")
+        self.assertEqual(set(), {path for path in self.debian.files() - self.before if "weft" in path} - {"/etc/apt/sources.list.d/weft.list"})
+        self.assertFalse(os.path.exists(self.debian.path("/run/weft")))
+
+
+if __name__ == "__main__":
+    main()

@@ -15,12 +15,18 @@ namespace {
 using namespace std::chrono_literals;
 // It is read each minute: three failures in a row.
 constexpr Duration kDrainedAreKnownFor = 3min;
+constexpr Duration kDay = 24h;  // of the circuit breaker; the budgets' hour is in it
 
 using Plans = std::span<const std::shared_ptr<const Plan>>;
 
 // It is out of service, or may be at any moment.
 bool is_out(const Plan& plan) {
   return plan.in_force || plan.unresolved || (takes_out(plan.action) && holds_fabric(plan));
+}
+
+bool is_failed_return(const Plan& plan) {
+  return !takes_out(plan.action) && plan.started != kNever &&
+         (plan.state == PlanState::kRolledBack || plan.state == PlanState::kFailed);
 }
 
 std::size_t links_of(const RemedyView& view) {
@@ -166,10 +172,20 @@ RemedyAction outward_action(const Plan& plan) {
 std::size_t failed_reinstatements(const Entity& target, Plans plans, const Ages& ages,
                                   const VerificationLimits& limits) {
   return static_cast<std::size_t>(std::ranges::count_if(plans, [&](const auto& plan) {
-    return !takes_out(plan->action) && same_target(plan->target, target) &&
-           (plan->state == PlanState::kRolledBack || plan->state == PlanState::kFailed) && plan->started != kNever &&
+    return is_failed_return(*plan) && same_target(plan->target, target) &&
            ages.of(plan->started) < limits.reinstatement_window;
   }));
+}
+
+bool is_counted(const Plan& plan, const Ages& ages, const RemedyLimits& limits) {
+  if (plan.started == kNever) return false;
+  Duration window = kDay;
+  if (is_failed_return(plan)) window = std::max(window, limits.verification.reinstatement_window);
+  return ages.of(plan.started) < window || ages.of(plan.finished) < limits.budget.cool_down;
+}
+
+Duration longest_memory(const RemedyLimits& limits) {
+  return std::max({limits.retention, kDay, limits.verification.reinstatement_window, limits.budget.cool_down});
 }
 
 std::optional<std::string> must_trip(std::size_t wanted, Plans plans, const RemedyView& view, const Ages& ages,
@@ -184,7 +200,7 @@ std::optional<std::string> must_trip(std::size_t wanted, Plans plans, const Reme
            std::to_string(std::chrono::duration_cast<std::chrono::minutes>(limits.window).count()) +
            " min, more than " + std::to_string(most) + " (remedy.limits.breaker." +
            (most == limits.minimum ? "minimum" : "share") + "): a common cause outside any plan is likely";
-  const std::uint32_t day = actions_within(plans, ages, 24h);
+  const std::uint32_t day = actions_within(plans, ages, kDay);
   if (day > limits.actions_per_day)
     return std::to_string(day) + " actions within a day, more than " + std::to_string(limits.actions_per_day) +
            " (remedy.limits.breaker.actions_per_day): too many for independent faults";

@@ -46,6 +46,11 @@ RemedyAction outward_action(const Plan& plan);
 std::size_t failed_reinstatements(const Entity& target, std::span<const std::shared_ptr<const Plan>> plans,
                                   const Ages& ages, const VerificationLimits& limits);
 
+/// Some limit still counts what the plan did: a budget, the circuit breaker, the cool-down, or the returns that failed.
+bool is_counted(const Plan& plan, const Ages& ages, const RemedyLimits& limits);
+/// How far back plans that are over are kept, or counted by some limit.
+Duration longest_memory(const RemedyLimits& limits);
+
 /// Why the breaker must trip now, in words; nullopt: it need not. `wanted`: incidents with a remedy that began within
 /// the breaker's window.
 std::optional<std::string> must_trip(std::size_t wanted, std::span<const std::shared_ptr<const Plan>> plans,

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <set>
+#include <string_view>
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
@@ -15,8 +17,18 @@
 namespace weft::analyzer {
 namespace {
 
-bool same_results(const std::vector<GuardVerdict>& a, const std::vector<GuardVerdict>& b) {
-  return std::ranges::equal(a, b, {}, &GuardVerdict::result, &GuardVerdict::result);
+// But for the numbers, which time alone changes: "7 s old", "free at 14:05".
+bool same_words(std::string_view a, std::string_view b) {
+  const auto is_word = [](char c) { return c < '0' || c > '9'; };
+  return std::ranges::equal(a | std::views::filter(is_word), b | std::views::filter(is_word));
+}
+
+// The results are, and the reasons of those that stand in the way.
+bool same_verdicts(const std::vector<GuardVerdict>& a, const std::vector<GuardVerdict>& b) {
+  return std::ranges::equal(a, b, [](const GuardVerdict& one, const GuardVerdict& other) {
+    const bool stands_in_the_way = one.result == GuardResult::kRefused || one.result == GuardResult::kNeedsPerson;
+    return one.result == other.result && (!stands_in_the_way || same_words(one.explanation, other.explanation));
+  });
 }
 
 // Some guard leaves to a person now what it did not leave to one before. That is what an approval decides. A guard that
@@ -388,7 +400,7 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   }
   weigh(entry, view);
   auto guards = guards_of(plan, view);
-  if (!same_results(guards, plan.guards)) {
+  if (!same_verdicts(guards, plan.guards)) {
     if (plan.guards.empty() || asks_more(guards, plan.guards)) ++plan.revision;
     take_verdicts(plan, std::move(guards), view);
     plan.updated = view.now;
@@ -406,10 +418,11 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     runner(entry, view.now).begin();
 }
 
-// What is still needed is not over, holds something out, or says that a trouble that lasts was given up on: without it
-// the same would be done again.
+// What is still needed is not over, holds something out, is counted by some limit, or says that a trouble that lasts
+// was given up on: without it the same would be done again.
 bool PlanManager::may_forget(const Plan& plan, const RemedyView& view) const {
   if (!is_over(plan.state) || plan.in_force || plan.unresolved) return false;
+  if (is_counted(plan, clock_.ages(view.now), settings_.limits)) return false;
   const Incident* incident = view.incident(plan.incident);
   return !incident || !incident->is_open() || !ended_in_vain(plan) || !ended_since_it_began(plan, *incident, view.now);
 }

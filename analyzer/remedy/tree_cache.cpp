@@ -7,6 +7,7 @@
 
 #include "analyzer/places/place_finder.hpp"
 #include "analyzer/remedy/budget.hpp"
+#include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/guards.hpp"
 #include "fabric/host_names.hpp"
 
@@ -96,21 +97,33 @@ bool same_jobs(const std::vector<JobLeaves>& a, const std::vector<JobLeaves>& b)
 
 std::vector<JobLeaves> leaves_of_jobs(const FabricTree& tree, const Topology& topology,
                                       std::span<const std::shared_ptr<const HostView>> hosts) {
-  std::unordered_map<std::string, std::vector<const std::string*>> jobs_of;
+  using Jobs = std::vector<const std::string*>;
+  std::unordered_map<std::string, Jobs> jobs_of;
+  std::unordered_map<std::uint64_t, Jobs> jobs_at;  // by GUID of an adapter or of its port
   for (const auto& host : hosts) {
     if (!host->reading) continue;
-    for (const std::string& job : host->reading->jobs) jobs_of[short_host_name(host->host)].push_back(&job);
+    for (const std::string& job : host->reading->jobs) {
+      jobs_of[short_host_name(host->host)].push_back(&job);
+      if (!host->reading->inventory) continue;
+      for (const HostPort& port : host->reading->inventory->ports)
+        for (const std::uint64_t guid : {port.node_guid.value, port.port_guid.value})
+          if (guid != 0 && !port.is_virtual_function) jobs_at[guid].push_back(&job);
+    }
   }
   std::map<std::string_view, std::vector<std::uint32_t>> leaves;
   if (!jobs_of.empty()) {
     for (const Node& node : topology.nodes()) {
       if (node.type != NodeType::kChannelAdapter || node.aggregation_node) continue;
-      const auto jobs = jobs_of.find(short_host_name(host_name(node)));
-      if (jobs == jobs_of.end()) continue;
       for (const Port& port : topology.ports_of(node)) {
         const std::uint32_t leaf = port.peer == kNoIndex ? kNoIndex : tree.leaf_of(topology.port(port.peer).node);
         if (leaf == kNoIndex) continue;
-        for (const std::string* job : jobs->second) leaves[*job].push_back(leaf);
+        const auto add = [&](const auto& jobs, const auto& key) {
+          if (const auto found = jobs.find(key); found != jobs.end())
+            for (const std::string* job : found->second) leaves[*job].push_back(leaf);
+        };
+        add(jobs_of, short_host_name(host_name(node)));
+        add(jobs_at, node.guid.value);
+        add(jobs_at, port.guid.value);
       }
     }
   }

@@ -17,7 +17,8 @@
 
 namespace weft::analyzer {
 
-/// The leaves that each job's hosts end at, on one fabric.
+/// The leaves that each job's hosts end at, on one fabric: of all adapters that bear their names or are reported by
+/// their collectors. A leaf too many only asks for more to be left.
 std::vector<JobLeaves> leaves_of_jobs(const FabricTree& tree, const Topology& topology,
                                       std::span<const std::shared_ptr<const HostView>> hosts);
 

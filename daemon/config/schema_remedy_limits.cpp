@@ -106,9 +106,10 @@ std::vector<Key> remedy_limits_schema() {
        Bounds{1, kDay}, "", "Interval for checking whether actions are still in force: somebody may revert them."},
       {"remedy.limits.retention", [](WeftdConfig& c) -> Field { return &c.remedy.limits.retention; },
        Bounds{kDay, 52 * kWeek}, "",
-       "Time that finished plans stay in memory and in lists. Budgets and reinstatements count them."},
+       "Time that finished plans stay in memory and in lists. Those that a budget or another limit counts stay "
+       "longer."},
       {"remedy.limits.retained_plans", [](WeftdConfig& c) -> Field { return &c.remedy.limits.retained_plans; },
-       Bounds{10, 1e6}, "plans", "Maximum number of finished plans in memory."},
+       Bounds{10, 1e6}, "plans", "Maximum number of finished plans in memory, besides those that a limit counts."},
       {"remedy.limits.confidence", [](WeftdConfig& c) -> Field { return &c.remedy.limits.confidence; }, kShare, "0..1",
        "Minimum confidence of a finding for an action."},
       {"remedy.limits.stale_intervals", [](WeftdConfig& c) -> Field { return &c.remedy.limits.stale_intervals; },

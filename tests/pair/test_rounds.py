@@ -12,7 +12,6 @@ import os
 import random
 import shutil
 import signal
-import struct
 import sys
 import tempfile
 import time
@@ -29,8 +28,9 @@ from certificates import make_certificate  # noqa: E402
 from collector_testing import Collector  # noqa: E402
 from postgres_pair import PostgresPair, missing as missing_postgres  # noqa: E402
 from separate_network import SeparateNetwork, can_separate, enter_own_network  # noqa: E402
+from shifted_clock import ShiftedClock  # noqa: E402
 from slurm_cluster import SlurmCluster, missing as missing_slurm  # noqa: E402
-from weft_testing import BUILD, PATIENCE, Weftd, ends_of, wait_until, weftctl  # noqa: E402
+from weft_testing import PATIENCE, Weftd, ends_of, wait_until, weftctl  # noqa: E402
 from webhook_receiver import EventReceiver  # noqa: E402
 
 ROUNDS = int(os.environ.get("WEFT_ROUNDS", "20"))  # tests/run --long: 200
@@ -55,7 +55,7 @@ TWICE_OPENED = "SELECT count(*) FROM (SELECT 1 FROM event WHERE what = 'opened' 
 class Analyst:
     """One of the two weftd."""
 
-    def __init__(self, name: str, wire: int, weftd: Weftd, clock: str):
+    def __init__(self, name: str, wire: int, weftd: Weftd, clock: ShiftedClock):
         self.name = name
         self.wire = wire
         self.weftd = weftd
@@ -66,10 +66,6 @@ class Analyst:
             return self.weftd.client.ready()
         except OSError:
             return False
-
-    def set_clock(self, seconds: float) -> None:
-        with open(self.clock, "r+b") as stream:
-            stream.write(struct.pack("q", int(seconds * 1e9)))
 
     def signal(self, number: int) -> None:
         self.weftd.process.send_signal(number)
@@ -130,12 +126,8 @@ class Rounds(weftd_partners.WithScheduler):
     def make_analyst(cls, name: str, wire: int) -> Analyst:
         ports = ",".join(f"{SeparateNetwork.far(wire)}:{server.port}" for server in (cls.postgres.primary, cls.postgres.standby))
         url = f"postgresql://weft@{ports}/postgres?sslrootcert={cls.authority[0]}"
-        clock = os.path.join(cls.place, f"clock-{name}")
-        with open(clock, "wb") as stream:
-            stream.write(bytes(8))
-        environment = cls.subnet.environment(cls.subnet.network.hosts()[-1 - wire].identity)
-        environment["LD_PRELOAD"] += ":" + os.path.join(BUILD, "tests", "clock_shim.so")
-        environment["WEFT_TEST_CLOCK"] = clock
+        clock = ShiftedClock(os.path.join(cls.place, f"clock-{name}"))
+        environment = clock.preload_in(cls.subnet.environment(cls.subnet.network.hosts()[-1 - wire].identity))
         settings = cls.remedies(weftd_partners.SLURM.format(slurm_conf=cls.slurm.configuration))
         weftd = Weftd(environment, infiniband=settings + STORE.format(url=url, events=cls.receiver.url, key=cls.key))
         return Analyst(name, wire, weftd, clock)
@@ -188,9 +180,9 @@ class Rounds(weftd_partners.WithScheduler):
 
     def given_another_clock(self, analyst: Analyst):
         step = self.random.choice((-86_400, -600, -5, 5, 600, 86_400))
-        analyst.set_clock(step)
+        analyst.clock.set(step)
         self.steps.append(f"by {step} s")
-        return self.both, lambda: analyst.set_clock(0)
+        return self.both, lambda: analyst.clock.set(0)
 
     def database_killed(self, _analyst: Analyst):
         self.postgres.primary.kill()

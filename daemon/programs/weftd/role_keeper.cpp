@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "analyzer/remedy/budget.hpp"
 #include "api/publication/derived.hpp"
 #include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/platform/logging/logging.hpp"
@@ -17,7 +18,7 @@ Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& confi
   if (!restored) return tl::unexpected(restored.error());
   auto clock = store.restore_clock();
   if (!clock) return tl::unexpected(clock.error());
-  auto plans = store.restore_remedies(clock->seen_by(now) - config.remedy.limits.retention);
+  auto plans = store.restore_remedies(clock->seen_by(now) - analyzer::longest_memory(config.remedy.limits));
   if (!plans) return tl::unexpected(plans.error());
   return Ledger{std::move(*restored), std::move(*clock), std::move(*plans)};
 }

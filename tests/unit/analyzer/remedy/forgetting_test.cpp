@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that are over are forgotten in time, but not while the trouble lasts that a person wants left alone.
+// Plans that are over are forgotten in time, but not while the trouble lasts that a person wants left alone, and not
+// while a limit counts them.
 
 #include <gtest/gtest.h>
 
+#include "analyzer/remedy/budget.hpp"
 #include "tests/unit/analyzer/remedy/managed_fabric.hpp"
 
 namespace weft::analyzer {
@@ -66,6 +68,55 @@ TEST(Forgetting, WhatAPersonRejectedIsNotProposedAgainWhileItsIncidentIsOpen) {
   b.incidents[0] = over;
   b.book->review(b.look());
   EXPECT_TRUE(b.book->all()->empty()) << "nothing asks for it any more";
+}
+
+// What was over `ago`, and holds nothing.
+Plan ended(const Book& b, std::uint64_t id, RemedyAction action, PlanState state, Duration ago) {
+  Plan plan;
+  plan.id = id;
+  plan.state = state;
+  plan.action = action;
+  plan.target = b.link("leaf-0", "spine-0");
+  plan.actuator = "fake";
+  plan.requested_by = plan.approved_by = "weftd";
+  plan.started = plan.finished = b.fabric.now() - ago;
+  return plan;
+}
+
+TEST(Forgetting, ActionsThatABudgetCountsAreKept) {
+  Book b;
+  b.settings.limits.retained_plans = 1;
+  RemedyMemory memory;
+  for (std::uint64_t id = 1; id <= 4; ++id)
+    memory.plans.push_back(ended(b, id, RemedyAction::kIsolateLink, PlanState::kCommitted, id == 1 ? 25h : 23h));
+  for (std::uint64_t id = 5; id <= 7; ++id)
+    memory.plans.push_back(ended(b, id, RemedyAction::kIsolateLink, PlanState::kRolledBack, 50min));
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_FALSE(b.book->find(1)) << "no limit counts what was more than a day ago";
+  EXPECT_EQ(b.book->all()->size(), 6U);
+  EXPECT_EQ(b.book->status(b.fabric.now()).actions_last_hour, 3U);
+}
+
+TEST(Forgetting, ReturnsThatFailedAreKeptAsLongAsTheyCount) {
+  Book b(automatic());
+  b.settings.limits.retention = 24h;
+  RemedyMemory memory;
+  memory.plans = {ended(b, 1, RemedyAction::kIsolateLink, PlanState::kCommitted, 6 * 24h),
+                  ended(b, 2, RemedyAction::kRestoreLink, PlanState::kRolledBack, 3 * 24h),
+                  ended(b, 3, RemedyAction::kRestoreLink, PlanState::kRolledBack, 2 * 24h)};
+  memory.plans[0].in_force = true;
+  memory.plans[0].incident = 7;  // over long since
+  memory.plans[1].undoes = memory.plans[2].undoes = 1;
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  for (int i = 0; i < 3; ++i) {
+    b.fabric.advance(1s);
+    b.book->review(b.look());
+  }
+  ASSERT_EQ(b.book->all()->size(), 4U);
+  EXPECT_EQ(b.plan(4).state, PlanState::kProposed);
+  EXPECT_EQ(b.verdict(b.plan(4), Guard::kReinstatement).result, GuardResult::kRefused);
+  EXPECT_EQ(longest_memory(b.settings.limits), 7 * 24h) << "so far back a restart reads";
 }
 
 }  // namespace

@@ -188,5 +188,18 @@ TEST(PlanJournal, AReturnKnowsWhatItTakesBackWhenThePlanBeforeIsForgotten) {
   EXPECT_EQ(orders[0].action, RemedyAction::kRaiseLinkCost) << "it was never off";
 }
 
+TEST(PlanJournal, AReturnByAutomationKnowsWhatItTakesBackToo) {
+  Book b(automatic());
+  Plan costly = made_costly(b);
+  costly.incident = 7;  // over long since
+  RemedyMemory memory;
+  memory.plans = {costly};
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->find(2));
+  EXPECT_EQ(b.plan(2).action, RemedyAction::kRestoreLink);
+  EXPECT_EQ(b.plan(2).inverse, RemedyAction::kRaiseLinkCost);
+}
+
 }  // namespace
 }  // namespace weft::analyzer

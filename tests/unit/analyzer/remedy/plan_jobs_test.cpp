@@ -127,6 +127,23 @@ TEST(PlanJobs, ThatNobodyReportsNowAreKept) {
   EXPECT_EQ(b.plan(1).jobs, b.train) << "no data is not no job";
 }
 
+// Any root can write a NodeDescription, and an adapter may have none of a host.
+TEST(PlanJobs, AreFoundByTheAdaptersThatACollectorReports) {
+  WithJobs b;
+  b.job("train-1", {"gpu-7"});
+  b.isolate("leaf-0", "spine-0");
+  ASSERT_TRUE(b.plan(1).jobs.empty()) << "nobody says where gpu-7 is";
+  auto reading = std::make_shared<HostReading>(*b.hosts[0]->reading);
+  auto inventory = std::make_shared<HostInventory>();
+  inventory->ports.emplace_back().node_guid = b.fabric.nodes()[b.fabric.find("host-0-0 mlx5_0")].guid;
+  reading->inventory = std::move(inventory);
+  auto view = std::make_shared<HostView>(*b.hosts[0]);
+  view->reading = std::move(reading);
+  b.hosts[0] = std::move(view);
+  b.review();
+  EXPECT_EQ(b.plan(1).jobs, b.train);
+}
+
 TEST(PlanJobs, OfAHostAreThoseThatItRuns) {
   WithJobs b;
   b.job("train-1", {"host-0-0.cluster"});

@@ -327,5 +327,26 @@ TEST(PlanManager, SoMuchAtOnceTripsTheBreakerAndOnlyAPersonResetsIt) {
   EXPECT_FALSE(b.book->reset_breaker("again", "ann", b.fabric.now()));
 }
 
+TEST(PlanManager, WhatWasReadLongAgoIsReadAgainBeforeItActs) {
+  Book b(automatic());
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  auto asked = b.orders();
+  ASSERT_EQ(asked.size(), 1U);
+  b.book->answer_reading(asked[0].number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+  b.book->set_hands_off(true, "", "ann", b.fabric.now());
+  b.book->review(b.look());
+  b.fabric.advance(11s);
+  b.book->set_hands_off(false, "", "ann", b.fabric.now());
+  b.book->review(b.look());
+  asked = b.orders();
+  ASSERT_EQ(asked.size(), 1U);
+  ASSERT_EQ(asked[0].kind, OrderKind::kRead) << "somebody may have taken it meanwhile";
+  b.book->answer_reading(asked[0].number, TargetReading{TargetState::kForeign, ""}, b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_TRUE(b.orders().empty());
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired) << b.plan(1).outcome;
+}
+
 }  // namespace
 }  // namespace weft::analyzer

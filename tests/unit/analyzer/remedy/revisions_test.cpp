@@ -35,6 +35,20 @@ TEST(Revisions, StayWhileGuardsBeginAndCeaseToRefuse) {
   EXPECT_TRUE(b.book->approve(1, read, "ann", b.look()));
 }
 
+TEST(Revisions, ARefusalThatLastsSaysItsReasonOfNow) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->set_hands_off(true, "a visitor", "kim", b.fabric.now());
+  b.book->review(b.look());
+  const std::uint64_t read = b.plan(1).revision;
+  b.book->set_hands_off(false, "", "kim", b.fabric.now());
+  b.book->set_file_brake("/var/lib/weft/hands-off exists", b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kHandsOff).explanation,
+            "all automation is stopped: /var/lib/weft/hands-off exists");
+  EXPECT_EQ(b.plan(1).revision, read);
+}
+
 TEST(Revisions, GrowWhenAGuardLeavesItToAPerson) {
   Book b;
   b.collector("host-0-0", {"host-0-0 mlx5_0"});

@@ -235,6 +235,18 @@ TEST_F(RemedyBrakesTest, TheFileStopsAnOrderThatWaits) {
   EXPECT_EQ(world.actions(), 1);
 }
 
+TEST_F(RemedyBrakesTest, AnAbortStopsAnOrderThatWaits) {
+  BlockedLane busy = let_an_order_wait();
+  controller->abort(1, "wrong link", "ann", note_plan());
+  run_without_actuators();
+  ASSERT_EQ(plans.size(), 1U) << "it does not wait for a scheduler that hangs";
+  ASSERT_TRUE(plans[0]);
+  busy.let_go();
+  settle();
+  EXPECT_EQ(world.actions(), 0);
+  EXPECT_EQ(journal.plan(1).state, PlanState::kRejected) << journal.plan(1).outcome;
+}
+
 TEST_F(RemedyBrakesTest, WithoutTheLeaseAnOrderThatWaitsIsNotSent) {
   BlockedLane busy = let_an_order_wait();
   is_lease_held = false;

@@ -243,6 +243,23 @@ TEST_F(SiteQueriesTest, AShardRefusesAQuestionForAnother) {
   }
 }
 
+TEST_F(SiteQueriesTest, ATokenGoesNowhereInClearTextButToThisMachine) {
+  SiteQueries with_token(north.publication, clock, {{}, {}, {}, {}, "secret"});
+  const auto page_at = [&](const std::string& address) {
+    auto snapshot = std::make_shared<Snapshot>(*north.publication.load());
+    auto site = std::make_shared<Site>(*snapshot->site);
+    site->shards[1].addresses = {address};
+    snapshot->site = site;
+    north.publication.publish(snapshot);
+    return wait<v1::ListIncidentsResponse>([&](auto done) { with_token.list_incidents({}, done); });
+  };
+  EXPECT_EQ(page_at(south.address())->incidents_size(), 10);
+  const auto page = page_at("mgmt9.invalid:9641");
+  ASSERT_EQ(page->missing_shards_size(), 1);
+  EXPECT_EQ(with_token.status().shards(1).trouble(),
+            "site.token_file is not sent to mgmt9.invalid:9641 in clear text: set site.authorities for TLS");
+}
+
 TEST_F(SiteQueriesTest, AShardThatIsBackIsFoundByTheNextProbe) {
   auto snapshot = std::make_shared<Snapshot>(*north.publication.load());
   auto site = std::make_shared<Site>(*snapshot->site);

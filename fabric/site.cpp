@@ -65,6 +65,34 @@ bool is_shard_name(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
+std::string shard_identity(const Site& site, const SiteShard& shard) {
+  return site.database + '/' + std::to_string(shard.number) + '/' + shard.name;
+}
+
+std::string own_identity(const Site& site) {
+  const SiteShard* const own = site.is_left ? nullptr : site.find(site.own);
+  return own == nullptr ? std::string() : shard_identity(site, *own);
+}
+
+bool is_loopback_address(std::string_view address) {
+  std::string host(address.substr(0, address.rfind(':')));
+  std::ranges::transform(host, host.begin(), lower_case);
+  if (host.starts_with('[')) {
+    host = host.substr(1, host.rfind(']') - 1);
+    constexpr std::string_view kMapped = "::ffff:";
+    if (!host.starts_with(kMapped) || host.find('.') == std::string::npos) {
+      const std::size_t first = host.find_first_not_of("0:");
+      return first == std::string::npos || (first + 1 == host.size() && host[first] == '1');
+    }
+    host = host.substr(kMapped.size());
+  }
+  if (host.ends_with('.')) host.pop_back();
+  if (host == "localhost" || host.ends_with(".localhost")) return true;
+  // Also what resolvers make of short forms: 127.1 and 0 (inet_aton(3)).
+  if (host.empty() || host.find_first_not_of("0123456789.") != std::string::npos) return false;
+  return host.starts_with("127.") || host.find_first_not_of("0.") == std::string::npos;
+}
+
 std::string where_to_ask(const SiteShard& shard) {
   std::string text = "shard " + shard.name;
   for (std::size_t i = 0; i < shard.addresses.size(); ++i)

@@ -22,15 +22,18 @@ struct SiteShard {
   std::vector<std::string> addresses{};
   std::vector<std::string> fabrics{};     ///< that it watches
   std::vector<std::string> collectors{};  ///< names of hosts with '*' and '?', as site.collectors has them
+  std::string trouble{};                  ///< why it has no address that can be asked; empty: it has, or told none
   bool operator==(const SiteShard&) const = default;
 };
 
 /// All shards of a site, as one of them knows it. Immutable once published.
 struct Site {
+  std::string database{};         ///< tells it from every other site; copies of its database have another
   std::string own;                ///< name of the shard that this weftd belongs to
   std::uint64_t first_id = 1;     ///< ids below are of `elder`, whatever their digits
   std::string elder{};            ///< the shard that was a weftd of its own before; empty: none
   std::vector<SiteShard> shards;  ///< sorted by name
+  bool is_left = false;           ///< it lists `own` no more, which is then alone in `shards`
   bool operator==(const Site&) const = default;
 
   /// The shard of that name; null when there is none.
@@ -51,6 +54,15 @@ bool matches_pattern(std::string_view pattern, std::string_view name);
 
 /// Whether a shard may have the name: 1 to 32 of a-z, 0-9 and _, the first a letter.
 bool is_shard_name(std::string_view name);
+
+/// What a shard is called where it must be no other: "SITE/NUMBER/NAME".
+std::string shard_identity(const Site& site, const SiteShard& shard);
+/// The same of the own shard; empty where the site does not list it.
+std::string own_identity(const Site& site);
+
+/// Whether `address` (HOST:PORT, IPv6 in brackets) means the machine of whoever reads it: loopback addresses (RFC 1122,
+/// 3.2.1.3; RFC 4291, 2.5.3), the unspecified ones, and localhost (RFC 6761, 6.3). Names are not resolved.
+bool is_loopback_address(std::string_view address);
 
 /// "shard north: ask mgmt1:9641, mgmt2:9641": for refusals.
 std::string where_to_ask(const SiteShard& shard);

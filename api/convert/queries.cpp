@@ -81,7 +81,9 @@ void to_proto(const SiteShard& from, const Site& site, v1::Status::Shard& to) {
   for (const std::string& address : from.addresses) to.add_addresses(valid_utf8(address));
   for (const std::string& fabric : from.fabrics) to.add_fabrics(valid_utf8(fabric));
   for (const std::string& pattern : from.collectors) to.add_collectors(valid_utf8(pattern));
-  to.set_answers(to.own());
+  to.set_answers(to.own() && !site.is_left);
+  if (to.own() && site.is_left)
+    to.set_trouble("the site lists this shard no more; it answers for itself alone until it is started again");
 }
 
 }  // namespace

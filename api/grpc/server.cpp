@@ -23,6 +23,7 @@
 #include "api/grpc/incident_service.hpp"
 #include "api/grpc/maintenance_service.hpp"
 #include "api/grpc/remedy_service.hpp"
+#include "api/grpc/shard_confirmation.hpp"
 #include "api/grpc/telemetry_service.hpp"
 #include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/derived.hpp"
@@ -161,6 +162,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   set_limits(builder, options);
   builder.AddListeningPort(endpoint_text(options), state->credentials, &state->port);
   if (options.gate != nullptr) state->add_entrances(builder);
+  builder.experimental().SetInterceptorCreators(confirm_shard(publication));
   builder.RegisterService(&state->fabric);
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->incidents);

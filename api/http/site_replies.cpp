@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/http/site_replies.hpp"
 
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,6 +19,9 @@ namespace {
 
 /// Of the elements of one answer; the token of the rest stands behind them.
 constexpr std::size_t kMostBytes = 64UL << 20;
+/// Of one answer, likewise.
+constexpr unsigned kMostPages = 1000;
+constexpr std::chrono::seconds kLongestWalk{20};
 
 template <typename Message>
 auto reply_with(const Router::Done& done) {
@@ -49,7 +53,9 @@ class WholeList : public std::enable_shared_from_this<WholeList<Request, Respons
     request_.set_page_token(page->next_page_token());
     const std::string elements = list_elements(*page, list_);
     if (!elements.empty()) elements_ += (elements_.empty() ? "" : ",") + elements;
-    if (!request_.page_token().empty() && elements_.size() < kMostBytes) return go_on();
+    const bool is_full =
+        elements_.size() >= kMostBytes || ++pages_ >= kMostPages || std::chrono::steady_clock::now() >= end_;
+    if (!request_.page_token().empty() && !is_full) return go_on();
     Response rest;
     rest.set_next_page_token(request_.page_token());
     for (const std::string& shard : missing_) rest.add_missing_shards(shard);
@@ -64,7 +70,9 @@ class WholeList : public std::enable_shared_from_this<WholeList<Request, Respons
   Request request_;
   const std::string list_;
   const Router::Done done_;
+  const std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + kLongestWalk;
   std::string elements_;
+  unsigned pages_ = 0;
   std::set<std::string> missing_;
 };
 

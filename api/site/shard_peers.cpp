@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/site/shard_peers.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include "api/client/channel.hpp"
 
 namespace weft::api {
@@ -26,6 +29,27 @@ ErrorCode error_code_of(grpc::StatusCode code) {
     default:
       return ErrorCode::kInternal;
   }
+}
+
+void introduce(grpc::ClientContext& context, const std::string& own, const std::string& meant) {
+  context.AddMetadata(kAskedByShard, own);
+  context.AddMetadata(kMeantShard, meant);
+}
+
+std::string who_else_answered(const grpc::ClientContext& context, const std::string& address,
+                              const std::string& meant) {
+  const auto& told = context.GetServerInitialMetadata();
+  const auto found = told.find(kAnsweringShard);
+  if (found == told.end())
+    return "what answers at " + address + " is no weftd of this site: it does not say which shard it is";
+  const std::string_view who(found->second.data(), found->second.size());
+  if (who == meant) return {};
+  constexpr std::size_t kMostShown = 100;
+  const auto site_of = [](std::string_view identity) { return identity.substr(0, identity.find('/')); };
+  const bool is_same_site = site_of(who) == site_of(meant);
+  const std::string_view shard = who.substr(std::min(who.find('/'), who.size() - 1) + 1).substr(0, kMostShown);
+  return "shard " + std::string(shard) + (is_same_site ? "" : " of another site") + " answers at " + address +
+         ", not shard " + meant.substr(meant.find('/') + 1) + " (number/name)";
 }
 
 bool ShardPeers::enter(grpc::ClientContext* context) {
@@ -56,12 +80,17 @@ Result<std::shared_ptr<grpc::Channel>> ShardPeers::channel_to(const std::string&
   }
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // weftd is in the management network
+  arguments.SetMaxReceiveMessageSize(kMostAnswerBytes);
   limit_connect_time(arguments, kShardPatience);
   // A shard that comes back is found again soon; one whose host is gone does not hold a connection for long.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 500);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 15'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
+  const bool has_token = !security_.token.empty() || !security_.token_file.empty();
+  if (has_token && security_.authorities.empty() && !is_loopback_address(address))
+    return fail(ErrorCode::kFailedPrecondition,
+                "site.token_file is not sent to " + address + " in clear text: set site.authorities for TLS");
   auto channel = open_channel(address, security_, arguments);
   if (!channel) return channel;
   const std::lock_guard lock(mutex_);
@@ -84,6 +113,12 @@ std::string ShardPeers::is_away(const std::string& shard) const {
   const auto found = peers_.find(shard);
   if (found == peers_.end() || found->second.reached.answers) return {};
   return found->second.reached.trouble;
+}
+
+tl::unexpected<Error> ShardPeers::no_address(const SiteShard& shard) {
+  const std::string why = shard.trouble.empty() ? "no weftd of it has told its address yet" : shard.trouble;
+  note(shard.name, false, why);
+  return fail(ErrorCode::kUnavailable, why);
 }
 
 void ShardPeers::note(const std::string& shard, bool answers, const std::string& trouble) {

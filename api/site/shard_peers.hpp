@@ -27,8 +27,21 @@ namespace weft::api {
 /// A call with this in its metadata is from another shard: it is answered for the own shard alone, so that no question
 /// goes round.
 inline constexpr const char* kAskedByShard = "weft-asked-by-shard";
+/// Of a question: the shard that is meant; see shard_identity(). Another one refuses it.
+inline constexpr const char* kMeantShard = "weft-meant-shard";
+/// Of the answer to it: the shard that gives it. Not there: whoever answers belongs to no site.
+inline constexpr const char* kAnsweringShard = "weft-answering-shard";
 /// Another shard has so long for an answer, all of its addresses together.
 inline constexpr std::chrono::milliseconds kShardPatience{1000};
+/// A longer answer is none; weftd's own pages have some 1 MB.
+inline constexpr int kMostAnswerBytes = 4 << 20;
+
+/// Every question to another shard is begun with this, and its answer believed only after is_from(). `meant`: of
+/// shard_identity().
+void introduce(grpc::ClientContext& context, const std::string& own, const std::string& meant);
+/// Why what answered the call, at `address`, is not the shard that is meant; empty: it is. Call it when the answer, or
+/// the first of several, is there.
+std::string who_else_answered(const grpc::ClientContext& context, const std::string& address, const std::string& meant);
 
 /// How the other shards were reached last. All members may be called from any thread; answers come on gRPC's threads.
 class ShardPeers {
@@ -53,6 +66,8 @@ class ShardPeers {
   void ask(const SitePtr& site, const SiteShard& shard, Request request, Begin begin, bool is_probe,
            std::function<void(ShardAnswer<Response>)> done);
 
+  /// Whether the shard answers, and if not why: it is not asked then until a probe finds it.
+  void note(const std::string& shard, bool answers, const std::string& trouble);
   /// By name; those that were never asked are not there.
   std::map<std::string, Reached> reached() const;
 
@@ -73,7 +88,8 @@ class ShardPeers {
   std::string address_of(const SiteShard& shard);
   /// Why the shard is not asked now; empty: it is.
   std::string is_away(const std::string& shard) const;
-  void note(const std::string& shard, bool answers, const std::string& trouble);
+  /// Notes and says why a shard without an address is not asked.
+  tl::unexpected<Error> no_address(const SiteShard& shard);
   void try_next(const std::string& shard);
   /// The next question goes to the first address again: the leader's.
   void try_first(const std::string& shard);
@@ -90,12 +106,14 @@ class ShardPeers {
 /// One question under way. It keeps itself until it is answered.
 template <typename Service, typename Request, typename Response, typename Begin>
 struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Response, Begin>> {
+  struct Attempt;
   /// `the_done` is called once.
-  Call(ShardPeers& the_peers, SiteShard the_shard, std::string the_own, Request the_request, Begin the_begin,
-       bool probe, std::function<void(ShardAnswer<Response>)> the_done)
+  Call(ShardPeers& the_peers, const Site& site, SiteShard the_shard, Request the_request, Begin the_begin, bool probe,
+       std::function<void(ShardAnswer<Response>)> the_done)
       : peers(the_peers),
         shard(std::move(the_shard)),
-        own(std::move(the_own)),
+        own(site.own),
+        meant(shard_identity(site, shard)),
         request(std::move(the_request)),
         begin(std::move(the_begin)),
         is_probe(probe),
@@ -104,39 +122,43 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
 
   /// Asks the address that is next.
   void start() {
-    const auto channel = peers.channel_to(peers.address_of(shard));
+    std::string address = peers.address_of(shard);
+    const auto channel = peers.channel_to(address);
     if (!channel) return give_up(channel.error());
     attempts.push_back(std::make_unique<Attempt>());
     Attempt& attempt = *attempts.back();
+    attempt.address = std::move(address);
     attempt.stub = Service::NewStub(*channel);
     attempt.context.set_deadline(deadline);
-    attempt.context.AddMetadata(kAskedByShard, own);
+    introduce(attempt.context, own, meant);
     if (!peers.enter(&attempt.context)) return give_up({ErrorCode::kUnavailable, "weftd is stopping"});
     response.Clear();
     begin(*attempt.stub, &attempt.context, &request, &response,
           [self = this->shared_from_this(), &attempt](const grpc::Status& status) {
-            self->ended(status);
+            self->ended(attempt, status);
             self->peers.leave(&attempt.context);
           });
   }
 
   /// An attempt has ended; another follows where an address is left.
-  void ended(const grpc::Status& status) {
-    if (status.ok()) {
-      peers.note(shard.name, true, {});
-      return done({shard.name, std::move(response), false});
+  void ended(const Attempt& attempt, const grpc::Status& status) {
+    Error error{code_of(status), status.error_message()};
+    bool is_lost = status.error_code() == grpc::StatusCode::UNAVAILABLE;
+    if (status.ok() || is_answer(status)) {
+      if (std::string other = who_else_answered(attempt.context, attempt.address, meant); !other.empty()) {
+        error = {ErrorCode::kUnavailable, std::move(other)};
+        is_lost = true;
+      } else {
+        peers.note(shard.name, true, {});
+        if (status.ok()) return done({shard.name, std::move(response), false});
+        return done({shard.name, tl::unexpected(error), false});
+      }
     }
-    const Error error{code_of(status), status.error_message()};
     const bool is_late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
-    const bool is_lost = status.error_code() == grpc::StatusCode::UNAVAILABLE;
     if (is_refused(status)) {
       // It is there, and will not tell us: that is no answer either.
       peers.note(shard.name, false, error.message);
       return done({shard.name, tl::unexpected(error), true});
-    }
-    if (is_answer(status)) {
-      peers.note(shard.name, true, {});
-      return done({shard.name, tl::unexpected(error), false});
     }
     // It is there, and did not say what was asked: it is busy, of another version, or the answer is too large.
     if (!is_late && !is_lost) return done({shard.name, tl::unexpected(error), true});
@@ -170,13 +192,15 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
 
   /// What one attempt needs until it has ended.
   struct Attempt {
+    std::string address;
     std::unique_ptr<typename Service::Stub> stub;  ///< of the address asked
     grpc::ClientContext context;                   ///< of the call
   };
 
   ShardPeers& peers;
   const SiteShard shard;
-  const std::string own;
+  const std::string own;    ///< shard that asks
+  const std::string meant;  ///< shard that is asked; see shard_identity()
   const Request request;
   const Begin begin;
   const bool is_probe;
@@ -202,10 +226,9 @@ void ShardPeers::ask(const SitePtr& site, const SiteShard& shard, Request reques
   if (const std::string away = is_probe ? std::string() : is_away(shard.name); !away.empty())
     return done({shard.name, fail(ErrorCode::kUnavailable, away), true});
   if (is_probe) try_first(shard.name);
-  if (shard.addresses.empty())
-    return done({shard.name, fail(ErrorCode::kUnavailable, "no weftd of it has told its address yet"), true});
-  std::make_shared<Call<Service, Request, Response, Begin>>(*this, shard, site->own, std::move(request),
-                                                            std::move(begin), is_probe, std::move(done))
+  if (shard.addresses.empty()) return done({shard.name, no_address(shard), true});
+  std::make_shared<Call<Service, Request, Response, Begin>>(*this, *site, shard, std::move(request), std::move(begin),
+                                                            is_probe, std::move(done))
       ->start();
 }
 

@@ -105,8 +105,15 @@ struct SiteQueries::State {
     std::size_t count = std::min(shards.size(), kShardsOfPage);
     if (request.page_size() > 0) count = std::min(count, static_cast<std::size_t>(request.page_size()));
     ShardTokens later(shards.begin() + static_cast<std::ptrdiff_t>(count), shards.end());
+    std::map<std::string, ShardPlace> places;  // of the other shards that are asked
+    for (std::size_t i = 0; i < count; ++i) {
+      if (shards[i].first == site->own) continue;
+      auto place = parse_shard_place(shards[i].second);
+      if (!place) return done(tl::unexpected(place.error()));
+      places.emplace(shards[i].first, std::move(*place));
+    }
     const auto gathering = std::make_shared<Gathering<Response>>(
-        count, [later, entries, done](std::vector<ShardAnswer<Response>> answers) mutable {
+        count, [this, later, places, entries, done](std::vector<ShardAnswer<Response>> answers) mutable {
           Response page;
           ShardTokens more;
           for (auto& each : answers) {
@@ -115,12 +122,21 @@ struct SiteQueries::State {
               continue;
             }
             if (!each.answer) return done(tl::unexpected(each.answer.error()));
+            std::string next = each.answer->next_page_token();
+            if (const auto place = places.find(each.shard); place != places.end()) {
+              auto checked = next_place(place->second, static_cast<std::size_t>(entries(*each.answer)->size()), next);
+              if (!checked) {
+                peers.note(each.shard, false, checked.error().message);
+                page.add_missing_shards(each.shard);
+                continue;
+              }
+              next = std::move(*checked);
+            }
             for (auto& entry : *entries(*each.answer)) {
               mark(entry, each.shard);
               *entries(page)->Add() = std::move(entry);
             }
-            if (const std::string& next = each.answer->next_page_token(); !next.empty())
-              more.emplace_back(each.shard, next);
+            if (!next.empty()) more.emplace_back(each.shard, std::move(next));
           }
           more.insert(more.end(), later.begin(), later.end());
           page.set_next_page_token(to_token(more));
@@ -128,9 +144,10 @@ struct SiteQueries::State {
         });
     for (std::size_t i = 0; i < count; ++i) {
       Request part = request;
-      part.set_page_token(shards[i].second);
-      part.set_page_size(request.page_size() / static_cast<std::int32_t>(count));
       const std::string& name = shards[i].first;
+      const auto place = places.find(name);
+      part.set_page_token(place == places.end() ? shards[i].second : place->second.token);
+      part.set_page_size(request.page_size() / static_cast<std::int32_t>(count));
       const SiteShard* const shard = site->find(name);
       if (name == site->own)
         gathering->take(i, {name, local(*snapshot, part), false});
@@ -367,7 +384,8 @@ std::vector<ShardFigures> SiteQueries::figures() const {
   for (const SiteShard& shard : site->shards) {
     const auto found = reached.find(shard.name);
     const bool own = shard.name == site->own;
-    figures.push_back({shard.name, own, own || (found != reached.end() && found->second.answers), shard.epoch});
+    const bool answers = own ? !site->is_left : found != reached.end() && found->second.answers;
+    figures.push_back({shard.name, own, answers, shard.epoch});
   }
   return figures;
 }

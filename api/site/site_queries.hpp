@@ -42,7 +42,7 @@ namespace weft::api {
 struct ShardFigures {
   std::string name;
   bool own = false;
-  bool answers = false;    ///< when it was last asked; always of the own shard
+  bool answers = false;    ///< when it was last asked; of the own one: the site lists it
   std::int64_t epoch = 0;  ///< of its leader, as the database has it
 };
 

@@ -40,4 +40,26 @@ Result<ShardTokens> parse_site_token(std::string_view text) {
   return tokens;
 }
 
+Result<ShardPlace> parse_shard_place(std::string_view text) {
+  ShardPlace place;
+  if (text.empty()) return place;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), place.taken);
+  if (error != std::errc{} || end == text.data() + text.size() || *end != '.')
+    return fail(ErrorCode::kInvalidArgument, "invalid page token");
+  place.token = text.substr(static_cast<std::size_t>(end - text.data()) + 1);
+  return place;
+}
+
+Result<std::string> next_place(const ShardPlace& place, std::size_t entries, const std::string& next) {
+  if (next.empty()) return std::string();
+  const auto refuse = [](const std::string& why) { return fail(ErrorCode::kProtocol, "its list " + why); };
+  if (entries == 0 || next == place.token) return refuse("does not get on: a page is followed by nothing new");
+  if (next.size() > kLongestShardToken)
+    return refuse("has a page token of more than " + std::to_string(kLongestShardToken) + " bytes");
+  // What a person tampered with in a token must not overflow.
+  if (place.taken >= kMostEntriesOfShard || entries >= kMostEntriesOfShard - place.taken)
+    return refuse("does not end after " + std::to_string(kMostEntriesOfShard) + " entries");
+  return std::to_string(place.taken + entries) + '.' + next;
+}
+
 }  // namespace weft::api

@@ -2,6 +2,8 @@
 #pragma once
 // Where a list of a whole site goes on: the page tokens of its shards, in one.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,5 +20,21 @@ using ShardTokens = std::vector<std::pair<std::string, std::string>>;
 std::string to_token(const ShardTokens& tokens);
 /// What to_token() was given. kInvalidArgument for a text that is none.
 Result<ShardTokens> parse_site_token(std::string_view text);
+
+/// What a shard gives at most of one list, over all pages: it cannot keep us asking.
+inline constexpr std::uint64_t kMostEntriesOfShard = 1'000'000;
+/// The longest token of another shard that is passed on, in bytes.
+inline constexpr std::size_t kLongestShardToken = 1024;
+
+/// How far another shard's part of a list is.
+struct ShardPlace {
+  std::uint64_t taken = 0;  ///< entries, in the pages before
+  std::string token{};      ///< of its next page
+};
+/// Reads what next_place() gave; empty: the beginning. kInvalidArgument for another text.
+Result<ShardPlace> parse_shard_place(std::string_view text);
+/// The place after a page with `entries` entries that was asked for at `place`, where the shard says that `next`
+/// follows; empty at the end. kProtocol, with the reason, for a list that does not get on, or does not end.
+Result<std::string> next_place(const ShardPlace& place, std::size_t entries, const std::string& next);
 
 }  // namespace weft::api

@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "daemon/config/schema.hpp"
+#include "daemon/config/value_text.hpp"
 #include "fabric/site.hpp"
 
 // site.*: one weftd, or one pair, of several on one database.
@@ -12,6 +13,10 @@ namespace {
 
 constexpr std::size_t kMostPatterns = 10'000;
 constexpr std::size_t kLongestPattern = 255;
+
+bool is_any(const Address& address) {
+  return address.host == "0.0.0.0" || address.host == "::";
+}
 
 /// It goes into a list with one pattern a line.
 bool is_pattern(const std::string& text) {
@@ -48,8 +53,9 @@ std::vector<Key> site_schema() {
        [](WeftdConfig& c) -> Field { return &c.site.authorities; },
        {},
        "",
-       "PEM file with the CA of the other shards' certificates. Empty: they are asked without TLS. This and the next "
-       "three files are read when a connection to another shard is first made."},
+       "PEM file with the CA of the other shards' certificates. Empty: they are asked without TLS, and a token is sent "
+       "to loopback addresses alone. This and the next three files are read when a connection to another shard is "
+       "first made."},
       {"site.certificate",
        [](WeftdConfig& c) -> Field { return &c.site.certificate; },
        {},
@@ -91,6 +97,14 @@ std::vector<std::pair<std::string, std::string>> site_contradictions(const Weftd
   if (site.certificate.empty() != site.key.empty())
     found.emplace_back(site.key.empty() ? "site.key" : "site.certificate",
                        "must be set too: a certificate and its key go together");
+  const std::string address =
+      site.address.empty() ? format_address(config.listen.grpc) : format_peer(site.address.front());
+  // listen.grpc may be every address, whose host others ask by its name.
+  const bool stays_here = is_loopback_address(address) && (!site.address.empty() || !is_any(config.listen.grpc));
+  if (!site.token_file.empty() && site.authorities.empty() && !stays_here)
+    found.emplace_back("site.token_file",
+                       "would go to the other shards in clear text: set site.authorities, the CA of their "
+                       "certificates");
   if (!site.certificate.empty() && site.authorities.empty())
     found.emplace_back("site.certificate", "takes TLS: set site.authorities too");
   return found;

@@ -79,24 +79,40 @@ inline constexpr const char* kOneAtATime = "SELECT pg_advisory_xact_lock(8313759
 inline constexpr const char* kHasSchema = "SELECT count(*) FROM pg_namespace WHERE nspname = ?";
 /// 1 when there is a table of that name.
 inline constexpr const char* kHasTable = "SELECT CASE WHEN to_regclass(?) IS NULL THEN 0 ELSE 1 END";
-/// The tables of a site: see site_table.hpp. `last_number` is never lowered: the number of a shard that was taken out
-/// is not used again.
+/// The tables of a site: see site_table.hpp. `given` has every number that was given, with the shard that has or had
+/// it, also of one that was taken out; no shard: nobody ever used it. `last_number` is never lowered. `seat` is where a
+/// weftd is, `machine` see loopback_name().
 inline constexpr const char* kCreateSite =
     "CREATE TABLE IF NOT EXISTS weft_site.site (one BIGINT PRIMARY KEY CHECK (one = 1), first_id BIGINT NOT NULL, "
     "elder TEXT NOT NULL, last_number BIGINT NOT NULL); "
     "INSERT INTO weft_site.site VALUES (1, 1, '', 0) ON CONFLICT DO NOTHING; "
     "CREATE TABLE IF NOT EXISTS weft_site.shard (name TEXT COLLATE \"C\" PRIMARY KEY, number BIGINT NOT NULL UNIQUE); "
-    "CREATE TABLE IF NOT EXISTS weft_site.member (shard TEXT COLLATE \"C\" NOT NULL REFERENCES weft_site.shard ON "
-    "DELETE CASCADE, address TEXT NOT NULL, holder TEXT NOT NULL, epoch BIGINT NOT NULL, fabrics TEXT NOT NULL, "
-    "collectors TEXT NOT NULL, updated TIMESTAMPTZ NOT NULL, PRIMARY KEY (shard, address))";
-/// Parameters: shard, address, holder, epoch, fabrics, collectors. Times are the server's.
+    "CREATE TABLE IF NOT EXISTS weft_site.given (number BIGINT PRIMARY KEY, shard TEXT COLLATE \"C\" UNIQUE); "
+    "INSERT INTO weft_site.given SELECT number, name FROM weft_site.shard ON CONFLICT DO NOTHING; "
+    "CREATE TABLE IF NOT EXISTS weft_site.weftd (shard TEXT COLLATE \"C\" NOT NULL REFERENCES weft_site.shard ON "
+    "DELETE CASCADE, seat TEXT NOT NULL, machine TEXT NOT NULL, address TEXT NOT NULL, holder TEXT NOT NULL, epoch "
+    "BIGINT NOT NULL, fabrics TEXT NOT NULL, collectors TEXT NOT NULL, updated TIMESTAMPTZ NOT NULL, PRIMARY KEY "
+    "(shard, seat))";
+/// Parameters: seat, machine, address, holder, epoch, fabrics, collectors, shard, number. Changes no row where the site
+/// does not list that shard. Times are the server's.
 inline constexpr const char* kTellSite =
-    "INSERT INTO weft_site.member VALUES (?, ?, ?, ?, ?, ?, now()) ON CONFLICT (shard, address) DO UPDATE SET holder = "
-    "excluded.holder, epoch = excluded.epoch, fabrics = excluded.fabrics, collectors = excluded.collectors, updated = "
-    "excluded.updated";
+    "INSERT INTO weft_site.weftd SELECT name, ?::TEXT, ?::TEXT, ?::TEXT, ?::TEXT, ?::BIGINT, ?::TEXT, ?::TEXT, now() "
+    "FROM weft_site.shard WHERE name = ? AND number = ? ON CONFLICT (shard, seat) DO UPDATE SET machine = "
+    "excluded.machine, address = excluded.address, holder = excluded.holder, epoch = excluded.epoch, fabrics = "
+    "excluded.fabrics, collectors = excluded.collectors, updated = excluded.updated";
 /// Of that shard, but never all: a shard that is stopped stays known.
 inline constexpr const char* kForgetMembers =
-    "DELETE FROM weft_site.member WHERE shard = ? AND updated < now() - interval '1 hour'";
+    "DELETE FROM weft_site.weftd WHERE shard = ? AND updated < now() - interval '1 hour'";
+/// Takes a shard out, unless a weftd at another seat has told of it. Parameters: name, number, seat.
+inline constexpr const char* kTakeOut =
+    "DELETE FROM weft_site.shard WHERE name = ? AND number = ? AND NOT EXISTS (SELECT 1 FROM weft_site.weftd WHERE "
+    "shard = name AND seat <> ?)";
+/// The shard whose schema is the own one; see shard_schema().
+inline constexpr const char* kShardOfSchema =
+    "SELECT shard FROM weft_site.given WHERE 'weft_shard_' || shard = current_schema()";
+/// 1 where tables may be made in the own schema.
+inline constexpr const char* kMayMakeTables =
+    "SELECT CASE WHEN has_schema_privilege(current_schema(), 'CREATE') THEN 1 ELSE 0 END";
 
 /// After a copy: events are numbered from behind the last one.
 inline constexpr const char* kCountOn =

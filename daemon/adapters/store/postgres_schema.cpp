@@ -40,6 +40,26 @@ struct Found {
   std::size_t version;  ///< of them
 };
 
+/// The shard of a site whose schema is the own one; empty: of none.
+std::string shard_of_schema(Database& database) {
+  Statement own(database, postgres::kOwnSchema);
+  own.query();
+  bool may_be = false;
+  while (own.next()) may_be = own.text(0).starts_with(shard_schema(""));
+  // The site's tables may be others' business.
+  if (!may_be) return {};
+  Statement look(database, postgres::kHasTable);
+  look.query("weft_site.given");
+  bool has_site = false;
+  while (look.next()) has_site = look.integer(0) == 1;
+  std::string shard;
+  if (!has_site) return shard;
+  Statement listed(database, postgres::kShardOfSchema);
+  listed.query();
+  while (listed.next()) shard = listed.text(0);
+  return shard;
+}
+
 /// Connects and looks, without changing anything.
 Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
   const auto address = parse_postgres_address(url);
@@ -69,6 +89,10 @@ Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
     database.fail(ErrorCode::kCorrupt,
                   "its schema contains tables of another program; weftd did not change it. Give weftd a database or a "
                   "schema of its own");
+  if (!found.is_ours && database.number(postgres::kMayMakeTables) == 0)
+    database.fail(ErrorCode::kPermissionDenied,
+                  "the role of store.url may not make tables in its schema: let the schema's owner run GRANT CREATE ON "
+                  "SCHEMA, or make one that the role owns");
   if (found.version > schema.migrations.size())
     database.fail(ErrorCode::kFailedPrecondition,
                   newer_version(found.version, schema.migrations.size()) + "; weftd did not change it");
@@ -145,7 +169,11 @@ Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& sch
   if (!found) return tl::unexpected<Error>(found.error());
   Database& database = found->database;
   PostgresFound result{.name = database.name(), .state = "is reachable, and empty"};
-  if (!found->is_ours) return result;
+  result.shard = shard_of_schema(database);
+  if (!found->is_ours) {
+    if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+    return result;
+  }
   result.state = "is reachable, with schema version " + std::to_string(found->version);
   // What a copy is of is known before it has the row that says so.
   Statement copying(database, "SELECT source FROM copying");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/site_registry.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "daemon/adapters/store/postgres_address.hpp"
@@ -8,6 +10,28 @@
 #include "daemon/platform/runtime/lane.hpp"
 
 namespace weft::store {
+namespace {
+
+/// What a weftd is told of a site that does not list its shard. `before`: what it was told last; null: nothing.
+void show_alone(Site& site, const SiteMember& self, const Site* before) {
+  const SiteShard* const known = before == nullptr ? nullptr : before->find(self.shard);
+  SiteShard own = known == nullptr ? SiteShard{self.shard, self.number, {}} : *known;
+  own.leader = self.epoch > 0 ? self.holder : "";
+  own.epoch = self.epoch;
+  site.shards = {std::move(own)};
+  site.is_left = true;
+}
+
+}  // namespace
+
+std::string loopback_name() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");  // random(4)
+  std::string boot;
+  file >> boot;
+  std::error_code error;
+  const auto network = std::filesystem::read_symlink("/proc/self/ns/net", error);  // namespaces(7)
+  return boot.empty() || error ? std::string() : boot + ' ' + network.string();
+}
 
 Result<std::unique_ptr<SiteRegistry>> SiteRegistry::start(const std::string& url, SiteMember self) {
   auto parsed = parse_postgres_address(url);
@@ -16,6 +40,9 @@ Result<std::unique_ptr<SiteRegistry>> SiteRegistry::start(const std::string& url
   connection->keep_lease();  // short waits, and no mark: the tables are the site's
   std::unique_ptr<SiteRegistry> registry(new SiteRegistry(Database(std::move(connection)), std::move(self)));
   if (auto read = registry->turn(); !read) return tl::unexpected<Error>(read.error());
+  if (registry->site_->is_left)
+    return fail(ErrorCode::kFailedPrecondition, registry->database_.name() + ": the site does not list the shard " +
+                                                    registry->self_.shard + " any more: start weftd again");
   registry->thread_ = std::thread([self = registry.get()] { self->run(); });
   return registry;
 }
@@ -48,14 +75,19 @@ Result<void> SiteRegistry::turn() {
   const auto now = std::chrono::steady_clock::now();
   if (told_ != self || now - told_at_ > kTellSiteEvery) {
     Transaction transaction(database_);
-    write_member(database_, self);
+    const bool is_listed = write_member(database_, self);
     if (auto done = transaction.commit(); !done) return done;
-    told_ = self;
+    told_.reset();
+    if (is_listed) told_ = self;
     told_at_ = now;
   }
-  auto site = std::make_shared<Site>(read_site(database_));
+  auto site = std::make_shared<Site>(read_site(database_, self.machine));
   if (auto outcome = database_.outcome(); !outcome) return outcome;
   site->own = self.shard;
+  if (const SiteShard* const own = site->find(self.shard); own == nullptr || own->number != self.number) {
+    show_alone(*site, self, site_.get());
+    told_.reset();
+  }
   const std::lock_guard lock(mutex_);
   if (!site_ || *site_ != *site) site_ = std::move(site);
   return {};

@@ -22,11 +22,16 @@ inline constexpr std::chrono::seconds kReadSiteEvery{2};
 /// What did not change is told again so often.
 inline constexpr std::chrono::seconds kTellSiteEvery{60};
 
+/// Another text for each loopback network: of the machine since it started, and of the network namespace. Empty where
+/// the system does not tell.
+std::string loopback_name();
+
 /// Reads the site's tables, and keeps the row of this weftd there up to date. While the database is away, what was read
 /// last stays. All members may be called from any thread.
 class SiteRegistry {
  public:
-  /// `url` as of StoreOptions; join_site() was called. Reads once before it returns; fails when that does.
+  /// `url` as of StoreOptions; join_site() was called, and gave `self.number`. Reads once before it returns; fails when
+  /// that does, and with kFailedPrecondition where the site does not list the shard any more.
   static Result<std::unique_ptr<SiteRegistry>> start(const std::string& url, SiteMember self);
   /// The thread ends. What it told stays: others ask, and say that nobody answers.
   ~SiteRegistry();
@@ -35,7 +40,8 @@ class SiteRegistry {
 
   /// What this weftd is and owns from now on.
   void tell(std::string holder, std::int64_t epoch, std::string fabrics);
-  /// The site as it was read last. Never null.
+  /// The site as it was read last. Never null. A shard that the site lists no more is told so (Site::is_left), and is
+  /// not entered again.
   SitePtr site() const;
 
  private:

@@ -50,9 +50,8 @@ std::vector<std::string> lines(const std::string& text) {
   return all;
 }
 
-/// The number of the shard; 0: it has none yet.
-std::uint64_t number_of(Database& database, const std::string& shard) {
-  Statement known(database, "SELECT number FROM weft_site.shard WHERE name = ?");
+std::uint64_t number_of(Database& database, const char* sql, const std::string& shard) {
+  Statement known(database, sql);
   known.query(shard);
   std::uint64_t number = 0;
   while (known.next()) number = known.bits(0);
@@ -70,73 +69,138 @@ std::uint64_t next_id_in(Database& database, const std::string& schema) {
   return next < 1 ? 1 : static_cast<std::uint64_t>(next);
 }
 
+/// A number that no other shard has or had with ids.
+std::uint64_t unused_number(Database& database, const std::string& schema, const std::string& shard) {
+  const auto last = static_cast<std::uint64_t>(database.number("SELECT last_number FROM weft_site.site"));
+  const auto freed =
+      static_cast<std::uint64_t>(database.number("SELECT count(*) FROM weft_site.given WHERE shard IS NULL"));
+  const std::uint64_t next_id = next_id_in(database, schema);
+  auto number = static_cast<std::uint64_t>(
+      database.number("SELECT coalesce(min(number), 0) FROM weft_site.given WHERE shard IS NULL"));
+  if (number == 0) number = last + 1;
+  if (number >= kMostShards)
+    database.fail(ErrorCode::kResourceExhausted,
+                  "the site has had " + std::to_string(last) +
+                      " shards already, which is the most that it can have; the guide, site.md, says how to take back "
+                      "the number of one that never gave an id");
+  if (last > freed && next_id > 1)
+    database.fail(ErrorCode::kFailedPrecondition,
+                  "the schema " + schema +
+                      " has incidents or plans of a weftd on its own, whose ids other shards may have given too: only "
+                      "the first shard of a site may bring them");
+  Statement(database, "UPDATE weft_site.site SET last_number = greatest(last_number, ?::BIGINT)").run(number);
+  Statement(database,
+            "INSERT INTO weft_site.given VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET shard = excluded.shard")
+      .run(number, shard);
+  if (last == freed && next_id > 1)
+    Statement(database, "UPDATE weft_site.site SET first_id = ?, elder = ?").run(next_id, shard);
+  return number;
+}
+
+/// What join_site() does within its transaction.
+SiteFound join(Database& database, const std::string& shard) {
+  const std::string schema = shard_schema(shard);
+  SiteFound found;
+  SitePlace& place = found.place;
+  database.run(postgres::kOneAtATime);
+  if (!has_schema(database, "weft_site")) database.run("CREATE SCHEMA weft_site");
+  found.has_schema = has_schema(database, schema);
+  if (!found.has_schema) database.run(("CREATE SCHEMA " + schema).c_str());
+  database.run(postgres::kCreateSite);
+  place.number = number_of(database, "SELECT number FROM weft_site.shard WHERE name = ?", shard);
+  place.is_new = place.number == 0;
+  if (place.is_new && !database.failed()) {
+    place.number = number_of(database, "SELECT number FROM weft_site.given WHERE shard = ?", shard);
+    place.is_unused = place.number == 0;
+    if (place.is_unused) place.number = unused_number(database, schema, shard);
+    Statement(database, "INSERT INTO weft_site.shard VALUES (?, ?)").run(shard, place.number);
+  }
+  place.first_id = static_cast<std::uint64_t>(database.number("SELECT first_id FROM weft_site.site"));
+  return found;
+}
+
+/// Of a weftd of the shard. `is_here`: on this machine.
+void add_address(SiteShard& shard, const std::string& address, bool is_here) {
+  std::vector<std::string>& addresses = shard.addresses;
+  // Both weftd of a pair may be behind one.
+  if (address.empty() || addresses.size() >= kMostMembers || std::ranges::find(addresses, address) != addresses.end())
+    return;
+  if (is_here || !is_loopback_address(address)) {
+    addresses.push_back(address);
+    shard.trouble.clear();
+  } else if (addresses.empty()) {
+    shard.trouble =
+        "its address " + address + " is a loopback address of another host: set site.address or listen.grpc there";
+  }
+}
+
 }  // namespace
 
 Result<SitePlace> join_site(const std::string& url, const std::string& shard) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  Database& database = *opened;
-  const std::string schema = shard_schema(shard);
-  SitePlace place;
-  Transaction transaction(database);
-  database.run(postgres::kOneAtATime);
-  if (!has_schema(database, "weft_site")) database.run("CREATE SCHEMA weft_site");
-  if (!has_schema(database, schema)) database.run(("CREATE SCHEMA " + schema).c_str());
-  database.run(postgres::kCreateSite);
-  place.number = number_of(database, shard);
-  if (place.number == 0 && !database.failed()) {
-    const auto last = static_cast<std::uint64_t>(database.number("SELECT last_number FROM weft_site.site"));
-    const std::uint64_t next_id = next_id_in(database, schema);
-    place.number = last + 1;
-    if (place.number >= kMostShards)
-      database.fail(ErrorCode::kResourceExhausted,
-                    "the site has had " + std::to_string(last) + " shards already, which is the most that it can have");
-    if (last > 0 && next_id > 1)
-      database.fail(
-          ErrorCode::kFailedPrecondition,
-          "the schema " + schema +
-              " has incidents or plans of a weftd on its own, whose ids other shards may have given too: only "
-              "the first shard of a site may bring them");
-    Statement(database, "INSERT INTO weft_site.shard VALUES (?, ?)").run(shard, place.number);
-    Statement(database, "UPDATE weft_site.site SET last_number = ?").run(place.number);
-    if (last == 0 && next_id > 1)
-      Statement(database, "UPDATE weft_site.site SET first_id = ?, elder = ?").run(next_id, shard);
-  }
-  place.first_id = static_cast<std::uint64_t>(database.number("SELECT first_id FROM weft_site.site"));
-  if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(may_not_create(done.error(), schema));
-  return place;
+  Transaction transaction(*opened);
+  const SiteFound found = join(*opened, shard);
+  if (auto done = transaction.commit(); !done)
+    return tl::unexpected<Error>(may_not_create(done.error(), shard_schema(shard)));
+  return found.place;
 }
 
 Result<SiteFound> look_at_site(const std::string& url, const std::string& shard) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  SiteFound found{.has_schema = has_schema(*opened, shard_schema(shard)), .text = {}};
+  Transaction transaction(*opened);  // never committed
+  SiteFound found = join(*opened, shard);
+  if (auto outcome = opened->outcome(); !outcome)
+    return tl::unexpected<Error>(may_not_create(outcome.error(), shard_schema(shard)));
   if (!found.has_schema)
-    found.text = opened->name() + " is reachable, without a schema " + shard_schema(shard) + " yet";
-  if (auto outcome = opened->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+    found.text = opened->name() + " is reachable, without a schema " + shard_schema(shard) + " yet: shard " + shard +
+                 " would be new, with number " + std::to_string(found.place.number);
   return found;
 }
 
-void write_member(Database& database, const SiteMember& member) {
-  Statement(database, postgres::kTellSite)
-      .run(member.shard, member.address, member.holder, member.epoch, member.fabrics, member.collectors);
-  Statement(database, postgres::kForgetMembers).run(member.shard);
+Result<bool> leave_site(const std::string& url, const std::string& shard, const SitePlace& place,
+                        const std::string& seat) {
+  auto opened = open_site(url);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  Database& database = *opened;
+  Transaction transaction(database);
+  database.run(postgres::kOneAtATime);
+  bool is_out = next_id_in(database, shard_schema(shard)) == 1 || !place.is_unused;
+  if (is_out) {
+    Statement(database, postgres::kTakeOut).run(shard, place.number, seat);
+    is_out = database.changes() == 1;
+  }
+  if (is_out && place.is_unused)
+    Statement(database, "UPDATE weft_site.given SET shard = NULL WHERE number = ?").run(place.number);
+  if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
+  return is_out;
 }
 
-Site read_site(Database& database) {
+bool write_member(Database& database, const SiteMember& member) {
+  Statement(database, postgres::kTellSite)
+      .run(member.seat, member.machine, member.address, member.holder, member.epoch, member.fabrics, member.collectors,
+           member.shard, member.number);
+  if (database.failed() || database.changes() == 0) return false;
+  Statement(database, postgres::kForgetMembers).run(member.shard);
+  return true;
+}
+
+Site read_site(Database& database, const std::string& machine) {
   Site site;
-  Statement first(database, "SELECT first_id, elder FROM weft_site.site");
+  Statement first(database, "SELECT first_id, elder, (" + std::string(postgres::kIdentity) + ") FROM weft_site.site");
   first.query();
   while (first.next()) {
     site.first_id = first.bits(0);
     site.elder = first.text(1);
+    site.database = first.text(2);
   }
   // A leader's first, the newest of those that led; then those that spoke last.
   Statement members(
       database,
       "SELECT s.name, s.number, coalesce(m.address, ''), coalesce(m.holder, ''), coalesce(m.epoch, 0), "
-      "coalesce(m.fabrics, ''), coalesce(m.collectors, '') FROM weft_site.shard s LEFT JOIN "
-      "weft_site.member m ON m.shard = s.name ORDER BY s.name, coalesce(m.epoch, 0) DESC, m.updated DESC");
+      "coalesce(m.fabrics, ''), coalesce(m.collectors, ''), coalesce(m.machine, '') FROM weft_site.shard s LEFT JOIN "
+      "weft_site.weftd m ON m.shard = s.name ORDER BY s.name, coalesce(m.epoch, 0) DESC, m.updated DESC");
   members.query();
   while (members.next()) {
     const std::string name = members.text(0);
@@ -150,9 +214,8 @@ Site read_site(Database& database) {
       shard.collectors = lines(members.text(6));
       site.shards.push_back(std::move(shard));
     }
-    std::vector<std::string>& addresses = site.shards.back().addresses;
-    if (const std::string address = members.text(2); !address.empty() && addresses.size() < kMostMembers)
-      addresses.push_back(address);
+    const std::string address = members.text(2), where = members.text(7);
+    add_address(site.shards.back(), address, !where.empty() && where == machine);
   }
   return site;
 }

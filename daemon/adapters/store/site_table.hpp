@@ -17,6 +17,8 @@ namespace weft::store {
 struct SitePlace {
   std::uint64_t number = 0;    ///< of the shard; see id_series.hpp
   std::uint64_t first_id = 1;  ///< see Site
+  bool is_new = false;         ///< the site did not list the shard before
+  bool is_unused = false;      ///< the number was never its before
   /// Ids to come, where the shard's own tables know of `next`.
   IdSeries ids(std::uint64_t next) const {
     return IdSeries::of_shard(number == 0 || next > first_id ? next : first_id, number);
@@ -26,16 +28,23 @@ struct SitePlace {
 /// What join_site() would find.
 struct SiteFound {
   bool has_schema = false;  ///< of the shard
-  std::string text;         ///< for people, where it has none
+  SitePlace place{};        ///< that it would get
+  std::string text;         ///< for people, where it has no schema
 };
 
 /// Makes what is missing of the site's tables and of the shard's schema, in one transaction, and gives the shard its
-/// number, the same one each time. `url` as of StoreOptions. kPermissionDenied, with what to do, where the role may not
-/// make schemas and they are missing; kFailedPrecondition for a shard with incidents or plans of its own that
-/// comes to a site with other shards; kResourceExhausted when the site has kMostShards - 1.
+/// number, the same one each time, also when it was taken out meanwhile. `url` as of StoreOptions. kPermissionDenied,
+/// with what to do, where the role may not make schemas and they are missing; kFailedPrecondition for a shard with
+/// incidents or plans of its own that comes to a site with other shards; kResourceExhausted when the site has
+/// kMostShards - 1.
 Result<SitePlace> join_site(const std::string& url, const std::string& shard);
-/// Looks only.
+/// Does the same and takes all of it back: fails where join_site() would.
 Result<SiteFound> look_at_site(const std::string& url, const std::string& shard);
+/// Undoes what a join_site() with `place.is_new` did to the list of shards, after a start that failed, and frees the
+/// number if it is unused and no id was given. `seat`: of the weftd that joined. False: left as it is, because another
+/// weftd has joined or an id was given. The schema stays.
+Result<bool> leave_site(const std::string& url, const std::string& shard, const SitePlace& place,
+                        const std::string& seat);
 
 /// What a weftd says of itself to its site.
 struct SiteMember {
@@ -45,13 +54,17 @@ struct SiteMember {
   std::int64_t epoch = 0;    ///< of the lease that it has; 0: it stands by
   std::string fabrics{};     ///< one a line
   std::string collectors{};  ///< one a line
+  std::uint64_t number = 0;  ///< of the shard
+  std::string seat{};        ///< where this weftd is: the same after a restart, another one for each weftd of a shard
+  std::string machine{};     ///< of loopback_name()
   bool operator==(const SiteMember&) const = default;
 };
 
-/// In place of what that weftd said before; forgets others of the shard that said nothing for an hour. Failures stay in
-/// the Database.
-void write_member(Database& database, const SiteMember& member);
-/// All shards, and what their weftd say of them; `own` is left empty. Failures stay in the Database.
-Site read_site(Database& database);
+/// In place of what that weftd said before; forgets others of the shard that said nothing for an hour. False: the site
+/// does not list the shard with that number, and nothing is written. Failures stay in the Database.
+bool write_member(Database& database, const SiteMember& member);
+/// All shards, and what their weftd say of them; `own` is left empty. `machine`: of loopback_name(), here; loopback
+/// addresses of others are left out. Failures stay in the Database.
+Site read_site(Database& database, const std::string& machine);
 
 }  // namespace weft::store

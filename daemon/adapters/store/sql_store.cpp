@@ -35,6 +35,17 @@ std::size_t stored_in_front(std::span<const AuditRecord> records, std::span<cons
   return count;
 }
 
+/// Whether a weftd with these options may use what was found.
+Result<void> check_postgres(const std::filesystem::path& state_dir, const StoreOptions& options,
+                            const PostgresFound& found) {
+  if (!found.shard.empty() && found.shard != options.shard)
+    return fail(ErrorCode::kFailedPrecondition,
+                found.name + ": its schema is that of shard " + found.shard +
+                    " of a site, and this weftd is not that shard: set site.shard = \"" + found.shard +
+                    "\", or give it another schema (search_path, in store.url or of the role)");
+  return check_mark_for_postgres(state_dir, found);
+}
+
 Result<Database> open_state(const std::filesystem::path& state_dir, const StoreOptions& options) {
   const std::string url = shard_url(options.url, options.shard);
   if (url.empty()) {
@@ -43,7 +54,7 @@ Result<Database> open_state(const std::filesystem::path& state_dir, const StoreO
   }
   const auto found = look_at_postgres(url, state_schema());
   if (!found) return tl::unexpected<Error>(found.error());
-  if (auto checked = check_mark_for_postgres(state_dir, *found); !checked)
+  if (auto checked = check_postgres(state_dir, options, *found); !checked)
     return tl::unexpected<Error>(checked.error());
   auto database = open_postgres(url, state_schema(), options.stands_by ? Opening::kFollow : Opening::kTake);
   if (!database) return database;
@@ -65,7 +76,7 @@ Result<std::string> check_store(const std::filesystem::path& state_dir, const St
   }
   const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
   if (!found) return tl::unexpected<Error>(found.error());
-  return check_mark_for_postgres(state_dir, *found).map([&found] { return found->name + ' ' + found->state; });
+  return check_postgres(state_dir, options, *found).map([&found] { return found->name + ' ' + found->state; });
 }
 
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir, const StoreOptions& options) {

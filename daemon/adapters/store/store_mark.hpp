@@ -18,6 +18,7 @@ struct PostgresFound {
   std::uint64_t next_incident = 0;
   std::uint64_t audit_records = 0;
   bool is_unfinished = false;  ///< it is a copy that is not whole yet
+  std::string shard{};         ///< of a site, whose schema it is; empty: of none
 };
 
 /// What is said of such a copy.

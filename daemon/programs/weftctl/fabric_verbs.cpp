@@ -173,7 +173,9 @@ void print_shards(const Session& session, const v1::Status& status) {
                                     ? "not known"
                                     : std::to_string(open.critical()) + " critical, " + std::to_string(open.warning()) +
                                           " warning, " + std::to_string(open.info()) + " info";
-    const char* state = shard.own() ? "this weftd's own" : shard.answers() ? "answers" : "does not answer";
+    const char* state = shard.answers() ? shard.own() ? "this weftd's own" : "answers"
+                        : shard.own()   ? "taken out"
+                                        : "does not answer";
     table.add({shard.name(), state, joined(shard.addresses()), shard.leader(), joined(shard.fabrics()),
                figures + (shard.trouble().empty() ? "" : "; " + shard.trouble())});
   }

@@ -20,7 +20,6 @@
 #include "daemon/adapters/store/lease.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/site_registry.hpp"
-#include "daemon/config/value_text.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/unkillable.hpp"
@@ -36,6 +35,7 @@
 #include "daemon/programs/weftd/role_keeper.hpp"
 #include "daemon/programs/weftd/security.hpp"
 #include "daemon/programs/weftd/self_metrics.hpp"
+#include "daemon/programs/weftd/site_membership.hpp"
 #include "daemon/programs/weftd/subnet_watchers.hpp"
 #include "daemon/programs/weftd/telemetry_inbox.hpp"
 
@@ -84,17 +84,6 @@ std::string run_digits(const store::Lease* lease) {
   return text.data();
 }
 
-// Where a collector or a person would ask this weftd.
-std::string own_address(const config::WeftdConfig& config) {
-  if (!config.site.address.empty()) return config::format_peers(config.site.address).front();
-  std::string host = config.listen.grpc.host;
-  if (host.empty() || host == "0.0.0.0" || host == "::") {
-    std::array<char, 256> name{};
-    host = ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
-  }
-  return host + ':' + std::to_string(config.listen.grpc.port);
-}
-
 // How many children were killed and have not ended. Each is logged once: `told` are those of the call before.
 std::size_t tell_unkillable(std::set<pid_t>& told) {
   std::set<pid_t> all;
@@ -106,22 +95,6 @@ std::size_t tell_unkillable(std::set<pid_t>& told) {
   }
   told = std::move(all);
   return told.size();
-}
-
-store::SiteMember site_member(const config::WeftdConfig& config, std::string address) {
-  store::SiteMember member{config.site.shard, std::move(address), store::holder_name()};
-  for (const std::string& pattern : config.site.collectors) member.collectors += pattern + '\n';
-  return member;
-}
-
-api::ClientSecurity site_security(const config::SiteConfig& site) {
-  return {site.authorities, site.certificate, site.key, site.token_file, {}};
-}
-
-std::string fabric_lines(const std::vector<FabricView>& fabrics) {
-  std::string lines;
-  for (const FabricView& fabric : fabrics) lines += fabric.name + '\n';
-  return lines;
 }
 
 api::TelemetryLimits telemetry_limits(const config::Telemetry& telemetry) {
@@ -170,13 +143,15 @@ void tell_role(const store::LeaseView& view) {
 enum class End : std::uint8_t { kStopped, kLost };
 
 /// Until weftd is stopped, or until another weftd has taken the database.
-Result<End> run_once(const config::WeftdConfig& config) {
+Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   const SystemClock clock;
   ExpectedTopology expected_topology(config.infiniband.expected_topology, read_expected_topology);
   auto expected = expected_topology.open();
   if (!expected) return fail(ErrorCode::kInvalidArgument, expected.error().message);
   if (const auto names = sweeper::read_node_names(config.infiniband.node_name_map); !names)
     logger("infiniband")->warn("nodes keep their descriptions as names: {}", names.error().message);
+  auto enrolment = Enrolment::begin(config, starts);
+  if (!enrolment) return tl::unexpected(enrolment.error());
   auto store = store::open_store(config.state_dir, store_options(config));
   if (!store) return tl::unexpected(store.error());
   auto security = Security::open(config.security, clock);
@@ -200,7 +175,7 @@ Result<End> run_once(const config::WeftdConfig& config) {
   const bool leads = !lease || epoch;
   std::unique_ptr<store::SiteRegistry> registry;
   if (!config.site.shard.empty()) {
-    auto started = store::SiteRegistry::start(config.store.url, site_member(config, own_address(config)));
+    auto started = store::SiteRegistry::start(config.store.url, site_member(config, enrolment->number()));
     if (!started) return tl::unexpected(started.error());
     registry = std::move(*started);
   }
@@ -316,10 +291,12 @@ Result<End> run_once(const config::WeftdConfig& config) {
         metrics.set_fabric(took->first, took->second, 0, 0);
     sd_notify(0, "WATCHDOG=1");
   });
+  bool has_left = false;
   Beat look_at_site(main, store::kReadSiteEvery, [&] {
     const Leadership& now = role->leadership();
     registry->tell(store::holder_name(), now.leads ? now.epoch : 0, fabric_lines(publication.load()->fabrics));
     core.show(registry->site());
+    tell_membership(*registry->site(), has_left);
     site.probe();
     metrics.set(site.figures());
   });
@@ -365,6 +342,7 @@ Result<End> run_once(const config::WeftdConfig& config) {
   beat.start();
   if ((*security)->is_guarded() || expected_topology.is_configured()) look_at_files.start();
   if (registry) look_at_site.start();
+  enrolment->keep();
   sd_notify(0, "READY=1");
   main.run();
 
@@ -390,8 +368,8 @@ Result<End> run_once(const config::WeftdConfig& config) {
 }  // namespace
 
 Result<void> run(const config::WeftdConfig& config) {
-  while (true) {
-    const auto ended = run_once(config);
+  for (bool starts = true;; starts = false) {
+    const auto ended = run_once(config, starts);
     if (!ended) return tl::unexpected(ended.error());
     if (*ended == End::kStopped) return {};
   }

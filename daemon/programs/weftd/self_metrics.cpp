@@ -58,8 +58,8 @@ struct SelfMetrics::Families {
             "1 while the file of infiniband.expected_topology is invalid and the previous one stays in use.");
   Family<Gauge>& planned = gauge("weft_expected_topology_links", "Links that the expected topology plans.");
   std::vector<std::string> shards{};  ///< that have metrics
-  Family<Gauge>& shard_answers =
-      gauge("weft_shard_answers", "1 while this shard of the site answers this weftd; always 1 for its own.");
+  Family<Gauge>& shard_answers = gauge(
+      "weft_shard_answers", "1 while this shard of the site answers this weftd. Its own: 1 while the site lists it.");
   Family<Gauge>& shard_epoch =
       gauge("weft_shard_epoch", "Epoch of the shard's leader, as the database has it; 0: none has told yet.");
   Family<Gauge>& unkillable = gauge(

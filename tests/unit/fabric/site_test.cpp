@@ -54,6 +54,25 @@ TEST(IdSeries, OfAShardGoesOnBehindWhatWasGiven) {
   EXPECT_EQ(IdSeries::of_shard(403, 2).next(), 502U);
 }
 
+TEST(Site, LoopbackAddressesMeanWhoeverReadsThem) {
+  for (const char* address :
+       {"127.0.0.1:9641", "127.8.9.1:1", "127.1:1", "0.0.0.0:9641", "0:1", "[::1]:9641", "[::]:1",
+        "[0:0:0:0:0:0:0:1]:1", "[::ffff:127.0.0.1]:1", "localhost:9641", "LocalHost.:1", "me.localhost:1"})
+    EXPECT_TRUE(is_loopback_address(address)) << address;
+  for (const char* address : {"mgmt1:9641", "10.0.0.127:1", "128.0.0.1:1", "[2001:db8::1]:1", "[::11]:1", "[1::]:1",
+                              "[::ffff:10.0.0.1]:1", "localhost.example:1", "notlocalhost:1", "127host:1", ":1", ""})
+    EXPECT_FALSE(is_loopback_address(address)) << address;
+}
+
+TEST(Site, AShardThatTheSiteListsNoMoreHasNoIdentity) {
+  Site site = two_shards();
+  site.database = "7.1";
+  EXPECT_EQ(own_identity(site), "7.1/1/north");
+  EXPECT_EQ(shard_identity(site, site.shards[1]), "7.1/2/south");
+  site.is_left = true;
+  EXPECT_EQ(own_identity(site), "");
+}
+
 TEST(Site, KnowsWhoGaveAnId) {
   Site site = two_shards();
   EXPECT_EQ(site.owner_of(301)->name, "north");

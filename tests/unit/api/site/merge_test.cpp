@@ -37,6 +37,25 @@ TEST(SiteToken, GoesRoundWithAnyText) {
     EXPECT_FALSE(parse_site_token(bad)) << bad;
 }
 
+TEST(SiteToken, AListOfAnotherShardGetsOnAndEnds) {
+  const auto first = next_place({}, 100, "INC-7");
+  ASSERT_TRUE(first);
+  const auto place = parse_shard_place(*first);
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->taken, 100U);
+  EXPECT_EQ(place->token, "INC-7");
+  EXPECT_EQ(next_place(*place, 5, ""), "") << "its end";
+  EXPECT_EQ(*next_place(*place, 5, "INC-9"), "105.INC-9");
+  for (const auto& [entries, next] : {std::pair{std::size_t{0}, std::string("INC-9")},
+                                      {5, "INC-7"},
+                                      {5, std::string(kLongestShardToken + 1, 'x')},
+                                      {kMostEntriesOfShard, "INC-9"}})
+    EXPECT_EQ(next_place(*place, entries, next).error().code, ErrorCode::kProtocol) << entries;
+  EXPECT_FALSE(next_place({~std::uint64_t{0}, "a"}, 1, "b")) << "a token that a client made up";
+  for (const char* bad : {"INC-7", "5", ".x", "-1.x", "99999999999999999999.x"})
+    EXPECT_FALSE(parse_shard_place(bad)) << bad;
+}
+
 TEST(MergeHealth, TheWorstVerdictWithAllReasons) {
   auto healthy = health_at("n", Verdict::HEALTHY, "ib0");
   auto degraded = health_at("n", Verdict::DEGRADED, "ib1");

@@ -8,6 +8,8 @@
 
 #include <future>
 #include <set>
+#include <thread>
+#include <tuple>
 
 #include "api/grpc/server.hpp"
 #include "tests/unit/api/no_commands.hpp"
@@ -170,6 +172,92 @@ TEST_F(SiteQueriesTest, WhatDoesNotAnswerIsNamed) {
   EXPECT_TRUE(status.shards(1).answers());
   EXPECT_FALSE(status.shards(2).answers());
   EXPECT_NE(status.shards(2).trouble(), "");
+}
+
+TEST_F(SiteQueriesTest, OnlyTheShardThatIsMeantIsBelieved) {
+  Shard other(clock);
+  const auto told = [&](const std::string& id, const char* own, std::uint64_t number) {
+    publish(other, own, number);
+    auto snapshot = std::make_shared<Snapshot>(*other.publication.load());
+    auto site = std::make_shared<Site>(*snapshot->site);
+    site->database = id;
+    site->shards.back().number = number;
+    site->is_left = number == 0;
+    snapshot->site = id.empty() ? nullptr : site;
+    other.publication.publish(snapshot);
+  };
+  const auto ask_at = [&](const std::vector<std::string>& addresses) {
+    auto snapshot = std::make_shared<Snapshot>(*north.publication.load());
+    auto site = std::make_shared<Site>(*snapshot->site);
+    site->database = "site";
+    site->shards[1].addresses = addresses;
+    snapshot->site = site;
+    north.publication.publish(snapshot);
+  };
+  const auto trouble = [&] { return north.site.status().shards(1).trouble(); };
+  for (const auto& [id, own, number, what] :
+       {std::tuple{"site", "north", 1, "shard 1/north answers at "},
+        std::tuple{"site", "south", 3, "shard 3/south answers at "},
+        std::tuple{"copy", "south", 2, "shard 2/south of another site answers at "},
+        std::tuple{"", "south", 2, "it does not say which shard it is"},
+        std::tuple{"site", "south", 0, "it does not say which"}}) {
+    told(id, own, static_cast<std::uint64_t>(number));
+    ask_at({});  // what was known of it is forgotten
+    north.site.probe();
+    ask_at({other.address()});
+    north.site.probe();
+    for (int i = 0; i < 1000 && trouble().find(other.address()) == std::string::npos; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_NE(trouble().find(what), std::string::npos) << what << ": " << trouble();
+    const auto page = list();
+    EXPECT_EQ(page->incidents_size(), 5) << what;
+    ASSERT_EQ(page->missing_shards_size(), 1) << what;
+    EXPECT_EQ(page->missing_shards(0), "south");
+    EXPECT_EQ(get("INC-102").error().code, ErrorCode::kUnavailable) << what;
+  }
+}
+
+TEST_F(SiteQueriesTest, AnotherShardAtTheFirstAddressIsPassedOver) {
+  auto snapshot = std::make_shared<Snapshot>(*north.publication.load());
+  auto site = std::make_shared<Site>(*snapshot->site);
+  site->shards[1].addresses = {north.address(), south.address()};
+  snapshot->site = site;
+  north.publication.publish(snapshot);
+  EXPECT_EQ(list()->incidents_size(), 10);
+  EXPECT_EQ(get("INC-102")->shard(), "south");
+}
+
+TEST_F(SiteQueriesTest, AShardRefusesAQuestionForAnother) {
+  auto stub = v1::IncidentService::NewStub(grpc::CreateChannel(south.address(), grpc::InsecureChannelCredentials()));
+  for (const auto& [meant, code] :
+       {std::pair{"/2/south", grpc::StatusCode::OK}, std::pair{"/1/north", grpc::StatusCode::FAILED_PRECONDITION}}) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    context.AddMetadata("weft-asked-by-shard", "north");
+    context.AddMetadata("weft-meant-shard", meant);
+    v1::ListIncidentsResponse page;
+    EXPECT_EQ(stub->List(&context, {}, &page).error_code(), code);
+    const auto& told = context.GetServerInitialMetadata();
+    ASSERT_EQ(told.count("weft-answering-shard"), 1U);
+    EXPECT_EQ(told.find("weft-answering-shard")->second, "/2/south");
+  }
+}
+
+TEST_F(SiteQueriesTest, ATokenGoesNowhereInClearTextButToThisMachine) {
+  SiteQueries with_token(north.publication, clock, {{}, {}, {}, {}, "secret"});
+  const auto page_at = [&](const std::string& address) {
+    auto snapshot = std::make_shared<Snapshot>(*north.publication.load());
+    auto site = std::make_shared<Site>(*snapshot->site);
+    site->shards[1].addresses = {address};
+    snapshot->site = site;
+    north.publication.publish(snapshot);
+    return wait<v1::ListIncidentsResponse>([&](auto done) { with_token.list_incidents({}, done); });
+  };
+  EXPECT_EQ(page_at(south.address())->incidents_size(), 10);
+  const auto page = page_at("mgmt9.invalid:9641");
+  ASSERT_EQ(page->missing_shards_size(), 1);
+  EXPECT_EQ(with_token.status().shards(1).trouble(),
+            "site.token_file is not sent to mgmt9.invalid:9641 in clear text: set site.authorities for TLS");
 }
 
 TEST_F(SiteQueriesTest, AShardThatIsBackIsFoundByTheNextProbe) {

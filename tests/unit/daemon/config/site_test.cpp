@@ -42,5 +42,16 @@ TEST(SiteConfig, WhatGoesTogetherIsAskedFor) {
   EXPECT_THAT(site_errors_of(shard + "certificate = \"/c\"\nkey = \"/k\"\n"), HasSubstr("set site.authorities too"));
 }
 
+TEST(SiteConfig, ATokenStaysOnThisMachineWithoutTls) {
+  const std::string shard = std::string(kDatabase) + "[site]\nshard = \"a\"\ntoken_file = \"/t\"\n";
+  const std::string anywhere = "[security]\nallow_plain_text = true\n[listen]\ngrpc = \"0.0.0.0:9641\"\n";
+  constexpr const char* kRefused = "site.token_file: would go to the other shards in clear text: set site.authorities";
+  EXPECT_EQ(site_errors_of(shard), "") << "listen.grpc is a loopback address";
+  EXPECT_THAT(site_errors_of(shard + anywhere), HasSubstr(kRefused));
+  EXPECT_THAT(site_errors_of(shard + "address = \"mgmt1:9641\"\n"), HasSubstr(kRefused));
+  EXPECT_EQ(site_errors_of(shard + "authorities = \"/a\"\n" + anywhere), "");
+  EXPECT_EQ(site_errors_of(shard + "address = \"localhost:9641\"\n" + anywhere), "");
+}
+
 }  // namespace
 }  // namespace weft::config

@@ -3,10 +3,13 @@
 
 #include "daemon/adapters/store/site_table.hpp"
 
+#include <functional>
 #include <thread>
 
 #include "daemon/adapters/store/lease.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
+#include "daemon/adapters/store/postgres_schema.hpp"
+#include "daemon/adapters/store/schema.hpp"
 #include "daemon/adapters/store/site_registry.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
@@ -24,6 +27,20 @@ class SiteTest : public OnEachEngine {
     if (store) return std::move(*store);
     ADD_FAILURE() << store.error().message;
     return nullptr;
+  }
+  /// A weftd of that shard, which has joined; `address` is also where it is.
+  static SiteMember member(const std::string& shard, std::uint64_t number, const std::string& address) {
+    SiteMember member{shard, address, address + ", process 1"};
+    member.number = number;
+    member.seat = address;
+    member.machine = "here";
+    return member;
+  }
+  /// Starts a registry and waits until it has read the site anew, `change` being done before.
+  static SitePtr next_of(const SiteRegistry& registry, const std::function<bool(const Site&)>& wanted) {
+    for (int i = 0; i < 1000 && !wanted(*registry.site()); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return registry.site();
   }
   Database by_psql() const { return Database(std::move(*PostgresConnection::open(*parse_postgres_address(url)))); }
 
@@ -88,22 +105,188 @@ TEST_P(SiteTest, OnlyTheFirstShardBringsIdsOfItsOwn) {
   const auto refused = join_site(url, "younger");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kFailedPrecondition);
-  EXPECT_EQ(read_site(database).elder, "elder");
+  EXPECT_EQ(read_site(database, "").elder, "elder");
 }
 
 TEST_P(SiteTest, TheRegistryTellsTheOthers) {
   ASSERT_TRUE(join_site(url, "north"));
   ASSERT_TRUE(join_site(url, "south"));
-  const auto leader = SiteRegistry::start(url, {"north", "a:1", "a, process 1", 4, "ib0\nib1\n", "gpu-*\n"});
+  const auto leader =
+      SiteRegistry::start(url, {"north", "a:1", "a, process 1", 4, "ib0\nib1\n", "gpu-*\n", 1, "a", "here"});
   ASSERT_TRUE(leader) << leader.error().message;
-  const auto standby = SiteRegistry::start(url, {"north", "b:1", "b, process 2"});
-  const auto south = SiteRegistry::start(url, {"south", "c:1", "c, process 3"});
+  const auto standby = SiteRegistry::start(url, member("north", 1, "b:1"));
+  const auto south = SiteRegistry::start(url, member("south", 2, "c:1"));
   ASSERT_TRUE(standby && south);
   const SitePtr site = (*south)->site();
   EXPECT_EQ(site->own, "south");
   const SiteShard north = *site->find("north");
   EXPECT_EQ(north, (SiteShard{"north", 1, "a, process 1", 4, {"a:1", "b:1"}, {"ib0", "ib1"}, {"gpu-*"}}));
   EXPECT_EQ(site->find("south")->leader, "") << "nobody leads there";
+}
+
+TEST_P(SiteTest, TwoWeftdBehindOneAddressAreTwo) {
+  ASSERT_TRUE(join_site(url, "north"));
+  SiteMember first = member("north", 1, "virtual:1"), second = first;
+  first.seat = "a";
+  first.epoch = 4;
+  first.fabrics = "ib0\n";
+  second.seat = "b";
+  second.holder = "b, process 2";
+  const auto leader = SiteRegistry::start(url, first);
+  const auto standby = SiteRegistry::start(url, second);
+  ASSERT_TRUE(leader && standby);
+  Database database = by_psql();
+  const SiteShard north = *read_site(database, "here").find("north");
+  EXPECT_EQ(north, (SiteShard{"north", 1, "virtual:1, process 1", 4, {"virtual:1"}, {"ib0"}, {}}));
+  second.epoch = 5;
+  EXPECT_TRUE(write_member(database, second));
+  EXPECT_EQ(read_site(database, "here").find("north")->leader, "b, process 2") << "the newest of those that led";
+}
+
+TEST_P(SiteTest, LoopbackAddressesOfOtherMachinesAreNotFollowed) {
+  ASSERT_TRUE(join_site(url, "north"));
+  SiteMember north = member("north", 1, "127.0.0.1:9641");
+  const auto registry = SiteRegistry::start(url, north);
+  ASSERT_TRUE(registry);
+  Database database = by_psql();
+  EXPECT_EQ(read_site(database, "here").find("north")->addresses, std::vector<std::string>{"127.0.0.1:9641"});
+  for (const char* machine : {"there", ""}) {
+    const SiteShard seen = *read_site(database, machine).find("north");
+    EXPECT_TRUE(seen.addresses.empty());
+    EXPECT_NE(seen.trouble.find("127.0.0.1:9641 is a loopback address of another host"), std::string::npos)
+        << seen.trouble;
+  }
+  north.address = "mgmt1:9641";
+  EXPECT_TRUE(write_member(database, north));
+  EXPECT_EQ(read_site(database, "there").find("north")->addresses, std::vector<std::string>{"mgmt1:9641"});
+  EXPECT_EQ(read_site(database, "there").find("north")->trouble, "");
+  EXPECT_NE(read_site(database, "there").database, "");
+  EXPECT_NE(loopback_name(), "");
+  EXPECT_EQ(loopback_name(), loopback_name());
+}
+
+TEST_P(SiteTest, AShardThatIsTakenOutIsToldSoAndIsNotEnteredAgain) {
+  ASSERT_TRUE(join_site(url, "north"));
+  ASSERT_TRUE(join_site(url, "south"));
+  const auto north = SiteRegistry::start(url, member("north", 1, "a:1"));
+  const auto south = SiteRegistry::start(url, member("south", 2, "c:1"));
+  ASSERT_TRUE(north && south);
+  EXPECT_FALSE((*south)->site()->is_left);
+  Database database = by_psql();
+  database.run("DELETE FROM weft_site.shard WHERE name = 'south'");
+  ASSERT_TRUE(database.outcome());
+  const SitePtr left = next_of(**south, [](const Site& site) { return site.is_left; });
+  EXPECT_TRUE(left->is_left);
+  ASSERT_EQ(left->shards.size(), 1U);
+  EXPECT_EQ(left->shards[0].name, "south");
+  EXPECT_EQ(next_of(**north, [](const Site& site) { return site.shards.size() == 1; })->find("south"), nullptr);
+  EXPECT_EQ(database.number("SELECT count(*) FROM weft_site.shard"), 1);
+  (*south)->tell("c, process 1", 7, "ib9\n");
+  EXPECT_EQ(SiteRegistry::start(url, member("south", 2, "c:1")).error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(join_site(url, "west")->number, 3U);
+
+  const auto back = join_site(url, "south");
+  EXPECT_EQ(back->number, 2U) << "its ids are known by it";
+  EXPECT_TRUE(back->is_new);
+  EXPECT_FALSE(back->is_unused);
+  const SitePtr again = next_of(**south, [](const Site& site) { return !site.is_left; });
+  EXPECT_EQ(again->shards.size(), 3U);
+  EXPECT_EQ(again->find("south")->epoch, 7) << "what it was told meanwhile is told now";
+}
+
+TEST_P(SiteTest, AShardThatGaveIdsComesBackWithThem) {
+  ASSERT_TRUE(join_site(url, "north"));
+  const auto south = open(dir, "south");
+  ASSERT_TRUE(south);
+  ASSERT_TRUE(south->save_incidents({{make_incident(2)}}, {}));
+  Database database = by_psql();
+  database.run("DELETE FROM weft_site.shard WHERE name = 'south'");
+  ASSERT_TRUE(database.outcome());
+  const auto back = join_site(url, "south");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->number, 2U);
+}
+
+TEST_P(SiteTest, TheNameOfAStartThatFailedDoesNotStay) {
+  ASSERT_TRUE(join_site(url, "north"));
+  const auto mistyped = join_site(url, "sotuh");
+  ASSERT_TRUE(mistyped);
+  EXPECT_TRUE(mistyped->is_new && mistyped->is_unused);
+  Database database = by_psql();
+  SiteMember self = member("sotuh", 2, "c:1"), second = member("sotuh", 2, "d:1");
+  ASSERT_TRUE(write_member(database, self));
+  ASSERT_TRUE(write_member(database, second));
+  EXPECT_EQ(leave_site(url, "sotuh", *mistyped, self.seat), false) << "the other weftd of its pair has started";
+  database.run("DELETE FROM weft_site.weftd WHERE seat = 'd:1'");
+  EXPECT_EQ(leave_site(url, "sotuh", *mistyped, self.seat), true);
+  EXPECT_EQ(read_site(database, "").find("sotuh"), nullptr);
+  EXPECT_EQ(join_site(url, "south")->number, 2U) << "nobody ever used it";
+  EXPECT_EQ(join_site(url, "west")->number, 3U);
+
+  const auto east = join_site(url, "east");
+  const auto store = open(dir, "east");
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(store->save_incidents({{make_incident(4)}}, {}));
+  EXPECT_EQ(leave_site(url, "east", *east, "e:1"), false) << "it gave an id";
+  EXPECT_EQ(join_site(url, "east")->number, 4U);
+}
+
+TEST_P(SiteTest, TheSchemaOfAShardIsForThatShardAlone) {
+  const TempDir fourth;
+  ASSERT_TRUE(open(dir, "north"));
+  for (const StoreOptions& options :
+       {StoreOptions{.url = shard_url(url, "north")}, {.url = url + "&options=-c%20search_path%3Dweft_shard_north"}}) {
+    const auto refused = SqlStore::open(other.path(), options);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kFailedPrecondition);
+    EXPECT_NE(refused.error().message.find("its schema is that of shard north"), std::string::npos)
+        << refused.error().message;
+    EXPECT_EQ(check_store(other.path(), options).error().message, refused.error().message);
+  }
+  EXPECT_TRUE(SqlStore::open(third.path(), {.url = url})) << "a schema of its own in the same database";
+  EXPECT_TRUE(open(dir, "north"));
+}
+
+TEST_P(SiteTest, ACheckFailsWhereAStartWouldAndChangesNothing) {
+  Database database = by_psql();
+  const auto found = check_store(dir.path(), {.url = url, .shard = "north"});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_NE(found->find("shard north would be new, with number 1"), std::string::npos) << *found;
+  EXPECT_EQ(database.number("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'weft%'"), 0);
+
+  const auto same = [&](const std::string& address, const std::string& shard) {
+    const auto checked = check_store(other.path(), {.url = address, .shard = shard});
+    const auto opened = SqlStore::open(other.path(), {.url = address, .shard = shard});
+    EXPECT_FALSE(checked) << *checked;
+    EXPECT_FALSE(opened);
+    if (checked || opened) return std::string();
+    EXPECT_EQ(checked.error().message, opened.error().message);
+    return checked.error().message;
+  };
+  database.run("DO $$ BEGIN CREATE ROLE plain LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+  ASSERT_TRUE(database.outcome());
+  std::string plain = url;
+  plain.replace(plain.find("user=weft"), 9, "user=plain");
+  EXPECT_NE(same(plain, "north").find("may not make schemas"), std::string::npos);
+  database.run(
+      "CREATE SCHEMA weft_site AUTHORIZATION plain; CREATE SCHEMA weft_shard_north; GRANT USAGE ON SCHEMA "
+      "weft_shard_north TO plain");
+  ASSERT_TRUE(database.outcome());
+  EXPECT_NE(same(plain, "north").find("may not make tables"), std::string::npos);
+  database.run("DROP SCHEMA weft_site CASCADE; DROP SCHEMA weft_shard_north");
+
+  ASSERT_TRUE(join_site(url, "first"));
+  database.run(("CREATE SCHEMA " + shard_schema("grown")).c_str());
+  ASSERT_TRUE(database.outcome());
+  {
+    const auto grown = SqlStore::open(third.path(), {.url = shard_url(url, "grown")});
+    ASSERT_TRUE(grown);
+    ASSERT_TRUE((*grown)->save_incidents({{make_incident(41)}}, {}));
+  }
+  EXPECT_NE(same(url, "grown").find("only the first shard of a site may bring them"), std::string::npos);
+  database.run("UPDATE weft_site.site SET last_number = 99");
+  EXPECT_NE(same(url, "late").find("the site has had 99 shards"), std::string::npos);
+  EXPECT_EQ(database.number("SELECT count(*) FROM weft_site.shard"), 1);
 }
 
 TEST_P(SiteTest, ASchemaThatAPoolerDroppedIsNoticed) {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What weftd does to belong to a site: the list of shards at its start, and what it tells and asks as one of them.
+
+#include <string>
+#include <vector>
+
+#include "api/client/security.hpp"
+#include "daemon/adapters/store/site_table.hpp"
+#include "daemon/config/config.hpp"
+#include "fabric/result.hpp"
+#include "fabric/site.hpp"
+#include "fabric/snapshot.hpp"
+
+namespace weft::daemon {
+
+/// The place of the own shard in the list of shards. A shard that was not listed is taken out again, and a number that
+/// was never used is free again, unless the start succeeds: a mistyped name does not stay.
+class Enrolment {
+ public:
+  /// Enters the shard; without one nothing is done. `starts`: this process has not run with it yet. Else it must be
+  /// listed: kFailedPrecondition where it was taken out meanwhile, because nobody starts weftd to bring it back.
+  static Result<Enrolment> begin(const config::WeftdConfig& config, bool starts);
+  Enrolment(Enrolment&& other) noexcept;
+  Enrolment& operator=(Enrolment&&) = delete;
+  ~Enrolment();
+
+  /// The start has succeeded: the shard stays listed.
+  void keep();
+  /// Of the shard; 0 without one.
+  std::uint64_t number() const { return place_.number; }
+
+ private:
+  Enrolment(std::string url, std::string shard, std::string seat, store::SitePlace place)
+      : url_(std::move(url)), shard_(std::move(shard)), seat_(std::move(seat)), place_(place) {}
+
+  std::string url_, shard_, seat_;
+  store::SitePlace place_;
+};
+
+/// Where a collector, a person or another shard would ask this weftd.
+std::string own_address(const config::WeftdConfig& config);
+/// What this weftd tells its site. `number`: of the shard.
+store::SiteMember site_member(const config::WeftdConfig& config, std::uint64_t number);
+/// How it shows the other shards who it is.
+api::ClientSecurity site_security(const config::SiteConfig& site);
+/// Names, one a line.
+std::string fabric_lines(const std::vector<FabricView>& fabrics);
+/// Logs it when the site lists the own shard no more, or again. `was_left`: what was logged last.
+void tell_membership(const Site& site, bool& was_left);
+
+}  // namespace weft::daemon

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The list of shards of a site in PostgreSQL, and what two weftd without fabrics make of it when it is wrong: another shard at an address, a
+shard that was taken out, a name that was mistyped, a weftd in a schema that is another's."""
+
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "infiniband"))
+
+import weft_testing  # noqa: E402
+from postgres_pair import PostgresPair, missing  # noqa: E402
+from weft_testing import Weftd, run_weftd, wait_until, weftctl, weftctl_json  # noqa: E402
+
+SECTIONS = """
+enabled = false
+[store]
+url = "{url}"
+[site]
+shard = "{shard}"
+"""
+
+
+class SiteList(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if missing():
+            raise unittest.SkipTest(f"not installed: {', '.join(missing())}")
+        cls.postgres = PostgresPair()
+        cls.addClassCleanup(cls.postgres.stop)
+        cls.postgres.start_alone()
+        cls.url = f"postgresql://weft@127.0.0.1:{cls.postgres.primary.port}/postgres"
+        cls.north, cls.south = cls.make("north"), cls.make("south")
+        for weftd in (cls.north, cls.south):
+            cls.addClassCleanup(weftd.stop)
+            weftd.start(wait=False)
+            cls.wait_log(weftd, "HTTP on")
+
+    @classmethod
+    def make(cls, shard: str) -> Weftd:
+        return Weftd(dict(os.environ), infiniband=SECTIONS.format(url=cls.url, shard=shard))
+
+    @staticmethod
+    def wait_log(weftd: Weftd, words: str) -> None:
+        wait_until(lambda: words in weftd.log(), 30, why=lambda: f"{words!r} is not in:\n{weftd.log()}")
+
+    def setUp(self):
+        self.sql = self.postgres.primary.sql
+
+    def shards(self) -> str:
+        return self.sql("SELECT name, number FROM weft_site.shard ORDER BY number").replace("\n", " ")
+
+    def shown(self, weftd: Weftd, shard: str) -> dict:
+        found = weftctl_json(weftd, "status").get("shards", [])
+        return next((each for each in found if each["name"] == shard), {})
+
+    def wait_missing(self, why: str) -> None:
+        """South is missing at north, for that reason, and what it owns is said to be missing."""
+        wait_until(lambda: re.search(why, self.shown(self.north, "south").get("trouble", "")), 30,
+                   why=lambda: f"{self.shown(self.north, 'south')}\n{self.north.log()}")
+        self.assertEqual(["south"], self.north.client.json("/api/v1/incidents")["missingShards"])
+
+    def wait_answers(self) -> None:
+        for weftd, other in ((self.north, "south"), (self.south, "north")):
+            wait_until(lambda weftd=weftd, other=other: self.shown(weftd, other).get("answers"), 30,
+                       why=lambda weftd=weftd, other=other: f"{self.shown(weftd, other)}\n{weftd.log()}")
+
+    def told(self, column: str, value: str) -> None:
+        self.sql(f"UPDATE weft_site.weftd SET {column} = '{value}' WHERE shard = 'south'")
+
+    def run_to_its_end(self, weftd: Weftd) -> str:
+        """A start that is refused: what it says."""
+        self.addCleanup(weftd.stop)
+        weftd.start(wait=False)
+        wait_until(lambda: weftd.process.poll() is not None, 30, why=weftd.log)
+        self.assertNotEqual(0, weftd.process.returncode, weftd.log())
+        return weftd.log()
+
+    def check(self, *arguments: str) -> str:
+        """--check-config refuses it: what it says. Nothing is changed by that."""
+        before = self.shards(), self.sql("SELECT * FROM weft_site.given"), self.sql("SELECT count(*) FROM pg_namespace")
+        with tempfile.TemporaryDirectory(prefix="weft-check-") as place:
+            done = run_weftd(["--infiniband-enabled", "false", "--state-dir", place, *arguments, "--check-config"])
+        self.assertEqual(before, (self.shards(), self.sql("SELECT * FROM weft_site.given"), self.sql("SELECT count(*) FROM pg_namespace")))
+        self.assertEqual(2, done.returncode, done.stdout)
+        return done.stderr
+
+    def test_1_another_shard_at_the_address_is_not_believed(self):
+        self.wait_answers()
+        self.told("address", self.north.grpc)
+        self.wait_missing(rf"shard 1/north answers at {re.escape(self.north.grpc)}, not shard 2/south")
+        self.told("address", self.south.grpc)
+        self.wait_answers()
+
+    def test_2_a_weftd_of_no_site_at_the_address_is_not_believed(self):
+        self.wait_answers()
+        alone = Weftd(dict(os.environ), infiniband="enabled = false")
+        self.addCleanup(alone.stop)
+        alone.start(wait=False)
+        self.wait_log(alone, "HTTP on")
+        self.told("address", alone.grpc)
+        self.wait_missing(f"what answers at {re.escape(alone.grpc)} is no weftd of this site")
+        self.told("address", self.south.grpc)
+        self.wait_answers()
+
+    def test_3_a_loopback_address_of_another_host_is_not_followed(self):
+        self.wait_answers()
+        machine = self.sql("SELECT machine FROM weft_site.weftd WHERE shard = 'south'")
+        self.told("machine", "elsewhere")
+        self.wait_missing("is a loopback address of another host: set site.address")
+        self.told("machine", machine)
+        self.wait_answers()
+
+    def test_4_a_shard_that_is_taken_out_says_so_and_comes_back_when_it_is_started(self):
+        self.wait_answers()
+        self.sql("DELETE FROM weft_site.shard WHERE name = 'south'")
+        self.wait_log(self.south, "the site lists the shard south no more")
+        wait_until(lambda: 'weft_shard_answers{shard="south"} 0' in self.south.metrics(), 30, why=self.south.log)
+        self.assertIn("the site lists this shard no more", self.shown(self.south, "south")["trouble"])
+        status = weftctl(self.south, "status")
+        self.assertRegex(status.stdout, r"south +taken out")
+        self.assertEqual(1, status.returncode)
+        self.assertEqual([], self.south.client.json("/api/v1/incidents")["missingShards"], "it answers for itself")
+        wait_until(lambda: not self.shown(self.north, "south"), 30, why=self.north.log)
+        self.assertEqual("north|1", self.shards(), "it is not entered again")
+        self.assertIsNone(self.south.process.poll(), "it goes on")
+        self.south.stop(remove=False)
+        self.south.start(wait=False)
+        self.wait_log(self.south, "shard south is back in the site, with its number 2")
+        self.wait_answers()
+
+    def test_5_the_name_of_a_start_that_failed_does_not_stay(self):
+        mistyped = self.make("sotuh")
+        mistyped.grpc = self.north.grpc  # in use
+        said = self.run_to_its_end(mistyped)
+        self.assertIn("cannot listen", said)
+        self.assertIn("the entry of shard sotuh, number 3, is taken back", said)
+        self.assertEqual("north|1 south|2", self.shards())
+        # The state directory is that of another shard.
+        self.south.stop(remove=False)
+        self.addCleanup(self.south.start, wait=False)
+        other = Weftd(dict(os.environ), infiniband=SECTIONS.format(url=self.url, shard="soutth"), state_dir=self.south.state_dir)
+        self.assertIn("is taken back", self.run_to_its_end(other))
+        self.assertEqual("north|1 south|2", self.shards())
+        east = self.make("east")
+        self.addCleanup(east.stop)
+        east.start(wait=False)
+        self.wait_log(east, "new shard east registered as number 3")
+        # As the guide has it: the number was never used, and is there for another shard.
+        east.stop()
+        self.sql("DELETE FROM weft_site.shard WHERE name = 'east'")
+        self.sql("UPDATE weft_site.given SET shard = NULL WHERE shard = 'east' AND (SELECT max(value) FROM weft_shard_east.number) = 1")
+        self.assertEqual("3", self.sql("SELECT number FROM weft_site.given WHERE shard IS NULL"))
+        west = self.make("west")
+        self.addCleanup(west.stop)
+        west.start(wait=False)
+        self.wait_log(west, "new shard west registered as number 3")
+        self.addCleanup(self.sql, "DELETE FROM weft_site.shard WHERE name = 'west'")
+
+    def test_6_a_shards_schema_is_refused_to_a_weftd_without_its_name(self):
+        url = f"{self.url}?options=-csearch_path%3Dweft_shard_north"
+        words = "its schema is that of shard north of a site, and this weftd is not that shard"
+        self.assertIn(words, self.check("--store-url", url))
+        alone = Weftd(dict(os.environ), infiniband=f'enabled = false\n[store]\nurl = "{url}"')
+        self.assertIn(words, self.run_to_its_end(alone))
+
+    def test_7_a_check_fails_where_a_start_would(self):
+        self.sql("CREATE ROLE plain LOGIN")
+        plain = self.url.replace("weft@", "plain@")
+        self.assertIn("permission denied", self.check("--store-url", plain, "--site-shard", "far"))
+        last = self.sql("SELECT last_number FROM weft_site.site")
+        self.sql("UPDATE weft_site.site SET last_number = 99")
+        self.addCleanup(self.sql, f"UPDATE weft_site.site SET last_number = {last}")
+        words = "the site has had 99 shards already"
+        self.assertIn(words, self.check("--store-url", self.url, "--site-shard", "far"))
+        self.assertIn(words, self.run_to_its_end(self.make("far")))
+
+    def test_8_a_token_in_clear_text_is_refused(self):
+        said = self.check("--store-url", self.url, "--site-shard", "north", "--site-token-file", "/nowhere", "--site-address", "mgmt1:9641")
+        self.assertIn("site.token_file: would go to the other shards in clear text: set site.authorities", said)
+
+
+if __name__ == "__main__":
+    weft_testing.main()

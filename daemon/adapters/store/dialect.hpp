@@ -120,9 +120,8 @@ inline constexpr const char* kBegin =
     "idle_in_transaction_session_timeout = '4s'; "
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') IN ('off', "
     "'local')";
-/// The first statement of a transaction that writes. No row is changed when another weftd has taken the database.
-inline constexpr const char* kMark = "UPDATE weft_store SET mark = ? WHERE epoch = ?";
-/// The same with its values, for several statements at once. `mark` has digits and dots alone.
+/// The first statement of a transaction that writes, behind kBegin. No row is changed when another weftd has taken the
+/// database. `mark` has digits and dots alone.
 std::string mark(std::string_view mark, std::int64_t epoch);
 
 }  // namespace weft::store::postgres

@@ -190,6 +190,29 @@ TEST_F(RoleKeeperTest, AStandbyWatchesAndOpensNothing) {
   EXPECT_EQ(leadership.leader, "a, process 1");
 }
 
+TEST_F(RoleKeeperTest, AStandbySaysWhyItDoesNotKnowAHost) {
+  start(false);
+  ledger.collectors = {mark_of("only-by-its-collector", clock.time - 1h)};
+  view.seen.mark = "second";
+  sweep(3);
+  const auto unknown = [this] {
+    std::vector<NodeHealth> all;
+    for (const NodeHealth& each : *publication.load()->health)
+      if (each.verdict == HealthVerdict::kUnknown) all.push_back(each);
+    return all;
+  };
+  ASSERT_FALSE(unknown().empty());
+  for (const NodeHealth& each : unknown()) {
+    ASSERT_FALSE(each.reasons.empty()) << each.node;
+    EXPECT_EQ(each.reasons.back().incident, 0U);
+    EXPECT_EQ(each.reasons.back().message, "this weftd stands by and hears no collectors; ask the leader at a:50051");
+  }
+  take_lease();
+  sweep(2);
+  for (const NodeHealth& each : unknown())
+    for (const HealthReason& why : each.reasons) EXPECT_EQ(why.message.find("stands by"), std::string::npos);
+}
+
 TEST_F(RoleKeeperTest, AStandbyShowsWhatTheLeaderStores) {
   start(false);
   sweep(1);

@@ -31,6 +31,7 @@ constexpr std::array<const char*, 4> kResults{"PASSED", "REFUSED", "NOT_NEEDED",
 constexpr Names<PlanIntent> kIntents{"NONE", "APPLY", "UNDO"};
 
 /// How the text begins by which a weftd is known in a scheduler or a file.
+constexpr std::string_view kEpoch = " epoch ";
 constexpr std::string_view kMark = "weft ";
 constexpr std::string_view kPlan = "PLAN-";
 constexpr std::size_t kLongestInstallation = 32;
@@ -113,7 +114,7 @@ const char* to_string(TargetState state) {
 std::string RemedyOrder::marked_reason() const {
   std::string text = std::string(kMark) + mark();
   if (incident != 0) text += ' ' + incident_name(incident);
-  if (permit) text += " epoch " + std::to_string(permit->epoch);
+  if (permit) text += std::string(kEpoch) + std::to_string(permit->epoch);
   return text + ": " + reason;
 }
 
@@ -153,6 +154,18 @@ std::optional<PlanMark> MarkOwner::others_mark(std::string_view reason) const {
   auto mark = mark_in_reason(reason);
   if (!mark || mark->installation.empty() || mark->installation == installation) return std::nullopt;
   return mark;
+}
+
+std::int64_t MarkOwner::epoch_in_reason(std::string_view reason) const {
+  const auto mark = mark_in_reason(reason);
+  if (!mark || installation.empty() || mark->installation != installation) return 0;
+  reason = reason.substr(0, reason.find(':'));
+  const std::size_t at = reason.find(kEpoch);
+  if (at == std::string_view::npos) return 0;
+  const std::string_view digits = reason.substr(at + kEpoch.size());
+  std::int64_t epoch = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), epoch);
+  return error == std::errc{} && end == digits.data() + digits.size() && epoch > 0 ? epoch : 0;
 }
 
 void TargetReading::add_other(const PlanMark& mark) {

@@ -227,6 +227,8 @@ struct MarkOwner {
   bool owns_reason(std::string_view reason) const;
   /// The mark of another installation in a reason; nullopt where there is none. A mark without an id is no sign of one.
   std::optional<PlanMark> others_mark(std::string_view reason) const;
+  /// The epoch in a reason with a mark of our installation (RemedyOrder::marked_reason()); 0 where there is none.
+  std::int64_t epoch_in_reason(std::string_view reason) const;
 };
 
 /// How the world stands towards a plan's target: what the planner wants, what an actuator reads.
@@ -243,6 +245,8 @@ struct TargetReading {
   std::string detail;  ///< what was read, in its own words: "DRAIN, reason 'disk' set by root"
   /// Marks of other installations that were seen on the way, on whatever target: one for each, the newest plan's.
   std::vector<PlanMark> others{};
+  /// The greatest epoch (ActPermit) of our own installation that was seen on the way; 0: none.
+  std::int64_t epoch = 0;
 
   /// Adds a mark to `others`, if it is newer than the one of its installation.
   void add_other(const PlanMark& mark);

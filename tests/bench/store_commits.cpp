@@ -128,7 +128,7 @@ class BarePostgres final : public Bare {
   BarePostgres(const std::string& url, bool pipelined) : handle_(PQconnectdb(url.c_str())), pipelined_(pipelined) {
     require(PQstatus(handle_.get()) == CONNECTION_OK, PQerrorMessage(handle_.get()));
     for (int i = 0; i < kStatements; ++i) prepare(std::to_string(i), kSql[i]);
-    prepare("mark", postgres::kMark);
+    prepare("mark", "UPDATE weft_store SET mark = ? WHERE epoch = ?");
     prepare("begin", "BEGIN");
     prepare("commit", "COMMIT");
     const Rows epoch(PQexec(handle_.get(), "SELECT epoch FROM weft_store"));

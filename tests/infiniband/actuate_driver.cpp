@@ -153,7 +153,9 @@ class Driver {
     if (verb == "observe") {
       const auto seen = found->second->observe(order);
       if (!seen) return of(seen.error());
-      return {{"state", to_string(seen->state)}, {"detail", seen->detail}};
+      Json shown{{"state", to_string(seen->state)}, {"detail", seen->detail}};
+      if (seen->epoch > 0) shown["epoch"] = seen->epoch;
+      return shown;
     }
     if (verb == "dry_run") {
       const auto text = found->second->dry_run(order);

@@ -149,6 +149,7 @@ class HopWeights(actuate_testing.ActuateTest):
         refused = self.act("apply", "RAISE_LINK_COST", link, former)
         self.assertEqual("failed_precondition", refused.get("error"), refused)
         self.assertIn("(epoch 5)", refused["message"])
+        self.assertEqual(5, self.act("observe", "RAISE_LINK_COST", link, former)["epoch"], "one whose database went back sees why")
         leader.ask("permit", 5, 0)
         refused = self.act("apply", "RAISE_LINK_COST", link, leader)
         self.assertIn("nothing was sent", refused.get("message", ""), refused)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two weftd, one ledger, one target. A weftd leads while its epoch is the ledger's (daemon/adapters/store/dialect.hpp:
- * kMark, and the beat beside it) and its lease has not ended. The leader takes the target out of service or gives it back.
+ * mark(), and the beat beside it) and its lease has not ended. The leader takes the target out of service or gives it back.
  * The life of one plan in detail is plan.pml; here a plan is: intent, act, outcome.
  *
  * What it promises, checked by spin over all interleavings:

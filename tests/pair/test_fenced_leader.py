@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A leader that hangs in the middle of an order, after its last look at the lease, and wakes when the other one leads: it sends nothing, and
-the new one finds out for itself what became of the order."""
+the new one finds out for itself what became of the order. A database that was restored from a backup: the next leader is newer than all before."""
 
 import os
 import signal
 import threading
 import time
 
-from pair_testing import WithPair
+from pair_testing import WithPair, leads
 import weft_testing
 from webhook_receiver import WebhookReceiver
 from weft_testing import wait_until, weftctl, weftctl_json
@@ -42,8 +42,8 @@ timeout = "30s"
 actions = ["raise_link_cost"]
 """
 
-    def link(self) -> str:
-        leaf = next(each for each in self.subnet.network.switches if each.name.startswith("leaf"))
+    def link(self, place: int = 0) -> str:
+        leaf = [each for each in self.subnet.network.switches if each.name.startswith("leaf")][place]
         number = next(number for number, end in sorted(leaf.ports.items()) if self.subnet.network.nodes[end.node].name.startswith("spine"))
         return f"{leaf.name}:{number}"
 
@@ -76,6 +76,50 @@ actions = ["raise_link_cost"]
         raised = [order for order in self.receiver.orders if order["action"] == "RAISE_LINK_COST"]
         self.assertLessEqual(len(raised), 1, f"{plan} {raised}")
         self.assertEqual(bool(raised), "no effect" not in plan.get("outcome", ""), f"{plan}")
+
+    def restore_backup(self) -> None:
+        """The database is that of the first day, as far as its epochs go."""
+        for weftd in self.pair:
+            if weftd.process is not None:
+                self.assertEqual(0, weftd.stop(remove=False))
+        for text in ("UPDATE weft_beat SET epoch = 0", "UPDATE weft_store SET epoch = 0", "UPDATE last_use SET epoch = 0"):
+            self.sql(text)
+
+    def order(self, weftd, action: str, *command: str) -> dict:
+        """What reaches the receiver of a command."""
+        before = len(self.receiver.orders)
+        done = weftctl(weftd, *command, "--reason", "a test")
+        self.assertEqual(0, done.returncode, done.stderr)
+        wait_until(lambda: len(self.receiver.orders) > before, 120, why=lambda: f"{self.plan(weftd)}\n{weftd.log()}")
+        self.assertEqual(action, self.receiver.orders[-1]["action"])
+        return self.receiver.orders[-1]
+
+    def test_the_database_is_restored_from_a_backup(self):
+        leader, _ = self.roles()
+        highest = max(self.order(leader, "RAISE_LINK_COST", "raise-cost", self.link(1))["epoch"], self.epoch())
+        self.restore_backup()
+        # The state directory knows better.
+        leader.start()
+        wait_until(lambda: leads(leader), 60, why=leader.log)
+        self.assertIn(f"has led with epoch {highest}, which the database did not know", leader.log())
+        self.assertEqual(highest + 1, self.epoch())
+        self.restore_backup()
+        # It was lost, too: what the receiver has seen is read before anything is sent.
+        for weftd in self.pair:
+            mark = os.path.join(weftd.state_dir, "store")
+            with open(mark, encoding="utf-8") as stream:
+                lines = stream.read().splitlines()
+            self.assertEqual(3, len(lines), lines)
+            with open(mark, "w", encoding="utf-8") as stream:
+                stream.write("\n".join(lines[:2]) + "\n")
+        said = leader.log().count("which the database did not know")
+        leader.start()
+        wait_until(lambda: leads(leader), 60, why=leader.log)
+        plan = weftctl_json(leader, "plans", "--all")["plans"][-1]  # of the link: under way
+        self.assertGreater(self.order(leader, "RESTORE_LINK", "abort", plan["id"])["epoch"], highest)
+        self.assertGreater(self.epoch(), highest)
+        self.assertEqual(said + 1, leader.log().count("which the database did not know"), leader.log())
+        self.assertTrue(leads(leader), leader.log())
 
 
 if __name__ == "__main__":

@@ -161,6 +161,11 @@ class PostgresStore(weft_testing.SubnetTest):
             self.assertEqual("", done.stderr, "there is no terminal to show progress on")
             return re.search(r"(\d+) records, last hash ([0-9a-f]{64})", done.stdout)[0]
 
+        def refused(source: str, target: str) -> None:
+            again = run_weftd(["store", "copy", source, target], timeout=120)
+            self.assertEqual(1, again.returncode, again.stdout)
+            self.assertIn("is not empty", again.stderr)
+
         before = known()
         self.assertNotEqual([], before)
         self.assertEqual(0, self.weftd.stop(remove=False))
@@ -172,13 +177,24 @@ class PostgresStore(weft_testing.SubnetTest):
         self.configure("")
         self.weftd.start()
         self.assertEqual(before, known())
+        self.weftd.wait_sweeps(1)  # it runs for seconds
         self.assertEqual(0, self.weftd.stop(remove=False))
+        refused(self.postgres.url, directory)
         self.postgres.primary.sql("CREATE DATABASE second")
         second = self.postgres.url.removesuffix("postgres") + "second"
-        self.assertIn("last hash", copied(directory, second))
+        trail = copied(directory, second)
+        self.assertEqual(trail, copied(directory, second), "it is whole already")
         self.configure(second)
         self.weftd.start()
         self.assertEqual(before, known())
+        self.weftd.wait_sweeps(1)
+        self.assertEqual(0, self.weftd.stop(remove=False))
+        mark = os.path.join(directory, "store")  # else the source is refused: its weftd uses the database
+        os.rename(mark, mark + ".aside")
+        refused(directory, second)
+        os.rename(mark + ".aside", mark)
+        self.weftd.start()
+        self.assertEqual(before, known(), "what was refused left it as it was")
         self.assertTrue(os.path.exists(os.path.join(at_first, "store")))
 
 

@@ -92,7 +92,8 @@ Json shown(const Error& error) {
 Json call(Actuator& actuator, const std::string& what, const RemedyOrder& order) {
   if (what == "observe") {
     const auto seen = actuator.observe(order);
-    return seen ? Json{{"ok", true}, {"state", to_string(seen->state)}, {"detail", seen->detail}} : shown(seen.error());
+    if (!seen) return shown(seen.error());
+    return {{"ok", true}, {"state", to_string(seen->state)}, {"detail", seen->detail}, {"epoch", seen->epoch}};
   }
   if (what == "apply") {
     const auto done = actuator.apply(order);

@@ -163,6 +163,12 @@ class Status(WithReceiver):
         self.assertEqual(method, "GET")
         self.assertTrue(path.startswith("/status?target=") and path.endswith("&plan=PLAN-7"), path)
 
+    def test_the_greatest_epoch_that_was_seen_there_is_read(self):
+        self.assertEqual(0, self.partner.observe("dgx-07")["epoch"])
+        for epoch in (4, 9, 7):
+            self.assertTrue(self.partner.drain(f"dgx-0{epoch}", plan=epoch, epoch=epoch, permit=60)["ok"])
+        self.assertEqual(9, self.partner.observe("dgx-07")["epoch"])
+
     def test_what_others_did_is_not_touched(self):
         self.assertTrue(self.partner.drain("dgx-07")["ok"])
         self.receiver.states = dict.fromkeys(self.receiver.states, "foreign")

@@ -63,7 +63,9 @@ class WebhookReceiver:
             return send(handler, 401, {"error": "signature"})
         if not post:
             query = urllib.parse.parse_qs(urllib.parse.urlsplit(handler.path).query)
-            return send(handler, 200, {"state": self.states.get(query["target"][0], "clear"), "detail": "as I know it"})
+            epochs = [order["epoch"] for order in self.orders if "epoch" in order]
+            return send(handler, 200, {"state": self.states.get(query["target"][0], "clear"), "detail": "as I know it",
+                                       **({"epoch": max(epochs)} if epochs else {})})
         mood = self.mood
         if mood == "refuse":
             return send(handler, 422, {"error": "that node is not mine"})

@@ -94,6 +94,7 @@ TargetReading judge_kubernetes_node(const Json& node, const MarkOwner& owner) {
   else if (strange || unschedulable)
     seen.state = TargetState::kForeign;
   if (const auto other = owner.others_mark(reason)) seen.add_other(*other);
+  seen.epoch = owner.epoch_in_reason(reason);
   return seen;
 }
 

@@ -347,6 +347,7 @@ class OpensmWeights final : public Actuator {
     }
     if (both_ours) seen.state = TargetState::kOurs;
     add_other_marks(text, order.owner, seen);
+    seen.epoch = hop_weights_epoch(text, order.owner);
     seen.detail += order.sweep->routes ? "; " + std::to_string(routed_over(order, link)) + " LIDs are routed over it"
                                        : std::string("; no forwarding tables read yet");
     return seen;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/actuate/slurm.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -27,9 +28,11 @@ class SlurmActuator final : public Actuator {
     if (!nodes) return tl::unexpected<Error>(nodes.error());
     return find(*nodes, order).map([&](const SlurmNode& node) {
       TargetReading seen = judge_slurm_node(node, controller_->user(), order.owner);
-      for (const SlurmNode& other : *nodes)
-        if (const auto mark = other.has("DRAIN") ? order.owner.others_mark(other.reason) : std::nullopt)
-          seen.add_other(*mark);
+      for (const SlurmNode& other : *nodes) {
+        if (!other.has("DRAIN")) continue;
+        if (const auto mark = order.owner.others_mark(other.reason)) seen.add_other(*mark);
+        seen.epoch = std::max(seen.epoch, order.owner.epoch_in_reason(other.reason));
+      }
       return seen;
     });
   }

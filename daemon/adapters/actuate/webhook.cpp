@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/actuate/webhook.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -174,8 +175,11 @@ class Webhook final : public Actuator {
     const std::string state = text("state");
     std::string detail = "the receiver reports " + net::one_line(state, 20);
     if (const std::string more = text("detail"); !more.empty()) detail += ": " + net::one_line(more);
+    const bool has_epoch = json.is_object() && json.contains("epoch") && json["epoch"].is_number_integer();
+    const std::int64_t epoch = has_epoch ? json["epoch"].get<std::int64_t>() : 0;
     for (const TargetState known : {TargetState::kClear, TargetState::kOurs, TargetState::kForeign})
-      if (state == to_string(known)) return TargetReading{known, std::move(detail)};
+      if (state == to_string(known))
+        return TargetReading{known, std::move(detail), {}, std::max<std::int64_t>(epoch, 0)};
     return fail(ErrorCode::kProtocol,
                 "the webhook's status must be clear, ours or foreign, not '" + net::one_line(answer->body, 100) + "'");
   }

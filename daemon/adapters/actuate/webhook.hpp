@@ -18,7 +18,9 @@
 //
 // Where a status address is given, the world is read there: GET with target=, plan= and installation= in the query,
 // where "ours" is what that installation did, signed the same way over "<timestamp>.<path and query>"; the answer is
-// {"state": "clear" | "ours" | "foreign", "detail": "…"}. Without one the last acknowledged answer is all we know, and
+// {"state": "clear" | "ours" | "foreign", "detail": "…"}, and "epoch", the greatest one that the receiver has seen of
+// that installation, if it refuses lesser ones: a leader whose database was restored from a backup then takes a greater
+// one, and is not refused for ever. Without a status address the last acknowledged answer is all we know, and
 // it is kept on disk.
 
 #include <cstdint>

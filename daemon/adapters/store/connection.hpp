@@ -26,6 +26,16 @@ class Cursor {
   virtual ~Cursor() = default;
   /// Begins anew, with these values for the parameters.
   virtual Result<void> start(std::span<const Value> values) = 0;
+  /// The same to its end, for a statement whose rows do not matter. In a transaction it may fail later: with what
+  /// follows there, at the latest with Connection::commit().
+  virtual Result<void> run(std::span<const Value> values) {
+    if (auto begun = start(values); !begun) return begun;
+    while (true) {
+      const auto row = next();
+      if (!row) return tl::unexpected<Error>(row.error());
+      if (!*row) return {};
+    }
+  }
   /// Goes to the next row. False: there is none, and the statement is at its end.
   virtual Result<bool> next() = 0;
   /// The column holds NULL.
@@ -58,7 +68,7 @@ class Connection {
   /// Gives an open transaction up; does nothing where none is open.
   virtual void roll_back() = 0;
   /// Rows changed by the last statement.
-  virtual std::int64_t changes() const = 0;
+  virtual std::int64_t changes() = 0;
   /// Fails when what was opened is no longer where it was.
   virtual Result<void> check_place() = 0;
   /// The last commit() failed, and it is not known whether it stayed. The next begin() finds out, or fails.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/copy.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "daemon/adapters/store/plan_table.hpp"
 #include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/schema.hpp"
+#include "daemon/adapters/store/shard_ids.hpp"
 #include "daemon/adapters/store/sqlite_connection.hpp"
 #include "daemon/adapters/store/state_dir.hpp"
 #include "daemon/adapters/store/store_mark.hpp"
@@ -123,18 +125,19 @@ Result<Side> open_side(const std::string& place, bool is_source) {
   return Side{std::move(*lock), std::move(*database), false};
 }
 
-/// Changes whenever a weftd has used the source.
-std::string fingerprint(Database& source) {
-  std::string text = read_installation(source);
-  for (const char* sql :
-       {"SELECT records FROM audit_end", "SELECT coalesce(max(sequence), 0) FROM event",
-        "SELECT CAST(coalesce(sum(revision), 0) AS BIGINT) FROM incident",
-        "SELECT CAST(coalesce(sum(revision), 0) AS BIGINT) FROM plan", "SELECT count(*) FROM maintenance",
-        "SELECT CAST(coalesce(sum(ended), 0) AS BIGINT) FROM maintenance",
-        "SELECT CAST(coalesce(sum(batches), 0) AS BIGINT) FROM collector",
-        "SELECT coalesce(max(until), 0) FROM clock_seen", "SELECT coalesce(max(last_seen), 0) FROM node"})
-    text += ' ' + std::to_string(source.number(sql));
-  return text;
+/// The id, and what is another whenever a weftd has used it. Of a copy that no weftd has used, that of its source.
+std::string fingerprint(Database& database) {
+  Statement row(database, "SELECT mark FROM last_use");
+  std::string mark;
+  row.query();
+  while (row.next()) mark = row.text(0);
+  return read_installation(database) + ' ' + mark;
+}
+
+/// No leader had a greater one, on whatever database.
+std::int64_t greatest_epoch(Side& side) {
+  const std::int64_t led = side.database.number("SELECT epoch FROM last_use");
+  return std::max(led, side.is_postgres ? side.database.number("SELECT epoch FROM weft_store") : 0);
 }
 
 std::int64_t count_rows(Database& database, const Table& table) {
@@ -146,7 +149,7 @@ bool is_fresh(Database& target, const std::vector<Table>& tables) {
   // What the migrations put there.
   const auto was_made_with = [](const std::string& name) -> std::int64_t {
     if (name == "number") return 3;
-    return name == "audit_end" || name == "remedy" || name == "installation" ? 1 : 0;
+    return name == "audit_end" || name == "remedy" || name == "installation" || name == "last_use" ? 1 : 0;
   };
   for (const Table& table : tables)
     if (count_rows(target, table) != was_made_with(table.name)) return false;
@@ -264,6 +267,8 @@ Result<Copied> copy_store(const std::string& from, const std::string& to,
   if (!is_url(to))
     if (auto checked = check_mark_for_copy(to, as_it_is.substr(0, as_it_is.find(' '))); !checked)
       return tl::unexpected<Error>(checked.error());
+  if (is_url(to))
+    if (auto fits = check_ids_for_shard(source->database, to); !fits) return tl::unexpected<Error>(fits.error());
   auto target = open_side(to, false);
   if (!target) return tl::unexpected<Error>(target.error());
   if (auto prepared = prepare(*target, *tables, as_it_is); !prepared) return tl::unexpected<Error>(prepared.error());
@@ -277,9 +282,15 @@ Result<Copied> copy_store(const std::string& from, const std::string& to,
     give_back(source->database);
     if (auto done = end.commit(); !done) return tl::unexpected<Error>(done.error());
   }
+  // Whoever leads next is newer than all that led before: the marks that they left in the world say so.
+  const std::int64_t epoch = greatest_epoch(*source);
+  if (auto outcome = source->database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   Transaction transaction(target->database);
+  Statement(target->database, "UPDATE last_use SET epoch = ?1 WHERE epoch < ?1").run(epoch);
   if (target->is_postgres) {
     target->database.run(postgres::kCountOn);
+    Statement(target->database, postgres::kLiftBeat).run(epoch);
+    Statement(target->database, postgres::kLift).run(epoch);
     give_back(target->database);
   }
   target->database.run("DELETE FROM copying");

@@ -95,6 +95,10 @@ std::string statement(std::string_view sql) {
   return result;
 }
 
+std::string mark(std::string_view mark, std::int64_t epoch) {
+  return "UPDATE weft_store SET mark = '" + std::string(mark) + "' WHERE epoch = " + std::to_string(epoch);
+}
+
 std::string to_text(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {

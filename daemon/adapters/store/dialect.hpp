@@ -3,6 +3,7 @@
 // All SQL that differs between the engines. The tables' own statements are the same for both, and so are the
 // migrations: they are written for SQLite, and what PostgreSQL calls otherwise is replaced.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -51,11 +52,19 @@ inline constexpr const char* kHasBeat = "SELECT CASE WHEN to_regclass('weft_beat
 inline constexpr const char* kTakeBeat = "UPDATE weft_beat SET epoch = epoch + 1, n = n + 1, since = 0, address = ''";
 /// See kTakeBeat.
 inline constexpr const char* kTake = "UPDATE weft_store SET epoch = epoch + 1, holder = ? RETURNING epoch";
-/// The same, only if nobody did or beat meanwhile: parameters since, address, epoch, n.
+/// The same, only if nobody did or beat meanwhile: parameters new epoch, since, address, epoch, n.
 inline constexpr const char* kTakeBeatIf =
-    "UPDATE weft_beat SET epoch = epoch + 1, n = n + 1, since = ?, address = ? WHERE epoch = ? AND n = ?";
-/// See kTakeBeatIf. Parameters: holder, epoch.
-inline constexpr const char* kTakeIf = "UPDATE weft_store SET epoch = epoch + 1, holder = ? WHERE epoch = ?";
+    "UPDATE weft_beat SET epoch = ?, n = n + 1, since = ?, address = ? WHERE epoch = ? AND n = ?";
+/// See kTakeBeatIf. Parameters: new epoch, holder, epoch.
+inline constexpr const char* kTakeIf = "UPDATE weft_store SET epoch = ?, holder = ? WHERE epoch = ?";
+/// The weftd that has it gives itself a greater epoch. Parameters: new epoch, epoch.
+inline constexpr const char* kRaiseBeatIf = "UPDATE weft_beat SET epoch = ?, n = n + 1 WHERE epoch = ?";
+/// See kRaiseBeatIf.
+inline constexpr const char* kRaiseIf = "UPDATE weft_store SET epoch = ? WHERE epoch = ?";
+/// A database that nobody has gets an epoch that is not below the parameter.
+inline constexpr const char* kLiftBeat = "UPDATE weft_beat SET epoch = ?1 WHERE epoch < ?1";
+/// See kLiftBeat.
+inline constexpr const char* kLift = "UPDATE weft_store SET epoch = ?1 WHERE epoch < ?1";
 /// One more beat; no row is changed when another weftd has taken the database.
 inline constexpr const char* kBeat = "UPDATE weft_beat SET n = n + 1 WHERE epoch = ?";
 /// The weftd of that epoch gives the database back.
@@ -127,7 +136,8 @@ inline constexpr const char* kBegin =
     "idle_in_transaction_session_timeout = '4s'; "
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') IN ('off', "
     "'local')";
-/// The first statement of a transaction that writes. No row is changed when another weftd has taken the database.
-inline constexpr const char* kMark = "UPDATE weft_store SET mark = ? WHERE epoch = ?";
+/// The first statement of a transaction that writes, behind kBegin. No row is changed when another weftd has taken the
+/// database. `mark` has digits and dots alone.
+std::string mark(std::string_view mark, std::int64_t epoch);
 
 }  // namespace weft::store::postgres

@@ -2,9 +2,12 @@
 #pragma once
 // What tables have in common: words of enumerations, and the nine columns of an entity.
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/adapters/store/sql.hpp"
 #include "fabric/incident.hpp"
@@ -26,6 +29,13 @@ inline PortKey read_port_key(Database& database, const Statement& row, int first
   if (number < 0 || number > kMostPorts)
     database.fail(ErrorCode::kCorrupt, "holds the port number " + std::to_string(number));
   return {NodeGuid{row.bits(first)}, PortNum{static_cast<std::uint16_t>(number)}};
+}
+
+/// The one of that id, in a list that is sorted by id; null: none.
+template <typename Row>
+Row* find_by_id(std::vector<Row>& sorted, std::uint64_t id) {
+  const auto found = std::ranges::lower_bound(sorted, id, {}, &Row::id);
+  return found == sorted.end() || found->id != id ? nullptr : &*found;
 }
 
 /// From the columns kind, fabric, node, port, peer_node, peer_port, label, host, device, of which `first` is the first.

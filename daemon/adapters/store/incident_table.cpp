@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/incident_table.hpp"
 
+#include <algorithm>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "daemon/adapters/store/entity_columns.hpp"
 
@@ -17,8 +20,7 @@ constexpr std::int64_t kNobody = -1;
 /// The statements that write one incident, prepared once for many.
 struct IncidentWriter {
   explicit IncidentWriter(Database& database)
-      : previous(database, "SELECT occurrences FROM incident WHERE id = ?"),
-        incident(database,
+      : incident(database,
                  "INSERT INTO incident (id, revision, kind, severity, state, confidence, summary, opened, updated, "
                  "resolved, "
                  "occurrences, acknowledged_by, silenced_until, waiting_total, maintenance, worst_severity, headline) "
@@ -41,10 +43,8 @@ struct IncidentWriter {
                e.peer.port.value, e.label, e.host, e.device);
   }
 
-  void write(const Incident& i) {
-    previous.query(i.id);
-    const std::int64_t before = previous.next() ? previous.integer(0) : 0;
-    previous.next();  // to its end, or it would hold the transaction open
+  /// `before`: its occurrences, as stored.
+  void write(const Incident& i, std::int64_t before) {
     clear.run(i.id);  // its entities, evidence and jobs go with it
     incident.run(i.id, i.revision, to_string(i.finding.kind), to_string(i.finding.severity), to_string(i.state),
                  i.finding.confidence, i.finding.summary, i.opened, i.updated, i.resolved, i.occurrences,
@@ -74,7 +74,7 @@ struct IncidentWriter {
       opened.run(to_string(i.finding.kind), i.occurrences - before);
   }
 
-  Statement previous, incident, clear, entity, evidence, waiting, job, beginning, timeline, next_id, opened;
+  Statement incident, clear, entity, evidence, waiting, job, beginning, timeline, next_id, opened;
 };
 
 Incident read_incident_row(Database& database, const Statement& row) {
@@ -99,78 +99,98 @@ Incident read_incident_row(Database& database, const Statement& row) {
   return incident;
 }
 
-/// The statements that read what belongs to one incident.
-struct IncidentPartsReader {
-  explicit IncidentPartsReader(Database& d)
-      : database(d),
-        evidence(d,
-                 "SELECT signal, description, value, threshold, unit, observed, \"window\" FROM evidence "
-                 "WHERE incident = ? ORDER BY position"),
-        waiting(d, "SELECT towards, waits_for, stall, utilization FROM waiting WHERE incident = ? ORDER BY position"),
-        entity(d,
-               "SELECT role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device FROM entity "
-               "WHERE incident = ? ORDER BY role, position"),
-        job(d, "SELECT name FROM job WHERE incident = ? ORDER BY position"),
-        beginning(d, "SELECT at FROM beginning WHERE incident = ? ORDER BY at"),
-        timeline(d,
-                 "SELECT at, change, severity, text, who, numbers_at, left_out FROM timeline WHERE incident = ? "
-                 "ORDER BY position") {}
+constexpr const char* kRecent = " FROM incident WHERE state <> 'RESOLVED' OR resolved > ?";
 
-  void read(Incident& incident) {
-    evidence.query(incident.id);
-    while (evidence.next())
-      incident.finding.evidence.push_back({evidence.text(0),
-                                           evidence.text(1),
-                                           evidence.real(2),
-                                           evidence.real(3),
-                                           evidence.text(4),
-                                           evidence.time(5),
-                                           {},
-                                           Duration(evidence.integer(6))});
-    waiting.query(incident.id);
-    while (waiting.next()) {
-      WaitingLink& link = incident.finding.waiting.links.emplace_back();
-      link.towards = waiting.text(0);
-      if (const std::int64_t on = waiting.integer(1); on != kNobody) link.waits_for = static_cast<std::uint32_t>(on);
-      link.stall_ratio = waiting.real(2);
-      link.utilization_ratio = waiting.real(3);
-    }
-    entity.query(incident.id);
-    while (entity.next()) {
-      const std::string role = entity.text(0);
-      const auto position = static_cast<std::size_t>(entity.integer(1));
-      if (role == kCause) incident.finding.cause = read_entity(database, entity, 2);
-      if (role == kAffected) incident.finding.affected.push_back(read_entity(database, entity, 2));
-      if (role == kEvidence && position < incident.finding.evidence.size())
-        incident.finding.evidence[position].where = read_entity(database, entity, 2);
-      if (role == kWaiting && position < incident.finding.waiting.links.size())
-        incident.finding.waiting.links[position].sender = read_entity(database, entity, 2);
-    }
-    job.query(incident.id);
-    while (job.next()) incident.finding.jobs.push_back(job.text(0));
-    beginning.query(incident.id);
-    while (beginning.next()) incident.beginnings.push_back(beginning.time(0));
-    timeline.query(incident.id);
-    while (timeline.next())
-      incident.timeline.push_back({.at = timeline.time(0),
-                                   .change = named(database, timeline.text(1), parse_incident_change),
-                                   .severity = named(database, timeline.text(2), parse_severity),
-                                   .text = timeline.text(3),
-                                   .who = timeline.text(4),
-                                   .numbers_at = timeline.time(5),
-                                   .left_out = static_cast<std::uint32_t>(timeline.integer(6))});
+/// What belongs to all incidents that were read, with a statement for each kind: their number costs no round trips.
+struct IncidentPartsReader {
+  Database& database;
+  std::vector<Incident>& incidents;
+  TimePoint resolved_since;
+
+  /// Gives `take` each row with its incident. `columns` begin with that.
+  template <typename Take>
+  void read(const std::string& columns, const std::string& order, const Take& take) {
+    Statement row(database,
+                  "SELECT " + columns + " WHERE incident IN (SELECT id" + kRecent + ") ORDER BY incident, " + order);
+    row.query(resolved_since);
+    while (row.next())
+      if (Incident* const incident = find_by_id(incidents, row.bits(0))) take(*incident, row);
   }
 
-  Database& database;
-  Statement evidence, waiting, entity, job, beginning, timeline;
+  void read_all() {
+    read("incident, signal, description, value, threshold, unit, observed, \"window\" FROM evidence", "position",
+         [](Incident& incident, const Statement& row) {
+           incident.finding.evidence.push_back({row.text(1),
+                                                row.text(2),
+                                                row.real(3),
+                                                row.real(4),
+                                                row.text(5),
+                                                row.time(6),
+                                                {},
+                                                Duration(row.integer(7))});
+         });
+    read("incident, towards, waits_for, stall, utilization FROM waiting", "position",
+         [](Incident& incident, const Statement& row) {
+           WaitingLink& link = incident.finding.waiting.links.emplace_back();
+           link.towards = row.text(1);
+           if (const std::int64_t on = row.integer(2); on != kNobody) link.waits_for = static_cast<std::uint32_t>(on);
+           link.stall_ratio = row.real(3);
+           link.utilization_ratio = row.real(4);
+         });
+    read("incident, role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device FROM entity",
+         "role, position", [this](Incident& incident, const Statement& row) {
+           const std::string role = row.text(1);
+           const auto position = static_cast<std::size_t>(row.integer(2));
+           if (role == kCause) incident.finding.cause = read_entity(database, row, 3);
+           if (role == kAffected) incident.finding.affected.push_back(read_entity(database, row, 3));
+           if (role == kEvidence && position < incident.finding.evidence.size())
+             incident.finding.evidence[position].where = read_entity(database, row, 3);
+           if (role == kWaiting && position < incident.finding.waiting.links.size())
+             incident.finding.waiting.links[position].sender = read_entity(database, row, 3);
+         });
+    read("incident, name FROM job", "position",
+         [](Incident& incident, const Statement& row) { incident.finding.jobs.push_back(row.text(1)); });
+    read("incident, at FROM beginning", "at",
+         [](Incident& incident, const Statement& row) { incident.beginnings.push_back(row.time(1)); });
+    read("incident, at, change, severity, text, who, numbers_at, left_out FROM timeline", "position",
+         [this](Incident& incident, const Statement& row) {
+           incident.timeline.push_back({.at = row.time(1),
+                                        .change = named(database, row.text(2), parse_incident_change),
+                                        .severity = named(database, row.text(3), parse_severity),
+                                        .text = row.text(4),
+                                        .who = row.text(5),
+                                        .numbers_at = row.time(6),
+                                        .left_out = static_cast<std::uint32_t>(row.integer(7))});
+         });
+  }
 };
+
+/// How often each was opened, as stored; by id.
+std::map<std::uint64_t, std::int64_t> read_occurrences(Database& database, std::span<const Incident> incidents) {
+  constexpr std::size_t kAtOnce = 1000;
+  std::map<std::uint64_t, std::int64_t> known;
+  while (!incidents.empty()) {
+    const auto some = incidents.first(std::min(kAtOnce, incidents.size()));
+    std::string ids;  // they are numbers: they may stand in the statement
+    for (const Incident& incident : some) ids += (ids.empty() ? "" : ",") + std::to_string(incident.id);
+    Statement row(database, "SELECT id, occurrences FROM incident WHERE id IN (" + ids + ")");
+    row.query();
+    while (row.next()) known.emplace(row.bits(0), row.integer(1));
+    incidents = incidents.subspan(some.size());
+  }
+  return known;
+}
 
 }  // namespace
 
 void write_incidents(Database& database, std::span<const Incident> incidents) {
   if (incidents.empty()) return;
+  const auto before = read_occurrences(database, incidents);
   IncidentWriter writer(database);
-  for (const Incident& incident : incidents) writer.write(incident);
+  for (const Incident& incident : incidents) {
+    const auto known = before.find(incident.id);
+    writer.write(incident, known == before.end() ? 0 : known->second);
+  }
 }
 
 void write_events(Database& database, std::span<const Event> events) {
@@ -182,13 +202,13 @@ std::vector<Incident> read_incidents(Database& database, TimePoint resolved_sinc
   std::vector<Incident> incidents;
   Statement rows(
       database,
-      "SELECT id, revision, kind, severity, state, confidence, summary, opened, updated, resolved, occurrences, "
-      "acknowledged_by, silenced_until, waiting_total, maintenance, worst_severity, headline FROM incident "
-      "WHERE state <> 'RESOLVED' OR resolved > ? ORDER BY id");
+      std::string(
+          "SELECT id, revision, kind, severity, state, confidence, summary, opened, updated, resolved, "
+          "occurrences, acknowledged_by, silenced_until, waiting_total, maintenance, worst_severity, headline") +
+          kRecent + " ORDER BY id");
   rows.query(resolved_since);
   while (rows.next()) incidents.push_back(read_incident_row(database, rows));
-  IncidentPartsReader parts(database);
-  for (Incident& incident : incidents) parts.read(incident);
+  IncidentPartsReader{database, incidents, resolved_since}.read_all();
   return incidents;
 }
 

@@ -19,7 +19,8 @@ std::string holder_name() {
   return std::string(host.data()) + ", process " + std::to_string(::getpid());
 }
 
-Result<std::unique_ptr<Lease>> Lease::start(const std::string& url, std::string holder, std::string address) {
+Result<std::unique_ptr<Lease>> Lease::start(const std::string& url, std::string holder, std::string address,
+                                            std::int64_t known) {
   auto parsed = parse_postgres_address(url);
   if (!parsed) return tl::unexpected<Error>(parsed.error());
   parsed->options["connect_timeout"] = "2";  // the least that libpq takes
@@ -32,6 +33,7 @@ Result<std::unique_ptr<Lease>> Lease::start(const std::string& url, std::string 
     while (identity.next()) lease->identity_ = identity.text(0);
     if (auto outcome = lease->database_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   }
+  lease->know(known);
   lease->turn();
   lease->thread_ = std::thread([self = lease.get()] { self->run(); });
   return lease;
@@ -61,6 +63,7 @@ void Lease::run() {
 }
 
 void Lease::turn() {
+  const std::lock_guard asking(asking_);
   bool leads = false;
   {
     const std::lock_guard lock(mutex_);
@@ -90,7 +93,7 @@ std::optional<LeaseState> Lease::read() {
   return outcome ? state : std::nullopt;
 }
 
-void Lease::beat() {
+bool Lease::beat() {
   const Duration sent = runtime::boot_time();
   std::int64_t rows = 0;
   Result<void> done;
@@ -101,17 +104,18 @@ void Lease::beat() {
     done = transaction.commit();
   }
   keep(done);
-  if (!done) return;
+  if (!done) return false;
   if (rows == 1) {
     const std::lock_guard lock(mutex_);
     rules_.beat(sent);
-    return;
+    return true;
   }
   const auto now_has = read();
   const std::lock_guard lock(mutex_);
   rules_.lose();
   view_.is_lost = true;
   if (now_has) view_.seen = *now_has;
+  return false;
 }
 
 void Lease::look() {
@@ -129,13 +133,19 @@ void Lease::look() {
 bool Lease::take(const LeaseState& seen) {
   const Duration sent = runtime::boot_time();
   const TimePoint since = SystemClock{}.now();
+  std::int64_t epoch = 0, known = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    epoch = rules_.next(seen.epoch);
+    known = rules_.known();
+  }
   bool is_ours = false;
   Result<void> done;
   {
     Transaction transaction(database_);
-    Statement(database_, postgres::kTakeBeatIf).run(since, address_, seen.epoch, seen.n);
+    Statement(database_, postgres::kTakeBeatIf).run(epoch, since, address_, seen.epoch, seen.n);
     is_ours = database_.changes() == 1;
-    Statement(database_, postgres::kTakeIf).run(holder_, seen.epoch);
+    Statement(database_, postgres::kTakeIf).run(epoch, holder_, seen.epoch);
     is_ours = is_ours && database_.changes() == 1;
     if (is_ours) done = transaction.commit();
     // Else another was faster, or its leader beats again: nothing of it stays.
@@ -144,10 +154,49 @@ bool Lease::take(const LeaseState& seen) {
   keep(done);
   if (!is_ours || !done) return false;
   const std::lock_guard lock(mutex_);
-  rules_.take(seen.epoch + 1, sent);
-  view_.seen = {seen.epoch + 1, seen.n + 1, holder_, address_, since, seen.mark};
+  rules_.take(epoch, sent);
+  view_.seen = {epoch, seen.n + 1, holder_, address_, since, seen.mark};
   view_.succeeds_unended = !seen.holder.empty();
+  view_.went_back_from = known > seen.epoch ? known : 0;
   return true;
+}
+
+void Lease::know(std::int64_t epoch) {
+  const std::lock_guard lock(mutex_);
+  rules_.know(epoch);
+}
+
+std::optional<std::int64_t> Lease::raise() {
+  const std::lock_guard asking(asking_);
+  std::int64_t before = 0, epoch = 0, known = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (view_.is_lost || !rules_.epoch()) return std::nullopt;
+    before = *rules_.epoch();
+    if (!rules_.must_rise()) return before;
+    epoch = rules_.next(before);
+    known = rules_.known();
+  }
+  const Duration sent = runtime::boot_time();
+  bool is_ours = false;
+  Result<void> done;
+  {
+    Transaction transaction(database_);
+    Statement(database_, postgres::kRaiseBeatIf).run(epoch, before);
+    is_ours = database_.changes() == 1;
+    Statement(database_, postgres::kRaiseIf).run(epoch, before);
+    is_ours = is_ours && database_.changes() == 1;
+    if (is_ours) done = transaction.commit();
+    // Else another has taken the lease: the next beat finds that out.
+  }
+  if (const auto outcome = database_.outcome(); !outcome) done = outcome;
+  keep(done);
+  if (!is_ours || !done) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  rules_.take(epoch, sent);
+  view_.seen.epoch = epoch;
+  view_.went_back_from = known;
+  return epoch;
 }
 
 LeaseView Lease::view() const {
@@ -156,6 +205,7 @@ LeaseView Lease::view() const {
   LeaseView view = view_;
   view.epoch = rules_.epoch();
   view.is_held = rules_.holds(now);
+  view.must_rise = rules_.must_rise();
   if (answered_) view.silence = now - *answered_;
   return view;
 }
@@ -163,12 +213,22 @@ LeaseView Lease::view() const {
 std::optional<ActPermit> Lease::permit() const {
   const Duration now = runtime::boot_time();
   const std::lock_guard lock(mutex_);
-  if (!rules_.holds(now)) return std::nullopt;
+  if (!rules_.holds(now) || rules_.must_rise()) return std::nullopt;
   return ActPermit{*rules_.epoch(), rules_.until()};
+}
+
+std::optional<ActPermit> Lease::confirm() {
+  const std::lock_guard asking(asking_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (view_.is_lost || !rules_.epoch()) return std::nullopt;
+  }
+  return beat() ? permit() : std::nullopt;
 }
 
 void Lease::release() {
   stop();
+  const std::lock_guard asking(asking_);
   const auto epoch = rules_.epoch();
   if (!epoch) return;
   {

@@ -9,7 +9,12 @@ bool LeaseRules::is_due(const LeaseState& seen, Duration now) {
   const bool is_same = seen_ && seen_->epoch == seen.epoch && seen_->n == seen.n && now - seen_->last <= kLongestGap;
   if (!is_same) seen_ = Seen{seen.epoch, seen.n, now, now};
   seen_->last = now;
+  know(seen.epoch);
   return seen.holder.empty() || now - seen_->first >= kStillness;
+}
+
+void LeaseRules::know(std::int64_t epoch) {
+  if (epoch <= kGreatestEpoch) known_ = std::max(known_, epoch);
 }
 
 void LeaseRules::take(std::int64_t epoch, Duration sent) {

@@ -3,6 +3,7 @@
 // Which of two weftd on one database leads, decided from what the database says and the own clock alone. Times are
 // those of runtime::boot_time(); times of two machines are never compared.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,8 @@ inline constexpr Duration kLeaseHolds = std::chrono::seconds(3);
 inline constexpr Duration kStillness = std::chrono::seconds(5);
 /// A longer gap between two looks proves nothing: the database did not answer, or this weftd did not run.
 inline constexpr Duration kLongestGap = std::chrono::seconds(3);
+/// More takeovers than a database sees: one each second for 30,000 years.
+inline constexpr std::int64_t kGreatestEpoch = 1'000'000'000'000;
 
 /// What the database says of its leader.
 struct LeaseState {
@@ -37,6 +40,15 @@ class LeaseRules {
   /// As a standby: this was read, by a question that was answered at `now`. True: the lease is to be taken now, if the
   /// database still says the same.
   bool is_due(const LeaseState& seen, Duration now);
+  /// Somebody led with this epoch once, as the database said, or a mark in the world. One that no lease can have had
+  /// (kGreatestEpoch) is not believed.
+  void know(std::int64_t epoch);
+  /// The greatest that is known, besides the own.
+  std::int64_t known() const { return known_; }
+  /// Of a lease that is taken, or raised, where the database has `epoch`: above all that are known.
+  std::int64_t next(std::int64_t epoch) const { return std::max(epoch, known_) + 1; }
+  /// A greater epoch than ours is known, so the database went back: ours is to be raised before anything is done.
+  bool must_rise() const { return epoch_ && known_ > *epoch_; }
 
   /// The lease was taken: `epoch` is ours. The transaction was sent at `sent`.
   void take(std::int64_t epoch, Duration sent);
@@ -59,6 +71,7 @@ class LeaseRules {
   };
   std::optional<Seen> seen_;
   std::optional<std::int64_t> epoch_;
+  std::int64_t known_ = 0;
   Duration sent_{};  ///< of the last beat that succeeded
 };
 

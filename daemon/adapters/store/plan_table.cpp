@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/adapters/store/entity_columns.hpp"
 
@@ -97,60 +98,60 @@ Plan read_plan_row(Database& database, const Statement& row) {
   return plan;
 }
 
-/// The statements that read what belongs to one plan.
-struct PlanPartsReader {
-  explicit PlanPartsReader(Database& d)
-      : database(d),
-        candidate(d,
-                  "SELECT action, cost, harm, allowed, explanation FROM plan_candidate WHERE plan = ? "
-                  "ORDER BY position"),
-        entity(d,
-               "SELECT role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device "
-               "FROM plan_entity WHERE plan = ?"),
-        guard(d, "SELECT guard, result, explanation FROM plan_guard WHERE plan = ? ORDER BY position"),
-        step(d, "SELECT at, state, who, what FROM plan_step WHERE plan = ? ORDER BY position"),
-        job(d, "SELECT name FROM plan_job WHERE plan = ? ORDER BY position"),
-        neighbour(d, "SELECT node FROM plan_neighbour WHERE plan = ? ORDER BY position"),
-        routes(d, "SELECT known, lost FROM plan_routes WHERE plan = ?"),
-        end(d, "SELECT node, port FROM plan_end WHERE plan = ?") {}
+constexpr const char* kWanted =
+    " FROM plan WHERE over = 0 OR finished > ? OR in_force <> 0 OR unresolved <> 0 OR incident IN (SELECT id FROM "
+    "incident WHERE state <> 'RESOLVED')";
 
-  void read(Plan& plan) {
-    candidate.query(plan.id);
-    while (candidate.next()) {
-      Candidate& c = plan.candidates.emplace_back();
-      c.action = named(database, candidate.text(0), parse_remedy_action);
-      c.cost_ratio = candidate.real(1);
-      c.harm_ratio = candidate.real(2);
-      c.allowed = candidate.integer(3) != 0;
-      c.explanation = candidate.text(4);
-    }
-    entity.query(plan.id);
-    while (entity.next()) {
-      const std::string role = entity.text(0);
-      const auto position = static_cast<std::size_t>(entity.integer(1));
-      if (role == kTarget) plan.target = read_entity(database, entity, 2);
-      if (role == kCandidate && position < plan.candidates.size())
-        plan.candidates[position].target = read_entity(database, entity, 2);
-    }
-    guard.query(plan.id);
-    while (guard.next())
-      plan.guards.push_back({named(database, guard.text(0), parse_guard),
-                             named(database, guard.text(1), parse_guard_result), guard.text(2)});
-    step.query(plan.id);
-    while (step.next())
-      plan.steps.push_back({step.time(0), named(database, step.text(1), parse_plan_state), step.text(2), step.text(3)});
-    job.query(plan.id);
-    while (job.next()) plan.jobs.push_back(job.text(0));
-    neighbour.query(plan.id);
-    while (neighbour.next()) plan.neighbours.push_back(NodeGuid{neighbour.bits(0)});
-    routes.query(plan.id);
-    while (routes.next()) plan.routes_before = {routes.bits(0), routes.bits(1)};
-    end.query(plan.id);
-    while (end.next()) plan.end = read_port_key(database, end, 0);
+/// What belongs to all plans that were read, with a statement for each kind: their number costs no round trips.
+struct PlanPartsReader {
+  Database& database;
+  std::vector<Plan>& plans;
+  TimePoint ended_since;
+
+  /// Gives `take` each row with its plan. `columns` begin with that.
+  template <typename Take>
+  void read(const std::string& columns, const std::string& order, const Take& take) {
+    Statement row(database, "SELECT " + columns + " WHERE plan IN (SELECT id" + kWanted + ") ORDER BY plan" + order);
+    row.query(ended_since);
+    while (row.next())
+      if (Plan* const plan = find_by_id(plans, row.bits(0))) take(*plan, row);
   }
 
-  Database& database;
-  Statement candidate, entity, guard, step, job, neighbour, routes, end;
+  void read_all() {
+    read("plan, action, cost, harm, allowed, explanation FROM plan_candidate", ", position",
+         [this](Plan& plan, const Statement& row) {
+           Candidate& c = plan.candidates.emplace_back();
+           c.action = named(database, row.text(1), parse_remedy_action);
+           c.cost_ratio = row.real(2);
+           c.harm_ratio = row.real(3);
+           c.allowed = row.integer(4) != 0;
+           c.explanation = row.text(5);
+         });
+    read("plan, role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device FROM plan_entity",
+         "", [this](Plan& plan, const Statement& row) {
+           const std::string role = row.text(1);
+           const auto position = static_cast<std::size_t>(row.integer(2));
+           if (role == kTarget) plan.target = read_entity(database, row, 3);
+           if (role == kCandidate && position < plan.candidates.size())
+             plan.candidates[position].target = read_entity(database, row, 3);
+         });
+    read("plan, guard, result, explanation FROM plan_guard", ", position", [this](Plan& plan, const Statement& row) {
+      plan.guards.push_back(
+          {named(database, row.text(1), parse_guard), named(database, row.text(2), parse_guard_result), row.text(3)});
+    });
+    read("plan, at, state, who, what FROM plan_step", ", position", [this](Plan& plan, const Statement& row) {
+      plan.steps.push_back({row.time(1), named(database, row.text(2), parse_plan_state), row.text(3), row.text(4)});
+    });
+    read("plan, name FROM plan_job", ", position",
+         [](Plan& plan, const Statement& row) { plan.jobs.push_back(row.text(1)); });
+    read("plan, node FROM plan_neighbour", ", position",
+         [](Plan& plan, const Statement& row) { plan.neighbours.push_back(NodeGuid{row.bits(1)}); });
+    read("plan, known, lost FROM plan_routes", "", [](Plan& plan, const Statement& row) {
+      plan.routes_before = {row.bits(1), row.bits(2)};
+    });
+    read("plan, node, port FROM plan_end", "",
+         [this](Plan& plan, const Statement& row) { plan.end = read_port_key(database, row, 1); });
+  }
 };
 
 }  // namespace
@@ -164,15 +165,13 @@ void write_plans(Database& database, std::span<const Plan> plans) {
 std::vector<Plan> read_plans(Database& database, TimePoint ended_since) {
   std::vector<Plan> plans;
   Statement rows(database,
-                 "SELECT id, revision, state, action, actuator, incident, undoes, reason, requested_by, approved_by, "
-                 "created, updated, expires, started, finished, intent, in_force, unresolved, windows_good, "
-                 "windows_needed, outcome, inverse FROM plan WHERE over = 0 OR finished > ? OR in_force <> 0 OR "
-                 "unresolved <> 0 OR incident IN (SELECT id FROM incident WHERE state <> 'RESOLVED') "
-                 "ORDER BY id");
+                 std::string("SELECT id, revision, state, action, actuator, incident, undoes, reason, requested_by, "
+                             "approved_by, created, updated, expires, started, finished, intent, in_force, unresolved, "
+                             "windows_good, windows_needed, outcome, inverse") +
+                     kWanted + " ORDER BY id");
   rows.query(ended_since);
   while (rows.next()) plans.push_back(read_plan_row(database, rows));
-  PlanPartsReader parts(database);
-  for (Plan& plan : plans) parts.read(plan);
+  PlanPartsReader{database, plans, ended_since}.read_all();
   return plans;
 }
 

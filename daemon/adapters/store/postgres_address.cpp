@@ -61,6 +61,10 @@ std::string shard_schema(const std::string& shard) {
   return std::string(kShardSchema) + shard;
 }
 
+std::string shard_of_schema(const std::string& schema) {
+  return schema.starts_with(kShardSchema) ? schema.substr(std::string_view(kShardSchema).size()) : std::string();
+}
+
 std::string shard_url(const std::string& url, const std::string& shard) {
   if (shard.empty()) return url;
   return url + (url.find('?') == std::string::npos ? '?' : '&') + "options=-csearch_path%3D" + shard_schema(shard);

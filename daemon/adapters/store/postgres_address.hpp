@@ -24,6 +24,8 @@ Result<PostgresAddress> parse_postgres_address(const std::string& url);
 
 /// The schema with the tables of a shard: "weft_shard_north".
 std::string shard_schema(const std::string& shard);
+/// The shard of such a schema; empty for any other.
+std::string shard_of_schema(const std::string& schema);
 /// `url` with the schema of that shard in place of the role's own; `url` itself where `shard` is empty. An address that
 /// has `options` already keeps them not.
 std::string shard_url(const std::string& url, const std::string& shard);

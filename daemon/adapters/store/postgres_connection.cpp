@@ -69,14 +69,16 @@ class PostgresCursor final : public Cursor {
       : connection_(connection), sql_(postgres::statement(sql)) {}
 
   Result<void> start(std::span<const Value> values) override {
-    PostgresConnection::Parameters parameters;
-    for (const Value& value : values)
-      parameters.push_back(std::visit([](const auto& each) { return text_of(each); }, value));
+    const auto parameters = texts_of(values);
     auto rows = connection_.execute_anywhere(sql_.c_str(), &parameters);
     if (!rows) return tl::unexpected<Error>(rows.error());
     rows_ = std::move(*rows);
     row_ = -1;
     return {};
+  }
+  Result<void> run(std::span<const Value> values) override {
+    if (connection_.open_) return connection_.queue(sql_.c_str(), texts_of(values));
+    return Cursor::run(values);
   }
   Result<bool> next() override {
     if (rows_ && ++row_ < PQntuples(rows_.get())) return true;
@@ -93,6 +95,12 @@ class PostgresCursor final : public Cursor {
   std::span<const std::byte> blob(int) const override { return {}; }
 
  private:
+  static PostgresConnection::Parameters texts_of(std::span<const Value> values) {
+    PostgresConnection::Parameters parameters;
+    for (const Value& value : values)
+      parameters.push_back(std::visit([](const auto& each) { return text_of(each); }, value));
+    return parameters;
+  }
   static std::optional<std::string> text_of(std::int64_t value) { return std::to_string(value); }
   static std::optional<std::string> text_of(double value) {
     if (std::isnan(value)) return std::nullopt;
@@ -116,6 +124,7 @@ Result<std::unique_ptr<PostgresConnection>> PostgresConnection::open(const Postg
 
 tl::unexpected<Error> PostgresConnection::lose(const std::string& why) {
   handle_.reset();
+  queued_ = 0;
   return fail(ErrorCode::kUnavailable, name() + ": the connection to the database was lost: " + why);
 }
 
@@ -167,52 +176,104 @@ bool PostgresConnection::wait(bool for_room, Steady::time_point deadline) const 
   return left > 0 && ::poll(&socket, 1, static_cast<int>(left)) != 0;
 }
 
-Result<PostgresConnection::Rows> PostgresConnection::execute(const char* sql, const Parameters* parameters) {
-  if (!handle_) return lose("it must be made anew");
-  warning_.clear();
-  int sent = 0;
-  if (parameters != nullptr) {
-    std::vector<const char*> texts;
-    for (const auto& each : *parameters) texts.push_back(each ? each->c_str() : nullptr);
-    sent = PQsendQueryParams(handle_.get(), sql, static_cast<int>(texts.size()), nullptr, texts.data(), nullptr,
-                             nullptr, 0);
-  } else {
-    sent = PQsendQuery(handle_.get(), sql);
-  }
-  const auto deadline = Steady::now() + (use_ == Use::kSetUp   ? kLongestAtFirst
-                                         : use_ == Use::kLease ? kLongestOfLease
-                                                               : kLongestAnswer);
-  while (sent == 1) {
-    const int left = PQflush(handle_.get());
-    if (left == 0) return receive(deadline);
-    if (left < 0) break;
-    if (!wait(true, deadline)) return lose("the server takes nothing");
-    if (PQconsumeInput(handle_.get()) == 0) break;
-  }
-  return lose(one_line(PQerrorMessage(handle_.get())));
+PostgresConnection::Steady::time_point PostgresConnection::deadline() const {
+  return Steady::now() + (use_ == Use::kSetUp   ? kLongestAtFirst
+                          : use_ == Use::kLease ? kLongestOfLease
+                                                : kLongestAnswer);
 }
 
-Result<PostgresConnection::Rows> PostgresConnection::receive(Steady::time_point deadline) {
+int PostgresConnection::send(const char* sql, const Parameters* parameters) {
+  if (parameters == nullptr) return PQsendQuery(handle_.get(), sql);
+  std::vector<const char*> texts;
+  for (const auto& each : *parameters) texts.push_back(each ? each->c_str() : nullptr);
+  return PQsendQueryParams(handle_.get(), sql, static_cast<int>(texts.size()), nullptr, texts.data(), nullptr, nullptr,
+                           0);
+}
+
+Result<void> PostgresConnection::flush(Steady::time_point until) {
+  while (true) {
+    const int left = PQflush(handle_.get());
+    if (left == 0) return {};
+    if (left > 0 && !wait(true, until)) return lose("the server takes nothing");
+    if (left < 0 || PQconsumeInput(handle_.get()) == 0) return lose(one_line(PQerrorMessage(handle_.get())));
+  }
+}
+
+Result<PostgresConnection::Rows> PostgresConnection::execute(const char* sql, const Parameters* parameters) {
+  if (auto before = collect(); !before) return tl::unexpected<Error>(before.error());
+  if (!handle_) return lose("it must be made anew");
+  warning_.clear();
+  if (send(sql, parameters) != 1) return lose(one_line(PQerrorMessage(handle_.get())));
+  const auto until = deadline();
+  if (auto flushed = flush(until); !flushed) return tl::unexpected<Error>(flushed.error());
+  return receive(until);
+}
+
+Result<void> PostgresConnection::queue(const char* sql, const Parameters& parameters) {
+  if (!handle_) return lose("it must be made anew");
+  if ((queued_ == 0 && PQenterPipelineMode(handle_.get()) != 1) || send(sql, &parameters) != 1)
+    return lose(one_line(PQerrorMessage(handle_.get())));
+  return ++queued_ < kMostQueued ? Result<void>{} : collect();
+}
+
+Result<void> PostgresConnection::collect() {
+  std::optional<Error> error = std::exchange(late_, std::nullopt);
+  bool gone = false;
+  if (std::exchange(queued_, 0) > 0 && handle_) {
+    const auto until = deadline();
+    if (PQpipelineSync(handle_.get()) != 1) return lose(one_line(PQerrorMessage(handle_.get())));
+    if (auto flushed = flush(until); !flushed) return flushed;
+    for (bool is_end = false; !is_end;) {
+      auto answer = next_answer(until);
+      if (!answer) return tl::unexpected<Error>(answer.error());
+      if (PQstatus(handle_.get()) != CONNECTION_OK) return lose(one_line(PQerrorMessage(handle_.get())));
+      const ExecStatusType status = PQresultStatus(answer->get());
+      if (*answer && status == PGRES_FATAL_ERROR && !error) error = failure(answer->get(), gone);
+      if (*answer && (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK))
+        changes_ = number<std::int64_t>(PQcmdTuples(answer->get()));
+      is_end = *answer && status == PGRES_PIPELINE_SYNC;
+    }
+    if (gone || PQexitPipelineMode(handle_.get()) != 1)
+      return lose(error ? error->message : one_line(PQerrorMessage(handle_.get())));
+  }
+  if (error) return tl::unexpected<Error>(std::move(*error));
+  return {};
+}
+
+std::int64_t PostgresConnection::changes() {
+  auto done = collect();
+  if (done) return changes_;
+  late_ = std::move(done.error());
+  return 0;
+}
+
+Result<PostgresConnection::Rows> PostgresConnection::next_answer(Steady::time_point until) {
+  while (PQisBusy(handle_.get()) != 0) {
+    if (!wait(false, until)) return lose("the server does not answer");
+    if (PQconsumeInput(handle_.get()) == 0) return lose(one_line(PQerrorMessage(handle_.get())));
+  }
+  return Rows(PQgetResult(handle_.get()));
+}
+
+Error PostgresConnection::failure(const PGresult* answer, bool& gone) const {
+  const char* state = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+  const char* text = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
+  if (text == nullptr) text = PQresultErrorMessage(answer);
+  // 25006: it has become a standby. Another takes writes.
+  gone = state != nullptr && std::string_view(state) == "25006";
+  return Error{of_sqlstate(state == nullptr ? "08000" : state), name() + ": " + one_line(text)};
+}
+
+Result<PostgresConnection::Rows> PostgresConnection::receive(Steady::time_point until) {
   Rows last;
   std::optional<Error> error;
   bool gone = false;
   while (true) {
-    while (PQisBusy(handle_.get()) != 0) {
-      if (!wait(false, deadline)) return lose("the server does not answer");
-      if (PQconsumeInput(handle_.get()) == 0) return lose(one_line(PQerrorMessage(handle_.get())));
-    }
-    Rows rows(PQgetResult(handle_.get()));
-    if (!rows) break;
-    const ExecStatusType status = PQresultStatus(rows.get());
-    if (status == PGRES_FATAL_ERROR && !error) {
-      const char* state = PQresultErrorField(rows.get(), PG_DIAG_SQLSTATE);
-      const char* text = PQresultErrorField(rows.get(), PG_DIAG_MESSAGE_PRIMARY);
-      if (text == nullptr) text = PQresultErrorMessage(rows.get());
-      error = Error{of_sqlstate(state == nullptr ? "08000" : state), name() + ": " + one_line(text)};
-      // 25006: it has become a standby. Another takes writes.
-      gone = state != nullptr && std::string_view(state) == "25006";
-    }
-    last = std::move(rows);
+    auto rows = next_answer(until);
+    if (!rows) return tl::unexpected<Error>(rows.error());
+    if (!*rows) break;
+    if (PQresultStatus(rows->get()) == PGRES_FATAL_ERROR && !error) error = failure(rows->get(), gone);
+    last = std::move(*rows);
   }
   if (gone || PQstatus(handle_.get()) != CONNECTION_OK)
     return lose(error ? error->message : one_line(PQerrorMessage(handle_.get())));
@@ -257,14 +318,13 @@ Result<void> PostgresConnection::begin_connected() {
   if (!unsettled_.empty())
     if (auto settled = settle(); !settled) return settled;
   open_ = true;
-  if (auto begun = execute(use_ == Use::kSetUp ? "BEGIN" : postgres::kBegin, nullptr); !begun)
-    return tl::unexpected<Error>(begun.error());
-  if (use_ != Use::kLead) return {};
-  mark_ = random_mark();
-  const Parameters parameters{mark_, std::to_string(epoch_)};
-  const auto marked = execute(postgres::statement(postgres::kMark).c_str(), &parameters);
-  if (!marked) return tl::unexpected<Error>(marked.error());
-  if (changes_ == 1) return {};
+  std::string begin = use_ == Use::kSetUp ? "BEGIN" : postgres::kBegin;
+  if (use_ == Use::kLead) {
+    mark_ = random_mark();
+    begin += "; " + postgres::mark(mark_, epoch_);
+  }
+  if (auto begun = execute(begin.c_str(), nullptr); !begun) return tl::unexpected<Error>(begun.error());
+  if (use_ != Use::kLead || changes_ == 1) return {};
   const auto holder = execute(postgres::kHolder, nullptr);
   const bool is_known = holder && PQntuples(holder->get()) == 1;
   return fail(ErrorCode::kFailedPrecondition,
@@ -296,6 +356,8 @@ Result<void> PostgresConnection::settle() {
 }
 
 Result<void> PostgresConnection::commit() {
+  // COMMIT is not sent then: nothing stays, and that is known.
+  if (auto before = collect(); !before) return before;
   const auto done = execute("COMMIT", nullptr);
   open_ = false;
   const std::string mark = std::exchange(mark_, {});
@@ -311,6 +373,7 @@ Result<void> PostgresConnection::commit() {
 void PostgresConnection::roll_back() {
   if (!std::exchange(open_, false)) return;
   mark_.clear();
+  static_cast<void>(collect());
   if (handle_ && PQtransactionStatus(handle_.get()) != PQTRANS_IDLE && !execute("ROLLBACK", nullptr)) handle_.reset();
 }
 

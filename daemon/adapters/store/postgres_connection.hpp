@@ -8,6 +8,9 @@
 // waits for a COMMIT that still goes on, and after a fail-over it is there exactly when what was written is there. (A
 // number of a transaction, as for pg_xact_status(), may be another's on a server that took over.)
 // No feature of a session is used, so that a pooler of transactions may stand between.
+//
+// Statements of a transaction whose rows do not matter are sent without waiting for each other's answers (PostgreSQL 15
+// documentation, 34.5, pipeline mode). The answers are read before anything else is asked.
 
 #include <libpq-fe.h>
 
@@ -48,7 +51,7 @@ class PostgresConnection final : public Connection {
   Result<void> begin() override;
   Result<void> commit() override;
   void roll_back() override;
-  std::int64_t changes() const override { return changes_; }
+  std::int64_t changes() override;
   Result<void> check_place() override { return {}; }
   bool unsettled() const override { return !unsettled_.empty(); }
   std::optional<bool> take_settled() override { return std::exchange(settled_, std::nullopt); }
@@ -79,6 +82,8 @@ class PostgresConnection final : public Connection {
   static constexpr std::chrono::seconds kLongestAnswer{6};
   /// Before: tables are made, or changed.
   static constexpr std::chrono::seconds kLongestAtFirst{60};
+  /// Statements whose answers may be outstanding: what is queued stands in memory.
+  static constexpr std::size_t kMostQueued = 500;
   /// Of what the lease asks. It is lost after 3 s.
   static constexpr std::chrono::seconds kLongestOfLease{2};
 
@@ -92,6 +97,18 @@ class PostgresConnection final : public Connection {
   /// The same; where no transaction is open, over a new connection if the present one is lost.
   Result<Rows> execute_anywhere(const char* sql, const Parameters* parameters);
   Result<Rows> receive(Steady::time_point deadline);
+  /// Sends a statement of the transaction that is open; its answer is read by collect().
+  Result<void> queue(const char* sql, const Parameters& parameters);
+  /// Reads the answers to what was queued; the first failure among them.
+  Result<void> collect();
+  /// 1: libpq took it.
+  int send(const char* sql, const Parameters* parameters);
+  Result<void> flush(Steady::time_point deadline);
+  /// The next answer, when it is there; null at the end of those to one statement.
+  Result<Rows> next_answer(Steady::time_point deadline);
+  /// What an answer says that is a failure. `gone`: the server takes no writes any more.
+  Error failure(const PGresult* answer, bool& gone) const;
+  Steady::time_point deadline() const;
   /// Waits for the socket. False: the time is over.
   bool wait(bool for_room, Steady::time_point deadline) const;
   tl::unexpected<Error> lose(const std::string& why);
@@ -103,10 +120,12 @@ class PostgresConnection final : public Connection {
   Use use_ = Use::kSetUp;
   std::int64_t epoch_ = 0;  ///< of kLead
   std::int64_t changes_ = 0;
-  bool open_ = false;      ///< a transaction was begun and not ended, whatever became of the connection
-  std::string warning_;    ///< sent with the last statement
-  std::string mark_;       ///< of the transaction that is open
-  std::string unsettled_;  ///< the mark of a transaction of which we do not know whether it stayed
+  std::size_t queued_ = 0;     ///< statements whose answers are not read
+  std::optional<Error> late_;  ///< the first failure among answers that were read for changes()
+  bool open_ = false;          ///< a transaction was begun and not ended, whatever became of the connection
+  std::string warning_;        ///< sent with the last statement
+  std::string mark_;           ///< of the transaction that is open
+  std::string unsettled_;      ///< the mark of a transaction of which we do not know whether it stayed
   std::optional<bool> settled_;
   std::string refusal_;         ///< why nothing could be begun the last time
   Steady::time_point retry_{};  ///< not before then

@@ -184,6 +184,7 @@ Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& sch
   result.next_incident =
       static_cast<std::uint64_t>(database.number("SELECT value FROM number WHERE name = 'next_incident'"));
   result.audit_records = static_cast<std::uint64_t>(database.number("SELECT records FROM audit_end"));
+  result.epoch = database.number("SELECT epoch FROM weft_store");
   if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return result;
 }

@@ -210,6 +210,13 @@ CREATE TABLE copying (one INTEGER PRIMARY KEY CHECK (one = 1), source TEXT NOT N
                                       // is alone keeps it in a file.
                                       R"sql(
 CREATE TABLE told (receiver TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
+)sql",
+                                      // Another mark with each weftd that wrote: a copy that was not used has that of
+                                      // its source. The greatest epoch of those that led, on whatever database.
+                                      R"sql(
+CREATE TABLE last_use (
+  one INTEGER PRIMARY KEY CHECK (one = 1), mark TEXT NOT NULL, epoch INTEGER NOT NULL) STRICT;
+INSERT INTO last_use VALUES (1, lower(hex(randomblob(8))), 0);
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

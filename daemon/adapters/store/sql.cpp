@@ -38,6 +38,10 @@ void Statement::start(std::span<const Value> values) {
   if (cursor_ && !database_.failed()) database_.keep(cursor_->start(values));
 }
 
+void Statement::finish(std::span<const Value> values) {
+  if (cursor_ && !database_.failed()) database_.keep(cursor_->run(values));
+}
+
 bool Statement::next() {
   return cursor_ && !database_.failed() && database_.keep(cursor_->next());
 }

@@ -70,11 +70,10 @@ class Statement {
   /// Compiles `sql`. A failure is noted by the Database, and the statement does nothing.
   Statement(Database& database, std::string_view sql);
 
-  /// Runs the statement with these values for its parameters, in order.
+  /// Runs the statement with these values for its parameters, in order. In a transaction a failure may be noted later.
   template <typename... Values>
   void run(const Values&... values) {
-    query(values...);
-    while (next()) continue;
+    finish(std::array<Value, sizeof...(values)>{value(values)...});
   }
   /// Binds the values to the parameters; next() gives the rows.
   template <typename... Values>
@@ -102,6 +101,7 @@ class Statement {
   TimePoint time(int column) const { return TimePoint(Duration(integer(column))); }
 
  private:
+  void finish(std::span<const Value> values);
   static Value value(std::integral auto value) { return static_cast<std::int64_t>(value); }
   static Value value(double value) { return value; }
   static Value value(std::string_view text) { return text; }

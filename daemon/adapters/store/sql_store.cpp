@@ -2,6 +2,7 @@
 #include "daemon/adapters/store/sql_store.hpp"
 
 #include <algorithm>
+#include <random>
 #include <tuple>
 
 #include "daemon/adapters/store/audit_table.hpp"
@@ -60,7 +61,7 @@ Result<Database> open_state(const std::filesystem::path& state_dir, const StoreO
   if (!database) return database;
   const std::string installation = read_installation(*database);
   if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  if (auto written = write_mark(state_dir, installation, database->name()); !written)
+  if (auto written = write_mark(state_dir, installation, database->name(), found->epoch); !written)
     return tl::unexpected<Error>(written.error());
   return database;
 }
@@ -99,7 +100,7 @@ Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& st
   auto history = open_database(state_dir / "history.db", history_schema());
   if (!history) return tl::unexpected<Error>(history.error());
   std::unique_ptr<SqlStore> store(
-      new SqlStore(std::move(*lock), std::move(*state), std::move(*history), options, place));
+      new SqlStore(std::move(*lock), state_dir, std::move(*state), std::move(*history), options, place));
   store->publish_status();
   return store;
 }
@@ -107,6 +108,8 @@ Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& st
 void SqlStore::lead(std::int64_t epoch) {
   state_.connection().lead(epoch);
   leads_ = true;
+  epoch_ = epoch;
+  is_use_noted_ = false;
 }
 
 Result<Restored> SqlStore::look(TimePoint resolved_since) {
@@ -152,8 +155,22 @@ Result<void> SqlStore::write(const Body& body) {
   state_.require_in_place();
   Transaction transaction(state_);
   if (const auto stayed = state_.connection().take_settled()) take_account(*stayed);
+  if (!is_use_noted_) note_use();
   body();
-  return transaction.commit();
+  auto done = transaction.commit();
+  if (done) is_use_noted_ = true;
+  return done;
+}
+
+// The directory knows the epoch, too: the database may be restored from a backup, and then knows a lesser one.
+void SqlStore::note_use() {
+  const std::string mark = std::to_string(std::random_device{}()) + '.' + std::to_string(std::random_device{}());
+  Statement(state_, "UPDATE last_use SET mark = ?1, epoch = CASE WHEN epoch < ?2 THEN ?2 ELSE epoch END")
+      .run(mark, epoch_);
+  if (epoch_ == 0 || state_.failed()) return;
+  const std::string installation = read_installation(state_);
+  // Without room on its disk the world still has marks with the epoch.
+  if (!state_.failed()) static_cast<void>(write_mark(state_dir_, installation, state_.name(), epoch_));
 }
 
 // Incidents and plans are written whole, so that writing them again is harmless. Events and records are added.

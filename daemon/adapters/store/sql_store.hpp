@@ -54,8 +54,10 @@ class SqlStore final : public Store {
   void limit_growth(std::uint32_t pages);
 
  private:
-  SqlStore(runtime::UniqueFd lock, Database state, Database history, const StoreOptions& options, SitePlace place)
+  SqlStore(runtime::UniqueFd lock, std::filesystem::path state_dir, Database state, Database history,
+           const StoreOptions& options, SitePlace place)
       : lock_(std::move(lock)),
+        state_dir_(std::move(state_dir)),
         options_(options),
         place_(place),
         state_(std::move(state)),
@@ -64,13 +66,18 @@ class SqlStore final : public Store {
   /// One transaction that stays when this returns success. `body` is called when it has begun.
   template <typename Body>
   Result<void> write(const Body& body);
+  /// In the transaction of the first write: whoever copied this before finds that it was used.
+  void note_use();
   void take_account(bool stayed);
   void publish_status();
 
   runtime::UniqueFd lock_;  ///< first, so that it is given up last
+  std::filesystem::path state_dir_;
   StoreOptions options_;
   SitePlace place_;
   bool leads_ = !(options_.stands_by && !options_.url.empty());
+  std::int64_t epoch_ = 0;     ///< with which it leads
+  bool is_use_noted_ = false;  ///< see note_use()
   Database state_;
   History history_;
   std::map<std::uint64_t, Incident> waiting_;  ///< not on disk yet, by id

@@ -2,6 +2,9 @@
 #include "daemon/adapters/store/store_mark.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
 #include <system_error>
 
 #include "daemon/adapters/store/sql.hpp"
@@ -20,6 +23,7 @@ std::filesystem::path mark_file(const std::filesystem::path& directory) {
 
 struct Mark {
   std::string installation, name;
+  std::int64_t epoch = 0;
 };
 
 /// Empty texts where there is none.
@@ -27,9 +31,16 @@ Result<Mark> read_mark(const std::filesystem::path& directory) {
   const auto text = runtime::read_regular(mark_file(directory), kLongestMark);
   if (!text && text.error().code == ErrorCode::kNotFound) return Mark{};
   if (!text) return tl::unexpected<Error>(text.error());
-  const std::size_t end = std::min(text->find('\n'), text->size());
-  const std::size_t next = std::min(end + 1, text->size());
-  return Mark{text->substr(0, end), text->substr(next, text->find('\n', next) - next)};
+  std::array<std::string_view, 3> lines;
+  std::string_view rest = *text;
+  for (std::string_view& line : lines) {
+    line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  }
+  Mark mark{std::string(lines[0]), std::string(lines[1])};
+  // A version before this one wrote no epoch.
+  std::from_chars(lines[2].data(), lines[2].data() + lines[2].size(), mark.epoch);
+  return mark;
 }
 
 /// What weft.db says of itself. Damage is not looked for: whoever uses it does that.
@@ -98,11 +109,18 @@ Result<void> check_mark_for_copy(const std::filesystem::path& directory, const s
 }
 
 Result<void> write_mark(const std::filesystem::path& directory, const std::string& installation,
-                        const std::string& name) {
-  const std::string text = installation + '\n' + name + '\n';
+                        const std::string& name, std::int64_t epoch) {
+  const auto before = read_mark(directory);
+  if (!before) return tl::unexpected<Error>(before.error());
+  if (before->installation == installation) epoch = std::max(epoch, before->epoch);
+  const std::string text = installation + '\n' + name + '\n' + std::to_string(epoch) + '\n';
   if (const auto present = runtime::read_regular(mark_file(directory), kLongestMark); present && *present == text)
     return {};
   return runtime::replace_durably(mark_file(directory), text);
+}
+
+Result<std::int64_t> marked_epoch(const std::filesystem::path& directory) {
+  return read_mark(directory).map([](const Mark& mark) { return mark.epoch; });
 }
 
 void remove_mark(const std::filesystem::path& directory) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The file `store` in a state directory: which database of PostgreSQL it goes with. Without it, it goes with its own
+// The file `store` in a state directory: which database of PostgreSQL it goes with, and the greatest epoch (see
+// LeaseState) that was seen there: a line for the id, the name and the epoch. Without it, it goes with its own
 // weft.db. Nobody is to look at old incidents, or give their ids again, because a line of the configuration was lost.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -19,6 +21,7 @@ struct PostgresFound {
   std::uint64_t audit_records = 0;
   bool is_unfinished = false;  ///< it is a copy that is not whole yet
   std::string shard{};         ///< of a site, whose schema it is; empty: of none
+  std::int64_t epoch = 0;      ///< how often it was taken (see LeaseState)
 };
 
 /// What is said of such a copy.
@@ -33,9 +36,13 @@ Result<void> check_mark_for_postgres(const std::filesystem::path& directory, con
 /// Whether weft.db of `directory` may become a copy of `installation`: kFailedPrecondition when the directory goes with
 /// another one.
 Result<void> check_mark_for_copy(const std::filesystem::path& directory, const std::string& installation);
-/// From now on `directory` goes with the database of that id and name.
+/// From now on `directory` goes with the database of that id and name. A greater epoch that it holds of the same
+/// installation stays.
 Result<void> write_mark(const std::filesystem::path& directory, const std::string& installation,
-                        const std::string& name);
+                        const std::string& name, std::int64_t epoch);
+/// The greatest epoch of its database that `directory` knows of; 0: none. A database that has a lesser one was restored
+/// from a backup since.
+Result<std::int64_t> marked_epoch(const std::filesystem::path& directory);
 /// From now on it goes with its own weft.db.
 void remove_mark(const std::filesystem::path& directory);
 

@@ -50,6 +50,24 @@ bool is_away(const grpc::Status& status) {
          status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
 }
 
+/// A weftd answered that it did not take the call, because another weftd is the one to be asked: it stands by, its
+/// lease is not renewed (RoleKeeper::refusal()), or another shard owns what the call is about (belongs_to()).
+bool is_for_another(const grpc::Status& status) {
+  const std::string message = status.error_message();
+  const bool is_of_shard = message.find(" belongs to shard ") != std::string::npos;
+  if (status.error_code() == grpc::StatusCode::FAILED_PRECONDITION) return is_of_shard;
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+         (is_of_shard || api::is_standby(message) || message.starts_with("nothing was changed: "));
+}
+
+/// A weftd did it, and could not store it: "…, but not stored yet: …" (Core), "…, but that could not be stored yet: …"
+/// (RemedyController).
+bool is_done_unstored(const grpc::Status& status) {
+  const std::string& message = status.error_message();
+  return message.find(", but not stored yet") != std::string::npos ||
+         message.find(", but that could not be stored yet") != std::string::npos;
+}
+
 bool is_listened_on(std::string_view path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -82,9 +100,13 @@ void check(const grpc::Status& status, const std::string& server) {
       throw Failure(Exit::kWrongUsage, status.error_message());
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::DEADLINE_EXCEEDED:
+      if (is_for_another(status))
+        throw Failure(Exit::kUnreachable, "not taken by weftd at " + server + ": " + status.error_message() +
+                                              "; --server names the one to ask, or several");
       throw Failure(Exit::kUnreachable, "cannot reach weftd at " + server + ": " +
                                             unreachable_reason(status.error_message()) + "; --server names another");
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      throw Failure(is_done_unstored(status) ? Exit::kUnstored : Exit::kRefused, status.error_message());
     case grpc::StatusCode::FAILED_PRECONDITION:
     case grpc::StatusCode::ALREADY_EXISTS:
     case grpc::StatusCode::PERMISSION_DENIED:
@@ -138,6 +160,7 @@ grpc::Status Client::connect() {
 
 void Client::serves() {
   servers_.serves();
+  is_refused_ = false;
   const std::string why = std::exchange(round_, {});
   if (std::exchange(noted_, servers_.index()) != servers_.index() && notes != nullptr)
     *notes << "weftctl: answered by " << server() << "; " << printable(why) << '\n' << std::flush;
@@ -146,13 +169,17 @@ void Client::serves() {
 /// Uses the next server; false when all of them failed.
 bool Client::fails(const grpc::Status& status) {
   round_ += (round_.empty() ? "" : "; ") + server() + ": " + status.error_message();
+  is_refused_ = is_refused_ || is_for_another(status);
   const bool more = servers_.try_next();
   open();
   return more;
 }
 
-void Client::give_up() {
-  throw Failure(Exit::kUnreachable, "no weftd can be reached: " + std::exchange(round_, {}));
+void Client::give_up(const grpc::Status& last) {
+  const std::string why = std::exchange(round_, {});
+  const bool is_refused = std::exchange(is_refused_, false);
+  if (!is_away(last)) throw Failure(Exit::kRefused, last.error_message());
+  throw Failure(Exit::kUnreachable, (is_refused ? "no weftd took it: " : "no weftd can be reached: ") + why);
 }
 
 void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientContext&)>& call) {
@@ -166,12 +193,13 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
       context.set_deadline(std::min<Moment>(until, std::chrono::system_clock::now() + share));
       status = call(context);
     }
-    if (!is_away(status)) serves();
-    if (!has_others() || !is_away(status)) return check(status, server());
-    if (is_sent && kind == Kind::kChange && !api::is_standby(status.error_message()))
+    const bool is_refused = is_sent && is_for_another(status);
+    if (!is_away(status) && !is_refused) serves();
+    if (!has_others() || (!is_away(status) && !is_refused)) return check(status, server());
+    if (is_sent && kind == Kind::kChange && !is_refused)
       throw Failure(Exit::kUnreachable, "no answer from weftd at " + server() + ": " + status.error_message() +
                                             "; check whether it was done before you repeat it");
-    if (!fails(status)) give_up();
+    if (!fails(status)) give_up(status);
   }
 }
 
@@ -182,7 +210,7 @@ void Client::lost_stream(const grpc::Status& status, bool heard) {
   const Moment now = std::chrono::system_clock::now();
   if (heard) follow_until_ = now + follow_patience;
   const bool more = fails(why);
-  if (!more && (!follow_until_ || now > *follow_until_)) give_up();
+  if (!more && (!follow_until_ || now > *follow_until_)) give_up(why);
   if (!more) round_.clear();
   // Not at once: a server may end each stream as soon as it began.
   std::this_thread::sleep_for(more ? std::chrono::milliseconds(kNextStream) : kNextRound);

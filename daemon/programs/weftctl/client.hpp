@@ -33,9 +33,10 @@ enum class Exit : int {
   kGood = 0,
   kBadNews = 1,      ///< the answer is bad news
   kWrongUsage = 2,   ///< also: the server calls the arguments wrong
-  kUnreachable = 3,  ///< the server cannot be reached, or is too busy
+  kUnreachable = 3,  ///< the server cannot be reached, is too busy, or does not lead
   kRefused = 4,      ///< a guard, a missing right, a state that does not allow it
   kUnfinished = 5,   ///< what was waited for was not over in time
+  kUnstored = 6,     ///< it is done, but not stored yet: a restart of weftd may forget it
 };
 
 /// Ends the command: thrown by calls, caught in main alone.
@@ -53,7 +54,7 @@ void check(const grpc::Status& status, const std::string& server);
 std::string standard_server(const api::ClientSecurity& security);
 
 /// A connection to weftd with a stub for each service. Of several servers it uses one, and the next one when that one
-/// does not answer or is on standby.
+/// does not answer, is on standby, cannot be sure that it leads, or belongs to another shard than what is asked for.
 class Client {
  public:
   /// Whether a call may be made again on another server when nobody knows what became of it on the first.
@@ -70,7 +71,7 @@ class Client {
     return run<Response>(Kind::kRead, stub, method, request);
   }
   /// Makes one call that changes something. Throws Failure unless it goes well. It is made on another server only when
-  /// it is certain that the one before did not take it: there was no connection, or it is on standby.
+  /// it is certain that the one before did not take it: there was no connection, or it said so.
   template <typename Stub, typename Request, typename Response>
   Response change(std::optional<Stub>& stub,
                   grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
@@ -166,7 +167,7 @@ class Client {
   void serves();
   bool fails(const grpc::Status& status);
   void lost_stream(const grpc::Status& status, bool heard);
-  [[noreturn]] void give_up();
+  [[noreturn]] void give_up(const grpc::Status& last);
 
   api::ClientSecurity security_;
   api::ServerList servers_;
@@ -174,6 +175,7 @@ class Client {
   std::size_t noted_ = 0;               ///< the server that the user knows of
   std::set<std::string> missing_;       ///< shards of which note_missing() has told
   std::string round_;                   ///< what is wrong with each server since the last one that answered
+  bool is_refused_ = false;             ///< one of them answered that it is not the one to be asked
   std::optional<Moment> follow_until_;  ///< a stream that was heard is sought again until then
 };
 

@@ -135,8 +135,8 @@ Examples:
   weftctl hands-off on --reason "work on the spines"
 
 weftctl VERB --help has details. Exit status: 0 good; 1 bad news (a node is not healthy, a path is incomplete, automation
-is stopped); 2 wrong usage; 3 weftd cannot be reached, or is too busy; 4 refused (by a guard, by a missing permission, by
-a limit, by the state of a plan or an incident); 5 not over in time (--wait).
+is stopped); 2 wrong usage; 3 weftd cannot be reached, is too busy, or stands by; 4 refused (by a guard, by a missing
+permission, by a limit, by the state of a plan or an incident); 5 not over in time (--wait); 6 done, but not stored yet.
 Environment: WEFT_SERVER, WEFT_CA, WEFT_CERT, WEFT_KEY and WEFT_TOKEN_FILE are the defaults of flags; WEFT_TOKEN is a bearer
 token; NO_COLOR turns colours off.)";
 

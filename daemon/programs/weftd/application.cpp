@@ -20,6 +20,7 @@
 #include "daemon/adapters/store/lease.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/site_registry.hpp"
+#include "daemon/adapters/store/store_mark.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/unkillable.hpp"
@@ -131,6 +132,7 @@ Result<void> keep_told(runtime::Lane& store_lane, store::Store& store, const std
 }
 
 void tell_role(const store::LeaseView& view) {
+  if (const std::string text = went_back_text(view); !text.empty()) logger("weftd")->warn("{}", text);
   if (view.epoch)
     logger("weftd")->info("this weftd leads (epoch {})", *view.epoch);
   else
@@ -160,14 +162,19 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   if (!remedy_options) return tl::unexpected(remedy_options.error());
   std::unique_ptr<store::Lease> lease;
   if (!config.store.url.empty()) {
+    const auto known = store::marked_epoch(config.state_dir);
+    if (!known) return tl::unexpected(known.error());
     auto started = store::Lease::start(store::shard_url(config.store.url, config.site.shard), store::holder_name(),
-                                       own_address(config));
+                                       own_address(config), *known);
     if (!started) return tl::unexpected(started.error());
     lease = std::move(*started);
-    remedy_options->permit = [lease = lease.get()]() -> Result<ActPermit> {
-      if (const auto permit = lease->permit()) return *permit;
+    const auto permit_of = [](const std::optional<ActPermit>& permit) -> Result<ActPermit> {
+      if (permit) return *permit;
       return fail(ErrorCode::kUnavailable, "this weftd cannot be sure that it leads: its lease is not renewed");
     };
+    remedy_options->permit = [permit_of, lease = lease.get()] { return permit_of(lease->permit()); };
+    remedy_options->confirm = [permit_of, lease = lease.get()] { return permit_of(lease->confirm()); };
+    remedy_options->saw_epoch = [lease = lease.get()](std::int64_t epoch) { lease->know(epoch); };
     remedy_options->patience = patience_after(lease->view());
   }
   const auto epoch = lease ? lease->view().epoch : std::nullopt;
@@ -228,7 +235,10 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
   RoleKeeper::Options role_options;
   role_options.leads = leads;
-  if (lease) role_options.lease = [lease = lease.get()] { return lease->view(); };
+  if (lease) {
+    role_options.lease = [lease = lease.get()] { return lease->view(); };
+    role_options.raise = [lease = lease.get()] { return lease->raise(); };
+  }
   role_options.on_lead = [&](const std::map<std::string, std::string>& now_told) {
     watchers.act_as(acts_as);
     if (const auto known = (*events)->restore(now_told); !known) logger("events")->error("{}", known.error().message);

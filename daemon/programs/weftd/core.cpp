@@ -420,8 +420,9 @@ void Core::publish() {
       snapshot->hosts ? *snapshot->hosts : std::span<const std::shared_ptr<const HostView>>{};
   snapshot->incidents = shown_;
   snapshot->maintenance = maintenance_.windows();
-  snapshot->health = std::make_shared<const std::vector<NodeHealth>>(
-      analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now));
+  auto health = analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now);
+  explain_standby(health);
+  snapshot->health = std::make_shared<const std::vector<NodeHealth>>(std::move(health));
   for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)
     snapshot->figures.incidents_opened[kind] =
         opened_before_[kind] + incidents_.opened(static_cast<IncidentKind>(kind));

@@ -129,6 +129,8 @@ class Core {
   void set_maintenance_windows();
   void look_after();
   void publish();
+  /// Standing by: hosts that only collectors could tell of have that as their reason.
+  void explain_standby(std::vector<NodeHealth>& health) const;
 
   const config::WeftdConfig& config_;
   ExpectedCabling expected_;

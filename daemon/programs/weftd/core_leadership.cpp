@@ -47,6 +47,17 @@ void Core::lead(store::Restored ledger) {
   publish();
 }
 
+void Core::explain_standby(std::vector<NodeHealth>& health) const {
+  if (!leadership_.stands_by()) return;
+  for (NodeHealth& node : health) {
+    if (node.verdict != HealthVerdict::kUnknown) continue;
+    HealthReason& why = node.reasons.emplace_back();
+    why.severity = Severity::kInfo;
+    why.message = "this weftd stands by and hears no collectors; ";
+    why.message += leadership_.address.empty() ? "no weftd leads yet" : "ask the leader at " + leadership_.address;
+  }
+}
+
 void Core::show(Leadership leadership) {
   const bool is_news = leadership.leads != leadership_.leads || leadership.is_held != leadership_.is_held ||
                        leadership.epoch != leadership_.epoch || leadership.leader != leadership_.leader;

@@ -49,7 +49,9 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
     : plans_(std::move(options.settings), restored, clock.now(), clock.steady()),
       hands_off_file_(std::move(options.hands_off_file), options.hands_off_patience,
                       std::move(options.hands_off_probe)),
-      permit_(std::move(options.permit)),
+      permit_(options.permit),
+      confirm_(options.confirm ? std::move(options.confirm) : std::move(options.permit)),
+      saw_epoch_(std::move(options.saw_epoch)),
       store_(store),
       store_lane_(store_lane),
       clock_(clock),
@@ -331,6 +333,7 @@ void RemedyController::ask(actuate::Actuator& actuator, const RemedyOrder& order
     } catch (const std::exception& error) {
       reading = fail(ErrorCode::kInternal, error.what());
     }
+    if (reading && reading->epoch > 0 && saw_epoch_) saw_epoch_(reading->epoch);
     return post_([this, number, reading] {
       plans_.answer_reading(number, reading, clock_.now());
       work();
@@ -339,8 +342,8 @@ void RemedyController::ask(actuate::Actuator& actuator, const RemedyOrder& order
   const HandsOffFile::Look look = hands_off_file_.look();
   std::string why = look.why.empty() ? "" : "all automation is stopped: " + look.why;
   RemedyOrder permitted = order;
-  if (why.empty() && permit_) {
-    if (const Result<ActPermit> permit = permit_())
+  if (why.empty() && confirm_) {
+    if (const Result<ActPermit> permit = confirm_())
       permitted.permit = *permit;
     else
       why = permit.error().message;

@@ -36,9 +36,13 @@ struct RemedyControllerOptions {
   HandsOffFile::Probe hands_off_probe = probe_hands_off_file;  ///< takes the looks at it
   Duration hands_off_patience = std::chrono::seconds(2);       ///< after which a look counts as "it stops"
   std::size_t lane_capacity = 64;                              ///< orders that wait for one actuator
-  /// The right to act now, by the lease, or why there is none. Asked on the actuators' lanes, directly before each act.
-  /// None: this weftd always may.
+  /// The right to act now, by the lease, or why there is none; does not block. None: this weftd always may.
   std::function<Result<ActPermit>()> permit{};
+  /// The same, asked of the database at that moment. Asked on the actuators' lanes, directly before each act, and may
+  /// block there for some seconds. None: as `permit`.
+  std::function<Result<ActPermit>()> confirm{};
+  /// Is told each TargetReading::epoch, on the actuators' lanes, before anything is decided by that reading.
+  std::function<void(std::int64_t)> saw_epoch{};
   /// Nothing is asked of actuators for so long at first: orders of a weftd that led before may still be on their way.
   Duration patience{};
 };
@@ -178,7 +182,8 @@ class RemedyController {
   std::uint64_t looks_taken_ = 0;  ///< number of the newest look at the file
   bool looking_ = false;           ///< a look of tick() is on its way
   ActGate gate_;
-  std::function<Result<ActPermit>()> permit_;
+  std::function<Result<ActPermit>()> permit_, confirm_;
+  std::function<void(std::int64_t)> saw_epoch_;
   Duration orders_from_{};            ///< on the steady clock
   std::vector<RemedyOrder> waiting_;  ///< for that; one of each plan at most
   store::Store& store_;

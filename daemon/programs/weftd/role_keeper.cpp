@@ -23,6 +23,16 @@ Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& confi
   return Ledger{std::move(*restored), std::move(*clock), std::move(*plans)};
 }
 
+std::string went_back_text(const store::LeaseView& view) {
+  if (view.went_back_from == 0) return "";
+  return "the database was restored from a backup, or is an old copy: a weftd of this installation has led with "
+         "epoch " +
+         std::to_string(view.went_back_from) + ", which the database did not know. This weftd leads with epoch " +
+         std::to_string(view.seen.epoch) +
+         ". Incidents, plans and audit records since that backup are lost: compare weftctl plans with what is drained "
+         "and isolated";
+}
+
 Duration patience_after(const store::LeaseView& view) {
   return view.succeeds_unended ? actuate::kLongestCall : Duration{};
 }
@@ -69,6 +79,7 @@ void RoleKeeper::tick() {
   }
   core_.hosts().refuse(leads_ ? "" : api::leadership_text(shown_));
   core_.show(shown_);
+  if (leads_ && view.must_rise && !is_reading_) rise();
   if (leads_ || is_reading_) return;
   if (view.epoch)
     promote(*view.epoch);
@@ -102,10 +113,25 @@ void RoleKeeper::promote(std::int64_t epoch) {
       leads_ = true;
       logger("weftd")->info("this weftd leads now (epoch {}): {} incidents loaded", epoch,
                             (*ledger)->restored.incidents.size());
-      remedies_.lead((*ledger)->plans, (*ledger)->clock, patience_after(options_.lease()));
+      const store::LeaseView view = options_.lease();
+      if (const std::string text = went_back_text(view); !text.empty()) logger("weftd")->warn("{}", text);
+      remedies_.lead((*ledger)->plans, (*ledger)->clock, patience_after(view));
       const auto told = std::move((*ledger)->restored.told);
       core_.lead(std::move((*ledger)->restored));
       options_.on_lead(told);
+      tick();
+    });
+  });
+}
+
+void RoleKeeper::rise() {
+  is_reading_ = store_lane_.post([this] {
+    const auto epoch = options_.raise();
+    if (epoch) store_.lead(*epoch);
+    post_([this, epoch] {
+      is_reading_ = false;
+      if (!epoch) return;  // tried again with the next tick, unless another leads
+      logger("weftd")->warn("{}", went_back_text(options_.lease()));
       tick();
     });
   });

@@ -29,6 +29,10 @@ struct Ledger {
 /// does not need (Store::look()).
 Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& config, TimePoint now, bool is_whole);
 
+/// Where a lease was taken or raised above an epoch that its database had forgotten: what happened, and what to look
+/// at. Empty: it was not.
+std::string went_back_text(const store::LeaseView& view);
+
 /// How long a new leader asks nothing of actuators: the bound of a call that the leader before it may have begun; zero
 /// where that one gave the lease back.
 Duration patience_after(const store::LeaseView& view);
@@ -44,7 +48,9 @@ class RoleKeeper {
   /// What it asks, and whom it tells.
   struct Options {
     std::function<store::LeaseView()> lease;  ///< none: this weftd always leads
-    bool leads = true;                        ///< at first
+    /// Lease::raise(); called on the store lane, where nothing is written meanwhile.
+    std::function<std::optional<std::int64_t>()> raise{};
+    bool leads = true;  ///< at first
     /// It leads from now on; with Restored::told.
     std::function<void(const std::map<std::string, std::string>&)> on_lead;
     std::function<void(std::string)> on_lost{};  ///< another leads instead, in words: end, and begin anew; told once
@@ -71,6 +77,7 @@ class RoleKeeper {
   Leadership describe(const store::LeaseView& view) const;
   void follow(const std::string& mark);
   void promote(std::int64_t epoch);
+  void rise();
 
   Options options_;
   const config::WeftdConfig& config_;

@@ -68,6 +68,23 @@ TEST(PlanMark, WhatAnotherWeftdDidIsNotOurs) {
   EXPECT_FALSE(owner.others_mark("weft PLAN-7.1c9e0b7a5d3f2468 INC-1: x"));
 }
 
+TEST(PlanMark, TheEpochOfOurOwnLeadersIsRead) {
+  const MarkOwner owner{kId, {7}};
+  RemedyOrder order;
+  order.plan = 7;
+  order.incident = 17;
+  order.owner = owner;
+  order.reason = "it has epoch 99: none of ours";
+  EXPECT_EQ(owner.epoch_in_reason(order.marked_reason()), 0) << "no permit";
+  order.permit = ActPermit{12, {}};
+  EXPECT_EQ(owner.epoch_in_reason(order.marked_reason()), 12);
+  for (const char* none : {"weft PLAN-7.ffff0b7a5d3f2468 INC-1 epoch 4: another store", "weft PLAN-7 epoch 4: no id",
+                           "weft PLAN-7.1c9e0b7a5d3f2468 epoch -4: x", "weft PLAN-7.1c9e0b7a5d3f2468 epoch 4x: x",
+                           "weft PLAN-7.1c9e0b7a5d3f2468 epoch 99999999999999999999: x", "disk sda epoch 4: x"})
+    EXPECT_EQ(owner.epoch_in_reason(none), 0) << none;
+  EXPECT_EQ(MarkOwner{}.epoch_in_reason("weft PLAN-7 epoch 4: x"), 0);
+}
+
 TEST(PlanMark, WithoutAnIdItIsOursOnlyWhereTheJournalHoldsThatPlan) {
   const MarkOwner owner{kId, {7}};
   EXPECT_TRUE(owner.owns_reason("weft PLAN-7 INC-1: x"));

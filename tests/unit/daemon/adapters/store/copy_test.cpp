@@ -141,6 +141,61 @@ TEST_P(Copy, WhatIsWholeMayBeCopiedAgain) {
   EXPECT_FALSE(copy_store(from.path(), url_of(to.path()), quietly)) << "the target was used since";
 }
 
+// What a weftd writes in its first seconds changes no number of incidents, plans or records.
+TEST_P(Copy, AWeftdThatRanForAMomentHasUsedIt) {
+  const auto runs = [](const std::filesystem::path& directory, const StoreOptions& options) {
+    const auto store = SqlStore::open(directory, options);
+    ASSERT_TRUE(store) << store.error().message;
+    ASSERT_TRUE((*store)->save_links("compute", {}));
+  };
+  const auto expect_full = [](const std::string& source, const std::string& target) {
+    const auto refused = copy_store(source, target, quietly);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kFailedPrecondition);
+    EXPECT_NE(refused.error().message.find("is not empty"), std::string::npos) << refused.error().message;
+  };
+  fill(*std::move(*SqlStore::open(from.path(), {})), 3);
+  const std::string url = url_of(to.path());
+  ASSERT_TRUE(copy_store(from.path(), url, quietly));
+  ASSERT_TRUE(copy_store(url, back.path(), quietly));
+  ASSERT_TRUE(copy_store(url, back.path(), quietly)) << "nobody used it";
+  runs(back.path(), {});
+  expect_full(url, back.path());
+  ASSERT_TRUE(copy_store(from.path(), url, quietly)) << "nobody used it";
+  runs(to.path(), {.url = url});
+  expect_full(from.path(), url);
+  // Both were used, as often and for the same.
+  runs(from.path(), {});
+  expect_full(from.path(), url);
+}
+
+TEST_P(Copy, TheNextLeaderHasAGreaterEpochThanEachBefore) {
+  const std::string url = url_of(to.path()), last = url_of(back.path());
+  const TempDir between;
+  fill(*std::move(*SqlStore::open(from.path(), {.url = url_of(from.path())})), 3);
+  const std::int64_t highest = 41;
+  by_hand(from.path()).run("UPDATE weft_beat SET epoch = 40");
+  by_hand(from.path()).run("UPDATE weft_store SET epoch = 40, holder = ''");
+  {
+    const auto store = SqlStore::open(from.path(), {.url = url_of(from.path()), .stands_by = true});
+    const auto lease = Lease::start(url_of(from.path()), "a", "a:1");
+    ASSERT_TRUE(lease && (*lease)->view().epoch);
+    EXPECT_EQ(*(*lease)->view().epoch, highest);
+    (*store)->lead(highest);
+    ASSERT_TRUE((*store)->save_incidents({{make_incident(1)}}, {}));
+    (*lease)->release();
+  }
+  // By way of an engine that knows no epochs.
+  ASSERT_TRUE(copy_store(url_of(from.path()), between.path(), quietly));
+  ASSERT_TRUE(copy_store(between.path(), url, quietly));
+  ASSERT_TRUE(copy_store(url, last, quietly));
+  for (const std::string& each : {url, last}) {
+    const auto lease = Lease::start(each, "b", "b:1");
+    ASSERT_TRUE(lease) << lease.error().message;
+    EXPECT_GT((*lease)->view().epoch.value_or(0), highest) << each;
+  }
+}
+
 TEST_P(Copy, AWeftdThatLeadsIsLeftAlone) {
   const std::string url = url_of(to.path());
   fill(*std::move(*SqlStore::open(from.path(), {})), 3);

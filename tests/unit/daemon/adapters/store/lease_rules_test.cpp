@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace weft::store {
 namespace {
 
@@ -57,6 +59,35 @@ TEST(LeaseRules, ALeaderHoldsItForThreeSecondsAfterItsLastGoodBeatWasSent) {
   rules.lose();
   EXPECT_FALSE(rules.holds(104s));
   EXPECT_FALSE(rules.epoch());
+}
+
+TEST(LeaseRules, ALeaseIsTakenAboveEachEpochThatIsKnown) {
+  LeaseRules rules;
+  EXPECT_EQ(rules.next(4), 5);
+  rules.know(9);
+  EXPECT_EQ(rules.next(4), 10) << "the database went back";
+  EXPECT_EQ(rules.next(12), 13);
+  rules.is_due(state(20, 1), 100s);
+  rules.is_due(state(6, 1), 101s);
+  EXPECT_EQ(rules.next(6), 21) << "it went back while this weftd stood by";
+  rules.know(std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(rules.next(6), 21) << "no lease ever had that";
+}
+
+TEST(LeaseRules, ALeaderThatLearnsOfAGreaterEpochMustRise) {
+  LeaseRules rules;
+  rules.know(9);
+  EXPECT_FALSE(rules.must_rise()) << "it does not lead";
+  rules.take(rules.next(4), 100s);
+  EXPECT_FALSE(rules.must_rise());
+  rules.know(10);
+  EXPECT_FALSE(rules.must_rise()) << "its own";
+  rules.know(30);
+  EXPECT_TRUE(rules.must_rise());
+  EXPECT_TRUE(rules.holds(101s)) << "nobody else leads";
+  rules.take(rules.next(10), 101s);
+  EXPECT_FALSE(rules.must_rise());
+  EXPECT_EQ(rules.epoch(), 31);
 }
 
 // Whatever a beat takes on its way: when a standby takes over, the leader does not hold the lease any more.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "daemon/adapters/store/store_mark.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
@@ -129,6 +130,91 @@ TEST_P(LeaseTest, AHangingTransactionOfTheOldLeaderDoesNotHoldTheTakeoverUp) {
   const auto b = start("b");
   a.reset();
   EXPECT_TRUE(in_time([&] { return b->permit().has_value(); }, 10s));
+}
+
+// The clock of a virtual machine stands still while that is paused: the lease seems to hold, and another leads.
+TEST_P(LeaseTest, AnActIsConfirmedByTheDatabaseAndNotByTheClock) {
+  must_open(dir.path());
+  const auto a = start("a");
+  ASSERT_TRUE(in_time([&] { return a->confirm().has_value(); }, 10s)) << "whoever opened it beats no more";
+  EXPECT_EQ(a->confirm()->epoch, *a->view().epoch);
+  const std::string schema = '"' + dir.path().filename().string() + "\".";
+  const auto n = [&] { return by_hand(dir.path()).number("SELECT n FROM weft_beat"); };
+  const std::int64_t before = n();
+  ASSERT_TRUE(a->confirm());
+  EXPECT_GT(n(), before) << "it beats";
+  server.run("UPDATE " + schema + "weft_beat SET epoch = epoch + 1; UPDATE " + schema +
+             "weft_store SET epoch = epoch + 1, holder = 'c'");
+  EXPECT_FALSE(a->confirm().has_value()) << "at once, whenever it beat last";
+  EXPECT_TRUE(a->view().is_lost);
+}
+
+TEST_P(LeaseTest, WithoutTheDatabaseNothingIsConfirmed) {
+  must_open(dir.path());
+  const auto a = start("a");
+  ASSERT_TRUE(in_time([&] { return a->confirm().has_value(); }, 10s));
+  server.kill();
+  EXPECT_FALSE(a->confirm().has_value()) << "although it beat a moment ago";
+  server.start();
+  EXPECT_TRUE(in_time([&] { return a->confirm().has_value(); }, 20s));
+}
+
+TEST_P(LeaseTest, ADatabaseThatWentBackIsTakenAboveWhatTheDirectoryKnows) {
+  {
+    const auto store = follow(dir);
+    const auto a = start("a");
+    for (int turn = 0; turn < 3; ++turn) {
+      a->know(*a->view().epoch + 10);
+      ASSERT_TRUE(a->raise());
+    }
+    store->lead(*a->view().epoch);
+    ASSERT_TRUE(store->save_incidents({{make_incident(1)}}, {}));
+    a->release();
+  }
+  const std::int64_t highest = by_hand(dir.path()).number("SELECT epoch FROM weft_store");
+  EXPECT_GT(highest, 30);
+  // A backup of the first day.
+  by_hand(dir.path()).run("UPDATE weft_beat SET epoch = 1");
+  by_hand(dir.path()).run("UPDATE weft_store SET epoch = 1");
+  by_hand(dir.path()).run("UPDATE last_use SET epoch = 1");
+  const auto store = follow(dir);
+  EXPECT_EQ(*marked_epoch(dir.path()), highest);
+  const auto b = Lease::start(url_of(dir.path()), "b", "b:50051", *marked_epoch(dir.path()));
+  ASSERT_TRUE(b) << b.error().message;
+  EXPECT_EQ((*b)->view().epoch, highest + 1);
+  EXPECT_EQ((*b)->view().went_back_from, highest);
+  EXPECT_EQ(by_hand(dir.path()).number("SELECT epoch FROM weft_store"), highest + 1);
+  EXPECT_EQ(by_hand(dir.path()).number("SELECT epoch FROM weft_beat"), highest + 1);
+}
+
+TEST_P(LeaseTest, ALeaderRisesAboveWhatTheWorldShowsBeforeItActs) {
+  const auto store = follow(dir);
+  const auto a = start("a");
+  const auto b = start("b");
+  const std::int64_t epoch = *a->view().epoch;
+  store->lead(epoch);
+  ASSERT_TRUE(store->save_incidents({{make_incident(1)}}, {}));
+  a->know(epoch + 7);
+  EXPECT_FALSE(a->permit().has_value());
+  EXPECT_FALSE(a->confirm().has_value());
+  EXPECT_TRUE(a->view().must_rise);
+  EXPECT_TRUE(a->view().is_held) << "nobody else leads";
+  EXPECT_EQ(a->raise(), epoch + 8);
+  EXPECT_EQ(a->raise(), epoch + 8) << "it is above";
+  EXPECT_EQ(a->permit()->epoch, epoch + 8);
+  EXPECT_EQ(a->view().went_back_from, epoch + 7);
+  EXPECT_FALSE(store->save_incidents({{make_incident(2)}}, {})) << "with the epoch before";
+  store->lead(epoch + 8);
+  EXPECT_TRUE(store->save_incidents({{make_incident(2)}}, {}));
+  b->know(epoch + 100);
+  EXPECT_FALSE(b->raise()) << "it does not lead";
+  // One that another replaced raises nothing.
+  const std::string schema = '"' + dir.path().filename().string() + "\".";
+  server.run("UPDATE " + schema + "weft_beat SET epoch = 90; UPDATE " + schema +
+             "weft_store SET epoch = 90, holder = 'c'");
+  a->know(95);
+  EXPECT_FALSE(a->raise());
+  EXPECT_EQ(by_hand(dir.path()).number("SELECT epoch FROM weft_store"), 90);
 }
 
 // A database of a version that knew no beat.

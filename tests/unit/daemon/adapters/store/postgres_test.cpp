@@ -211,6 +211,46 @@ TEST_P(Postgres, ACommitThatDidNotStayIsRepeated) {
       false);
 }
 
+TEST_P(Postgres, StatementsThatDoNotWaitForEachOtherAreAllDone) {
+  must_open(dir.path());
+  Database database = by_hand(dir.path());
+  const std::string text(10'000, 'x');  // more in all than either side's buffers hold
+  {
+    Transaction transaction(database);
+    Statement insert(database, "INSERT INTO told VALUES (?, ?)");
+    for (int i = 0; i < 1201; ++i) insert.run(std::to_string(i), text);
+    EXPECT_EQ(database.changes(), 1);
+    EXPECT_EQ(database.number("SELECT count(*) FROM told"), 1201) << "what is asked in between sees them";
+    Statement(database, "DELETE FROM told WHERE receiver < ?").run("2");
+    EXPECT_GT(database.changes(), 300);
+    EXPECT_TRUE(transaction.commit());
+  }
+  EXPECT_LT(database.number("SELECT count(*) FROM told"), 901);
+}
+
+TEST_P(Postgres, AFailureAmongThemLeavesNothingAndIsNoDoubt) {
+  auto store = must_open(dir.path());
+  store->lead(by_hand(dir.path()).number("SELECT epoch FROM weft_store"));
+  Database database = by_hand(dir.path());
+  database.connection().lead(by_hand(dir.path()).number("SELECT epoch FROM weft_store"));
+  for (const bool looks : {false, true}) {
+    Transaction transaction(database);
+    Statement insert(database, "INSERT INTO told VALUES (?, ?)");
+    for (const char* receiver : {"a", "b", "a", "c"}) insert.run(receiver, "text");
+    if (looks) {
+      EXPECT_EQ(database.changes(), 0);
+    }
+    const auto done = transaction.commit();
+    ASSERT_FALSE(done);
+    EXPECT_NE(done.error().message.find("duplicate key"), std::string::npos) << done.error().message;
+    EXPECT_FALSE(database.connection().unsettled()) << "COMMIT was not sent";
+  }
+  EXPECT_EQ(database.number("SELECT count(*) FROM told"), 0);
+  Transaction transaction(database);
+  Statement(database, "INSERT INTO told VALUES (?, ?)").run("a", "text");
+  EXPECT_TRUE(transaction.commit()) << "the connection is as before";
+}
+
 TEST_P(Postgres, WhoOpensItLastHasIt) {
   auto first = must_open(dir.path());
   ASSERT_TRUE(first->save_incidents({{make_incident(1)}}, {{opened(1)}}));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "daemon/adapters/store/copy.hpp"
 #include "daemon/adapters/store/lease.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_schema.hpp"
@@ -106,6 +107,57 @@ TEST_P(SiteTest, OnlyTheFirstShardBringsIdsOfItsOwn) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kFailedPrecondition);
   EXPECT_EQ(read_site(database, "").elder, "elder");
+}
+
+TEST_P(SiteTest, NoShardIsGivenIdsOfOthersByACopy) {
+  const auto quietly = [](const CopyProgress&) {};
+  const TempDir alone, elsewhere, aside;
+  ASSERT_TRUE(SqlStore::open(alone.path(), {})->get()->save_incidents({{make_incident(1), make_incident(2)}}, {}));
+  const auto refused = [&](const std::filesystem::path& source, const std::string& shard) {
+    const auto copied = copy_store(source, shard_url(url, shard), quietly);
+    return copied ? std::string() : copied.error().message;
+  };
+  ASSERT_TRUE(join_site(url, "north"));
+  ASSERT_TRUE(join_site(url, "south"));
+  const std::string why = refused(alone.path(), "south");
+  EXPECT_NE(why.find("INC-1 "), std::string::npos) << why;
+  EXPECT_NE(why.find("shard south has number 2"), std::string::npos) << why;
+  EXPECT_EQ(by_psql().number("SELECT count(*) FROM pg_tables WHERE schemaname = 'weft_shard_south'"), 0)
+      << "nothing was made there";
+  // A shard that comes later is told before it is copied, and not when it starts.
+  Database database = by_psql();
+  database.run("CREATE SCHEMA weft_shard_west");
+  EXPECT_NE(refused(alone.path(), "west").find("only the first shard of a site may bring them"), std::string::npos);
+  // Its own go there and back.
+  {
+    const auto south = open(other, "south");
+    ASSERT_TRUE(south->save_incidents({{make_incident(2), make_incident(102)}}, {}));
+  }
+  const std::string own = shard_url(url, "south");
+  const auto there = copy_store(own, elsewhere.path(), quietly);
+  ASSERT_TRUE(there) << there.error().message;
+  database.run("DROP SCHEMA weft_shard_south CASCADE");
+  database.run("CREATE SCHEMA weft_shard_south");
+  ASSERT_TRUE(database.outcome());
+  EXPECT_EQ(refused(elsewhere.path(), "south"), "");
+}
+
+TEST_P(SiteTest, TheElderBringsItsIdsBack) {
+  const TempDir aside;
+  const auto quietly = [](const CopyProgress&) {};
+  Database database = by_psql();
+  database.run("CREATE SCHEMA weft_shard_north");
+  {
+    const auto store = SqlStore::open(third.path(), {.url = shard_url(url, "north")});
+    ASSERT_TRUE((*store)->save_incidents({{make_incident(41)}}, {}));
+  }
+  ASSERT_TRUE(join_site(url, "north"));
+  ASSERT_TRUE(join_site(url, "south"));
+  ASSERT_TRUE(copy_store(shard_url(url, "north"), aside.path(), quietly));
+  database.run("DROP SCHEMA weft_shard_north CASCADE");
+  database.run("CREATE SCHEMA weft_shard_north");
+  const auto back = copy_store(aside.path(), shard_url(url, "north"), quietly);
+  EXPECT_TRUE(back) << back.error().message;
 }
 
 TEST_P(SiteTest, TheRegistryTellsTheOthers) {

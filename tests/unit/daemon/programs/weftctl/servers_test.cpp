@@ -167,6 +167,55 @@ TEST_F(Servers, WhenNoneServesAllAreNamed) {
   EXPECT_EQ(standby.calls, 1) << "each is asked once";
 }
 
+TEST_F(Servers, ARefusalOfAStandbyIsNoLackOfAConnection) {
+  StandIn standby({grpc::StatusCode::UNAVAILABLE, "standby: mgmt1, process 812 leads at mgmt1:9641"});
+  use(standby.address());
+  const Failure failure = fails(reject_plan, decision());
+  EXPECT_EQ(failure.exit, Exit::kUnreachable);
+  EXPECT_THAT(failure.what(),
+              AllOf(HasSubstr("not taken by weftd at " + standby.address()),
+                    HasSubstr("mgmt1, process 812 leads at mgmt1:9641"), Not(HasSubstr("cannot reach"))));
+  use(standby.address() + ',' + standby.address());
+  EXPECT_THAT(fails(reject_plan, decision()).what(), HasSubstr("no weftd took it: "));
+}
+
+TEST_F(Servers, ALeaderThatIsNotSureIsPassedOver) {
+  StandIn unsure({grpc::StatusCode::UNAVAILABLE, "nothing was changed: leader: a; its lease is not renewed"});
+  use(unsure.address() + ',' + real());
+  EXPECT_THAT(say(Exit::kGood, reject_plan, decision()), HasSubstr("REJECTED"));
+  EXPECT_EQ(remedies.times(), 1U);
+  use(unsure.address());
+  EXPECT_THAT(fails(reject_plan, decision()).what(), Not(HasSubstr("cannot reach")));
+}
+
+TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheNext) {
+  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask mgmt3:9641"});
+  use(north.address() + ',' + real());
+  EXPECT_THAT(say(Exit::kGood, reject_plan, decision()), HasSubstr("REJECTED"));
+  use(north.address() + ',' + north.address());
+  const Failure failure = fails(reject_plan, decision());
+  EXPECT_EQ(failure.exit, Exit::kRefused);
+  EXPECT_STREQ(failure.what(), "PLAN-1 belongs to shard south: ask mgmt3:9641");
+  StandIn away({grpc::StatusCode::UNAVAILABLE, "PLAN-1 belongs to shard south, which does not answer: refused"});
+  use(away.address());
+  EXPECT_THAT(fails(reject_plan, decision()).what(), Not(HasSubstr("cannot reach")));
+}
+
+TEST_F(Servers, WhatIsDoneAndNotStoredHasAStatusOfItsOwn) {
+  for (const char* message :
+       {"the change is in force, but not stored yet: disk full",
+        "the plan is ended, but that could not be stored yet: after a restart of weftd, end it again"}) {
+    StandIn unstored({grpc::StatusCode::RESOURCE_EXHAUSTED, message});
+    use(unstored.address());
+    const Failure failure = fails(reject_plan, decision());
+    EXPECT_EQ(failure.exit, Exit::kUnstored);
+    EXPECT_STREQ(failure.what(), message);
+  }
+  StandIn busy({grpc::StatusCode::RESOURCE_EXHAUSTED, "not done because it could not be stored yet"});
+  use(busy.address());
+  EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused);
+}
+
 TEST_F(Servers, AFrozenServerCostsTwoSeconds) {
   const Frozen frozen;
   use(frozen.address + ',' + real());

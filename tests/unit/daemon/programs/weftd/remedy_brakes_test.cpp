@@ -260,6 +260,29 @@ TEST_F(RemedyBrakesTest, WithoutTheLeaseAnOrderThatWaitsIsNotSent) {
   EXPECT_EQ(world.actions(), 1);
 }
 
+// The clock of a paused virtual machine stands still, so the lease seems to hold.
+TEST_F(RemedyBrakesTest, NothingIsSentThatTheDatabaseDoesNotConfirm) {
+  is_confirmed.emplace(false);
+  start_with_plan(RemedyMode::kAuto);
+  settle([&] { return story().find("held before it was sent: another weftd leads") != std::string::npos; });
+  EXPECT_EQ(world.actions(), 0);
+  EXPECT_FALSE(is_over(journal.plan(1).state)) << journal.plan(1).outcome;
+  *is_confirmed = true;
+  look();
+  settle();
+  EXPECT_EQ(world.actions(), 1);
+}
+
+TEST_F(RemedyBrakesTest, TheEpochThatAReadingShowsIsToldBeforeTheAct) {
+  world.show_epoch(9);
+  is_confirmed.emplace(false);
+  start_with_plan(RemedyMode::kAuto);
+  settle([&] { return story().find("held before it was sent") != std::string::npos; });
+  ASSERT_FALSE(epochs_seen.empty());
+  EXPECT_EQ(epochs_seen.front(), 9);
+  EXPECT_EQ(world.actions(), 0);
+}
+
 TEST_F(RemedyBrakesTest, WhatIsRefusedWhenThePermitIsOverIsJudgedAnew) {
   start_with_plan(RemedyMode::kAuto);
   lease_left_ms = 0;

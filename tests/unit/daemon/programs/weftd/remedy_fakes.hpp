@@ -123,7 +123,7 @@ class FakeWorld {
     std::unique_lock lock(mutex_);
     asked_.push_back({false, order, journal_.plan(order.plan)});
     changed_.wait(lock, [&] { return held_ != order.actuator; });
-    return TargetReading{states_[order.target.identity()], "as read"};
+    return TargetReading{states_[order.target.identity()], "as read", {}, epoch_};
   }
   Result<void> apply(const RemedyOrder& order) {
     std::unique_lock lock(mutex_);
@@ -150,6 +150,11 @@ class FakeWorld {
   void fail_actions(Error failure) {
     const std::lock_guard lock(mutex_);
     failure_ = std::move(failure);
+  }
+  /// Readings show this epoch from now on.
+  void show_epoch(std::int64_t epoch) {
+    const std::lock_guard lock(mutex_);
+    epoch_ = epoch;
   }
   /// Actions succeed again.
   void let_actions_succeed() {
@@ -184,6 +189,7 @@ class FakeWorld {
   std::condition_variable changed_;
   std::string held_;
   std::map<std::string, TargetState> states_;  ///< by Entity::identity()
+  std::int64_t epoch_ = 0;
   std::optional<Error> failure_;
   bool throws_ = false;
   std::vector<Asked> asked_;

@@ -59,6 +59,12 @@ class RemedyControllerTest : public ::testing::Test {
       if (is_lease_held) return ActPermit{4, runtime::boot_time() + std::chrono::milliseconds(lease_left_ms)};
       return fail(ErrorCode::kUnavailable, "its lease is not renewed");
     };
+    if (is_confirmed)
+      options.confirm = [this]() -> Result<ActPermit> {
+        if (*is_confirmed) return ActPermit{4, runtime::boot_time() + std::chrono::milliseconds(lease_left_ms)};
+        return fail(ErrorCode::kUnavailable, "another weftd leads");
+      };
+    options.saw_epoch = [this](std::int64_t epoch) { epochs_seen.push_back(epoch); };
     options.patience = patience;
     controller.emplace(std::move(options), std::move(restored), journal, *store_lane, clock,
                        [this](std::function<void()> job) {
@@ -205,8 +211,10 @@ class RemedyControllerTest : public ::testing::Test {
   FakeClock clock;
   analyzer::RemedySettings settings;
   std::atomic<bool> is_lease_held = true;
-  std::atomic<int> lease_left_ms = 3'600'000;  ///< of each permit
-  Duration patience{};                         ///< of a weftd that starts
+  std::optional<std::atomic<bool>> is_confirmed;  ///< what the database says at the moment of an act; none: not asked
+  std::vector<std::int64_t> epochs_seen;          ///< used on the lane, and between settle() and settle()
+  std::atomic<int> lease_left_ms = 3'600'000;     ///< of each permit
+  Duration patience{};                            ///< of a weftd that starts
   std::filesystem::path hands_off_file;
   HandsOffFile::Probe hands_off_probe;
   JournalStore journal;

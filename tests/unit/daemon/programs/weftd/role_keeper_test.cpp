@@ -90,6 +90,13 @@ class RoleKeeperTest : public ::testing::Test {
     core->add_fabric("test");
     RoleKeeper::Options options;
     options.lease = [this] { return view; };
+    options.raise = [this]() -> std::optional<std::int64_t> {
+      if (!raised) return std::nullopt;
+      view.must_rise = false;
+      view.epoch = view.seen.epoch = *raised;
+      view.went_back_from = *raised - 1;
+      return raised;
+    };
     options.leads = leads;
     options.on_lead = [this](const std::map<std::string, std::string>& told) {
       ++led;
@@ -155,6 +162,7 @@ class RoleKeeperTest : public ::testing::Test {
   FakeClock clock{TimePoint{}};
   SharedLedger ledger;
   store::LeaseView view;
+  std::optional<std::int64_t> raised;  ///< what raise() gives
   int led = 0;
   std::map<std::string, std::string> told_before;
   std::vector<std::string> lost;
@@ -180,6 +188,29 @@ TEST_F(RoleKeeperTest, AStandbyWatchesAndOpensNothing) {
   EXPECT_TRUE(leadership.is_shared);
   EXPECT_FALSE(leadership.leads);
   EXPECT_EQ(leadership.leader, "a, process 1");
+}
+
+TEST_F(RoleKeeperTest, AStandbySaysWhyItDoesNotKnowAHost) {
+  start(false);
+  ledger.collectors = {mark_of("only-by-its-collector", clock.time - 1h)};
+  view.seen.mark = "second";
+  sweep(3);
+  const auto unknown = [this] {
+    std::vector<NodeHealth> all;
+    for (const NodeHealth& each : *publication.load()->health)
+      if (each.verdict == HealthVerdict::kUnknown) all.push_back(each);
+    return all;
+  };
+  ASSERT_FALSE(unknown().empty());
+  for (const NodeHealth& each : unknown()) {
+    ASSERT_FALSE(each.reasons.empty()) << each.node;
+    EXPECT_EQ(each.reasons.back().incident, 0U);
+    EXPECT_EQ(each.reasons.back().message, "this weftd stands by and hears no collectors; ask the leader at a:50051");
+  }
+  take_lease();
+  sweep(2);
+  for (const NodeHealth& each : unknown())
+    for (const HealthReason& why : each.reasons) EXPECT_EQ(why.message.find("stands by"), std::string::npos);
 }
 
 TEST_F(RoleKeeperTest, AStandbyShowsWhatTheLeaderStores) {
@@ -229,6 +260,22 @@ TEST_F(RoleKeeperTest, AStandbyRefusesAndNamesTheLeader) {
   core->hosts().hello(second, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
   EXPECT_FALSE(second->ended);
   EXPECT_FALSE(role->refusal(CommandKind::kChange));
+}
+
+TEST_F(RoleKeeperTest, ALeaderWritesWithTheEpochToWhichItRose) {
+  take_lease();
+  ledger.leads = 8;
+  start(true);
+  sweep(1);
+  view.must_rise = true;
+  sweep(2);
+  EXPECT_EQ(ledger.leads, 8) << "the database did not answer";
+  raised = 31;
+  sweep(1);
+  EXPECT_EQ(ledger.leads, 31);
+  EXPECT_EQ(publication.load()->leadership.epoch, 31);
+  EXPECT_NE(went_back_text(view).find("has led with epoch 30"), std::string::npos) << went_back_text(view);
+  EXPECT_EQ(went_back_text(store::LeaseView{}), "");
 }
 
 TEST_F(RoleKeeperTest, ANewLeaderGoesOnWithTheIncidentsOfTheOneBefore) {

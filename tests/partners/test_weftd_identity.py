@@ -18,9 +18,10 @@ class HostIdentity(weftd_partners.WithSlurm):
     @classmethod
     def make_network(cls):
         network = super().make_network()
-        clone, forger = network.hosts()[4:6]
+        clone, forger, blocker = network.hosts()[4:7]
         clone.name = "n3 mlx5_0"
         forger.name = "n4 mlx5_7"
+        blocker.name = "n3.evil mlx5_0"
         cls.clone, cls.forger = clone.identity, forger.identity
         return network
 

@@ -282,6 +282,8 @@ struct RemedyOrder {
   /// When the guards allowed it, on a clock that never steps (RemedyView::steady); nullopt: no guard was asked.
   std::optional<Duration> decided{};
   std::optional<PortKey> end{};  ///< as Plan::end
+  /// To disable a link that is down: whoever decided saw it down, so that its peer need not be asked directly before.
+  bool down_as_reviewed = false;
   /// Filled in when the order is carried out; nullopt: no other weftd shares our database, or the order only reads.
   std::optional<ActPermit> permit{};
 

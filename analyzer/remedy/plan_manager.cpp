@@ -239,6 +239,7 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   }
   for (Entry* other : replaced)
     end(*other, PlanState::kExpired, who, "replaced by " + plan_name(id) + ", which a person asked for", view.now);
+  added.asked_while_down = action == RemedyAction::kIsolateLink && view.is_link_down(target);
   plan.state = PlanState::kApproved;
   plan.approved_by = who;
   note(added, who, "requested: " + (why.empty() ? std::string("no reason given") : why), view.now);
@@ -344,6 +345,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
     if (!order) continue;
     order->number = next_order_++;
     order->end = entry.plan.end;
+    order->down_as_reviewed = order->kind == OrderKind::kAct && entry.down_as_reviewed;
     order->owner = owner_of(*order);
     order->namesakes = hosts_.namesakes(order->target.host);
     entry.work.order = order->number;

@@ -39,7 +39,17 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const bool undoing = plan.state == PlanState::kRollingBack;
   entry.work.decided.reset();
+  // What came back and is down is taken out again for just that. Else only who asked for a link that was down knows
+  // what is cabled there: a link that went down since may have another cable by now, which is just training.
+  const bool is_down = view.is_link_down(plan.target);
+  entry.down_as_reviewed = is_down && (undoing || entry.asked_while_down);
   if (undoing && takes_out(plan.action)) return runner(entry, view.now).act(std::nullopt);
+  if (is_down && !entry.down_as_reviewed && plan.action == RemedyAction::kIsolateLink) {
+    const std::string why = "the link went down meanwhile, so nobody can be asked who is at its ends";
+    if (plan.requested_by != kOurselves)
+      return runner(entry, view.now).act("FRESH_DATA: " + why + "; to isolate it as it is, ask again");
+    return wait_for_person(entry, {Guard::kFreshData, GuardResult::kRefused, why}, view.now);
+  }
   entry.work.decided = view.steady;
   Plan asked = plan;
   if (undoing) asked.action = inverse_action(plan);

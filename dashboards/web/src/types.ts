@@ -67,6 +67,7 @@ export interface Plan {
   revision: string;
   state: string;
   action: string;
+  revertedAction: string;
   target?: Entity;
   actuator: string;
   incidentId: string;

@@ -146,7 +146,10 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
     needed = static_cast<std::uint32_t>(std::max(1.0, std::ceil(seconds(limits.probation) / seconds(interval))));
   const PlanState before = plan.state;
   const bool was_good = plan.windows_good > 0;
+  plan.probation_until = kNever;
   runner(entry, view.now).window(window, needed);
+  if (plan.state == before && plan.windows_good > 0 && !takes_out(plan.action))
+    plan.probation_until = view.now + interval * (needed - plan.windows_good);
   // From here on what goes wrong with it is trouble again, and no work.
   if (plan.state == before && !was_good && plan.windows_good > 0 && !takes_out(plan.action))
     note(entry, std::string(kOurselves),
@@ -170,12 +173,14 @@ std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const 
     if (stored.state != PlanState::kVerifying) continue;
     const PlanPtr now = book.find(stored.id);
     if (!now || now->state != stored.state ||
-        (now->windows_good == stored.windows_good && now->windows_needed == stored.windows_needed))
+        (now->windows_good == stored.windows_good && now->windows_needed == stored.windows_needed &&
+         now->probation_until == stored.probation_until))
       continue;
     if (!further) further = std::make_shared<std::vector<PlanPtr>>(*plans);
     auto plan = std::make_shared<Plan>(stored);
     plan->windows_good = now->windows_good;
     plan->windows_needed = now->windows_needed;
+    plan->probation_until = now->probation_until;
     plan->updated = now->updated;
     (*further)[i] = std::move(plan);
   }

@@ -83,6 +83,7 @@ export interface Plan {
   updated?: string;
   expires?: string;
   finished?: string;
+  probationUntil?: string;
   inForce: boolean;
   unresolved: boolean;
   outcome: string;

@@ -226,7 +226,8 @@ const char* to_string(HealthVerdict verdict);  ///< "UNKNOWN", "HEALTHY", "DEGRA
 enum class RecommendedAction : std::uint8_t { kNone, kWatch, kAvoidNewJobs, kDrain };
 const char* to_string(RecommendedAction action);  ///< "NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN"
 
-/// One reason for a verdict: an open incident, a maintenance window, or with neither that something was not read.
+/// One reason for a verdict: an open incident, a maintenance window, a plan that drained the host, or with none of them
+/// that something was not read.
 struct HealthReason {
   std::uint64_t incident = 0;  ///< 0: none, and `kind` says nothing
   IncidentKind kind = IncidentKind::kLinkDown;
@@ -235,6 +236,7 @@ struct HealthReason {
   std::string message;
   std::vector<PortKey> ports;
   std::uint64_t maintenance = 0;  ///< planned work: this window and no incident; `kind` says nothing then
+  std::uint64_t plan = 0;         ///< this plan of Weft drained the host, and no incident; `kind` says nothing then
 };
 
 /// May a scheduler place a job on this host? No data is UNKNOWN, never HEALTHY.

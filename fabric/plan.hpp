@@ -187,6 +187,9 @@ struct Plan {
   bool unresolved = false;         ///< failed, and how the world is is not known
   std::uint32_t windows_good = 0;  ///< sweeps of the verification that found everything well
   std::uint32_t windows_needed = 0;
+  /// Of what came back and is being verified: when its probation ends if no fault is seen. Reckoned anew with each
+  /// sweep and not stored; kNever: it has not begun.
+  TimePoint probation_until = kNever;
   /// Nodes beside the link that answered when it was about to act, ascending, and the routes then. While it is under
   /// way: who falls silent, or is no longer reached, has lost a way by it, also when weftd is started anew meanwhile.
   std::vector<NodeGuid> neighbours{};
@@ -283,6 +286,8 @@ struct RemedyOrder {
   /// order: it is filled in when the order is sent.
   std::shared_ptr<const Sweep> sweep{};
   bool undo = false;  ///< it takes back what its own plan did
+  /// To disable a link that is down: whoever decided saw it down, so that its peer need not be asked directly before.
+  bool down_as_reviewed = false;
   /// When the guards allowed it, on a clock that never steps (RemedyView::steady); nullopt: no guard was asked.
   std::optional<Duration> decided{};
   std::optional<PortKey> end{};  ///< as Plan::end

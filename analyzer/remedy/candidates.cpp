@@ -103,6 +103,20 @@ bool RemedyView::is_ethernet_link(const Entity& target) const {
   return of && of->sweep && of->sweep->topology && of->sweep->topology->is_ethernet();
 }
 
+bool RemedyView::is_link_down(const Entity& target) const {
+  const FabricView* of = target.kind == EntityKind::kLink ? fabric(target.fabric) : nullptr;
+  if (!of || !of->sweep || !of->sweep->topology || of->sweep->topology->is_ethernet()) return false;
+  bool is_read = false;
+  for (const PortKey end : {target.port, target.peer}) {
+    const PortIndex port = of->sweep->topology->find_port(end);
+    const PortPhysicalState state =
+        port == kNoIndex ? PortPhysicalState::kUnknown : of->sweep->topology->port(port).physical_state;
+    if (state == PortPhysicalState::kLinkUp) return false;
+    is_read |= state != PortPhysicalState::kUnknown;
+  }
+  return is_read;
+}
+
 Entity host_entity(std::string host) {
   Entity entity{.kind = EntityKind::kHost, .fabric = {}, .port = {}, .peer = {}, .label = host};
   entity.host = std::move(host);

@@ -211,9 +211,14 @@ class Judge {
     if (is_link_ && port_ == kNoIndex) return refused("the link is not in the last sweep");
     if (is_link_)
       if (const std::string moved = moved_cable(); !moved.empty()) return refused("the cabling has changed: " + moved);
+    // A moved cable that is just training looks the same. A link that is down carries nothing, so automation waits.
+    const std::string down = "the link is down, so nobody can be asked who is at its ends";
+    const bool unseen = plan_.action == RemedyAction::kIsolateLink && in_.view.is_link_down(plan_.target);
+    if (unseen && !by_person_) return refused(down + "; wait until it is up, or: weftctl isolate");
     // Pictures of Ethernet are put together all the time: how old they are is told by each port.
     if (ethernet_ && !is_read(port_)) return refused("the link's ends are not read now");
-    return passed("the last sweep is fresh, " + std::to_string(missing) + " nodes are missing in it");
+    return passed("the last sweep is fresh, " + std::to_string(missing) + " nodes are missing in it" +
+                  (unseen ? "; " + down : ""));
   }
 
   /// Which end has another cable now, and to where; empty: neither has.

@@ -26,44 +26,30 @@ std::vector<NodeGuid> nodes_of(const Incident* incident) {
   return nodes;
 }
 
-bool is_full(std::string_view host) {
-  return host.find('.') != std::string_view::npos;
-}
-
-/// "mlx5_0" of "n1 mlx5_0"; empty: the adapter's name has none.
-std::string_view device_of(std::string_view adapter) {
-  const std::size_t blank = adapter.rfind(' ');
-  return blank == std::string_view::npos ? std::string_view() : adapter.substr(blank + 1);
-}
-
 }  // namespace
-
-std::vector<std::string> HostIdentities::other_hosts(std::span<const std::string> names, std::string_view host) const {
-  std::vector<std::string> others;
-  std::ranges::copy_if(names, std::back_inserter(others), [&](const std::string& name) {
-    if (!is_full(host)) return is_full(name);
-    return !same_host(name, host) || (!is_full(name) && are_two(name, host));
-  });
-  if (!is_full(host) && others.size() == 1 && !are_two(host, others.front())) others.clear();
-  return others;
-}
 
 void HostIdentities::update(const RemedyView& view) {
   all_seen_ = std::ranges::all_of(view.fabrics, [](const FabricView& fabric) { return fabric.sweep != nullptr; });
-  std::vector<std::shared_ptr<const Topology>> subnets;
+  std::vector<std::shared_ptr<const Topology>> subnets, ethernets;
   for (const FabricView& fabric : view.fabrics)
-    if (fabric.sweep && fabric.sweep->topology && !fabric.sweep->topology->is_ethernet())
-      subnets.push_back(fabric.sweep->topology);
+    if (fabric.sweep && fabric.sweep->topology)
+      (fabric.sweep->topology->is_ethernet() ? ethernets : subnets).push_back(fabric.sweep->topology);
+  const Duration now = view.steady.value_or(view.now.time_since_epoch());
   const auto is_same = [](const Reporter& reporter, const std::shared_ptr<const HostView>& host) {
     return reporter.state == host->state &&
            reporter.inventory == (host->reading ? host->reading->inventory : nullptr) && reporter.host == host->host;
   };
-  if (subnets == subnets_ && std::ranges::equal(reporters_, view.hosts, is_same)) return;
+  if (subnets == subnets_ && ethernets == ethernets_ && std::ranges::equal(reporters_, view.hosts, is_same) &&
+      (gone_.empty() || now - gone_.front().since < kNamesakesRememberedFor))
+    return;
+  std::vector<Gone> before = with_namesakes();
   subnets_ = std::move(subnets);
+  ethernets_ = std::move(ethernets);
   reporters_.clear();
   for (const auto& host : view.hosts)
     reporters_.push_back({host->host, host->state, host->reading ? host->reading->inventory : nullptr});
   rebuild();
+  remember(std::move(before), now);
 }
 
 void HostIdentities::rebuild() {
@@ -72,6 +58,7 @@ void HostIdentities::rebuild() {
   by_host_.clear();
   reporting_.clear();
   names_.clear();
+  confirmed_.clear();
   for (const auto& topology : subnets_)
     for (const Node& node : topology->nodes()) {
       if (node.type != NodeType::kChannelAdapter || node.aggregation_node) continue;
@@ -115,69 +102,17 @@ void HostIdentities::rebuild() {
     add_names(adapter);
   }
   for (std::uint32_t reporter = 0; reporter < reporters_.size(); ++reporter) {
-    add_name(reporters_[reporter].host);
+    add_name(names_, reporters_[reporter].host);
+    add_name(confirmed_, reporters_[reporter].host);
     reporting_.emplace(short_host_name(reporters_[reporter].host), reporter);
   }
-}
-
-void HostIdentities::add_name(const std::string& host) {
-  if (host.empty()) return;
-  std::vector<std::string>& names = names_[short_host_name(host)];
-  if (std::ranges::none_of(names, [&host](const std::string& name) { return same_name(name, host); }))
-    names.push_back(host);
-}
-
-// A name that the adapter's only collectors contradict is nobody's, unless an operator gave it.
-bool HostIdentities::bears_its_name(const Adapter& adapter) const {
-  return adapter.owners.empty() || adapter.is_given || owns(adapter, adapter.claimed);
-}
-
-void HostIdentities::add_names(const Adapter& adapter) {
-  if (bears_its_name(adapter)) add_name(adapter.claimed);
-}
-
-// By all that a collector told, also where another host's is connected now: a host that was renamed is one.
-HostIdentities::Traces HostIdentities::traces(std::string_view name) const {
-  Traces found;
-  const std::string key = short_host_name(name);
-  const auto [first, last] = by_host_.equal_range(key);
-  for (auto at = first; at != last; ++at)
-    if (same_name(adapters_[at->second].claimed, name) && bears_its_name(adapters_[at->second]))
-      found.adapters.push_back(at->second);
-  const auto [begin, end] = reporting_.equal_range(key);
-  for (auto at = begin; at != end; ++at) {
-    const Reporter& reporter = reporters_[at->second];
-    if (!same_name(reporter.host, name)) continue;
-    found.is_connected |= reporter.state == CollectorState::kConnected;
-    if (!reporter.inventory) continue;
-    for (const HostPort& port : reporter.inventory->ports) {
-      if (port.is_virtual_function) continue;
-      for (const std::uint64_t guid : {port.node_guid.value, port.port_guid.value}) {
-        found.is_read |= guid != 0;
-        if (const auto known = by_guid_.find(guid); guid != 0 && known != by_guid_.end())
-          found.adapters.push_back(known->second);
-      }
+  for (const auto& topology : ethernets_)
+    for (const Node& node : topology->nodes()) {
+      if (node.type != NodeType::kChannelAdapter || node.aggregation_node) continue;
+      const std::string host(host_name(node));
+      add_name(names_, host);
+      add_name(confirmed_, host);
     }
-  }
-  return found;
-}
-
-bool HostIdentities::are_two(std::string_view a, std::string_view b) const {
-  const Traces of_a = traces(a), of_b = traces(b);
-  if (of_a.is_connected && of_b.is_connected) return true;
-  if (std::ranges::find_first_of(of_a.adapters, of_b.adapters) != of_a.adapters.end()) return false;
-  if ((of_a.is_read && !of_b.adapters.empty()) || (of_b.is_read && !of_a.adapters.empty())) return true;
-  return std::ranges::any_of(of_a.adapters, [&](std::uint32_t one) {
-    const std::string_view device = device_of(adapters_[one].name);
-    return !device.empty() && std::ranges::any_of(of_b.adapters, [&](std::uint32_t other) {
-      return device_of(adapters_[other].name) == device;
-    });
-  });
-}
-
-std::span<const std::string> HostIdentities::names_like(std::string_view host) const {
-  const auto found = names_.find(short_host_name(host));
-  return found == names_.end() ? std::span<const std::string>() : found->second;
 }
 
 bool HostIdentities::owns(const Adapter& adapter, std::string_view host) const {
@@ -202,6 +137,11 @@ std::string HostIdentities::is_reported_by_other(const Adapter& adapter) const {
          reporters_[adapter.owners.front()].host + " reports it as its own";
 }
 
+std::string HostIdentities::is_claimed_only(const Adapter& adapter) const {
+  return "adapter " + to_string(adapter.guid) + " calls itself " + adapter.name +
+         ", but neither a collector nor the node name map confirms it";
+}
+
 Result<std::string> HostIdentities::confirmed_host_of(std::uint64_t guid) const {
   const auto found = by_guid_.find(guid);
   if (found == by_guid_.end())
@@ -213,10 +153,9 @@ Result<std::string> HostIdentities::confirmed_host_of(std::uint64_t guid) const 
   if (adapter.owners.size() > 1) return unclear(both_report(adapter));
   if (adapter.owners.empty()) {
     if (adapter.is_given && !adapter.claimed.empty()) return adapter.claimed;
-    const std::string who = "adapter " + to_string(adapter.guid);
-    return unclear(adapter.claimed.empty() ? "no collector reports " + who + " and it has no host's name"
-                                           : who + " calls itself " + adapter.name +
-                                                 ", but neither a collector nor the node name map confirms it");
+    return unclear(adapter.claimed.empty()
+                       ? "no collector reports adapter " + to_string(adapter.guid) + " and it has no host's name"
+                       : is_claimed_only(adapter));
   }
   const std::string& owner = reporters_[adapter.owners.front()].host;
   if (!adapter.is_given || adapter.claimed.empty()) return owner;
@@ -228,7 +167,9 @@ bool HostIdentities::has_guid(std::string_view host, std::uint64_t guid) const {
   const auto found = by_guid_.find(guid);
   if (found == by_guid_.end()) return false;
   const Adapter& adapter = adapters_[found->second];
-  return same_host(adapter.claimed, host) || owns(adapter, host);
+  if (owns(adapter, host)) return true;
+  return same_host(adapter.claimed, host) &&
+         (!is_confirmed_name(host) || (is_confirmed(adapter) && bears_its_name(adapter)));
 }
 
 bool HostIdentities::has_adapter(std::string_view host, std::string_view name) const {
@@ -258,9 +199,16 @@ HostIdentity HostIdentities::identify(std::string_view host, const Incident* inc
     return verdict(State::kUnconfirmed,
                    "a fabric has no complete sweep yet: other nodes may claim the name " + std::string(host));
   const std::vector<std::string> others = namesakes(host);
-  if (others.empty()) return identity;
+  if (others.empty()) {
+    // Not that of the host itself, which of_adapters() would have told: of another one with its short name.
+    if (const std::string claim = claim_on(host, false); !claim.empty())
+      return verdict(State::kUnconfirmed, claim + "; a scheduler may mean it by " + short_host_name(host));
+    // It changes nothing for the host, but whoever looks should know.
+    if (const std::string claim = claim_on(host, true); !claim.empty()) identity.explanation += "; " + claim;
+    return identity;
+  }
   std::string names;
-  for (const std::string& other : others) names += (names.empty() ? "" : ", ") + other;
+  for (const std::string& other : others) names += (names.empty() ? "" : ", ") + with_absence(other);
   return verdict(State::kUnconfirmed, "several hosts have the short name " + short_host_name(host) +
                                           ", by which a scheduler may mean each: " +
                                           (is_full(host) || others.size() == 1 ? std::string(host) + ", " : "") +
@@ -289,16 +237,21 @@ HostIdentity HostIdentities::of_adapters(std::string_view host, const Incident* 
   }
   for (const Adapter* adapter : own)
     if (adapter->owners.size() > 1) return verdict(State::kContradicted, both_report(*adapter));
-  if (own.empty()) return others ? verdict(State::kContradicted, is_reported_by_other(*others)) : of_collector(host);
+  if (own.empty()) {
+    // None of its adapters is seen, as when its cable is out. Its collector says who it is, whoever claims its name.
+    HostIdentity by_collector = of_collector(host);
+    if (by_collector.state == State::kConfirmed || !others) return by_collector;
+    return verdict(State::kContradicted, is_reported_by_other(*others));
+  }
 
   std::map<std::string_view, std::vector<const Adapter*>> named;
   for (const Adapter* adapter : own) named[adapter->name].push_back(adapter);
-  const auto is_confirmed = [](const Adapter* adapter) { return !adapter->owners.empty() || adapter->is_given; };
+  const auto is_sure = [this](const Adapter* adapter) { return is_confirmed(*adapter); };
   for (const auto& [of, bearers] : named)
-    if (bearers.size() > 1 && !std::ranges::all_of(bearers, is_confirmed))
+    if (bearers.size() > 1 && !std::ranges::all_of(bearers, is_sure))
       return verdict(State::kUnconfirmed, std::to_string(bearers.size()) + " nodes claim the name " + std::string(of));
   for (const Adapter* adapter : own) {
-    if (!is_confirmed(adapter))
+    if (!is_confirmed(*adapter))
       return verdict(State::kUnconfirmed,
                      "no collector confirms that adapter " + to_string(adapter->guid) + " belongs to " + name);
     if (adapter->is_given && !same_host(adapter->claimed, host))

@@ -221,7 +221,11 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
     if (other_id != id && (other.plan.state == PlanState::kProposed || other.plan.state == PlanState::kApproved) &&
         same_target(other.plan.target, target)) {
       replaced.push_back(&other);
-      if (undoes == 0 && other.plan.action == action) plan.incident = other.plan.incident;
+      // Trouble of an adapter that only claimed to be this host's is no reason, and must not keep a person from acting.
+      const bool is_of_target =
+          target.kind != EntityKind::kHost ||
+          hosts_.identify(target.host, view.incident(other.plan.incident)).state != HostIdentity::State::kContradicted;
+      if (undoes == 0 && other.plan.action == action && is_of_target) plan.incident = other.plan.incident;
     }
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   plan.guards = guards_of(plan, view);
@@ -235,6 +239,7 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   }
   for (Entry* other : replaced)
     end(*other, PlanState::kExpired, who, "replaced by " + plan_name(id) + ", which a person asked for", view.now);
+  added.asked_while_down = action == RemedyAction::kIsolateLink && view.is_link_down(target);
   plan.state = PlanState::kApproved;
   plan.approved_by = who;
   note(added, who, "requested: " + (why.empty() ? std::string("no reason given") : why), view.now);
@@ -340,6 +345,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
     if (!order) continue;
     order->number = next_order_++;
     order->end = entry.plan.end;
+    order->down_as_reviewed = order->kind == OrderKind::kAct && entry.down_as_reviewed;
     order->owner = owner_of(*order);
     order->namesakes = hosts_.namesakes(order->target.host);
     entry.work.order = order->number;

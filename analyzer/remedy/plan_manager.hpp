@@ -115,6 +115,8 @@ class PlanManager {
     PlanWork work;
     TimePoint checked = kNever;      ///< when what is in force was last read
     TimePoint last_window = kNever;  ///< the sweep of the last window
+    bool asked_while_down = false;   ///< a person wanted the link isolated, and saw it down; not known after a restart
+    bool down_as_reviewed = false;   ///< RemedyOrder::down_as_reviewed of its next change
     std::uint64_t weighed = 0;       ///< revision of the incident that its candidates are reckoned from
     /// When its link was about to go out, with Plan::routes_before; null after a restart.
     std::shared_ptr<const Topology> topology_before{};

@@ -241,6 +241,10 @@ void PlanRunner::acted(const Result<void>& result) {
     plan_.unresolved = true;
     return end(PlanState::kFailed, "it could not be undone, undo it by hand: " + result.error().message);
   }
+  // As of a link that went down a moment ago. The next sweep tells the guards what became of it.
+  if (result.error().code == ErrorCode::kNotFound && plan_.target.kind == EntityKind::kLink &&
+      ++work_.unseen < limits_.readings)
+    return hold(result.error().message);
   end(PlanState::kFailed, "refused, nothing was changed: " + result.error().message);
 }
 

@@ -37,6 +37,7 @@ struct PlanWork {
   unsigned readings = 0;    ///< that found it not as wanted yet
   unsigned failures = 0;    ///< readings that failed, one after the other
   unsigned undos = 0;       ///< inverse actions sent
+  unsigned unseen = 0;      ///< changes that were not made because the target could not be seen
   TimePoint verifying_since = kNever;
   /// As RemedyOrder::decided, of the change that comes next.
   std::optional<Duration> decided{};

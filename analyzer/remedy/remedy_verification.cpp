@@ -39,7 +39,17 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const bool undoing = plan.state == PlanState::kRollingBack;
   entry.work.decided.reset();
+  // What came back and is down is taken out again for just that. Else only who asked for a link that was down knows
+  // what is cabled there: a link that went down since may have another cable by now, which is just training.
+  const bool is_down = view.is_link_down(plan.target);
+  entry.down_as_reviewed = is_down && (undoing || entry.asked_while_down);
   if (undoing && takes_out(plan.action)) return runner(entry, view.now).act(std::nullopt);
+  if (is_down && !entry.down_as_reviewed && plan.action == RemedyAction::kIsolateLink) {
+    const std::string why = "the link went down meanwhile, so nobody can be asked who is at its ends";
+    if (plan.requested_by != kOurselves)
+      return runner(entry, view.now).act("FRESH_DATA: " + why + "; to isolate it as it is, ask again");
+    return wait_for_person(entry, {Guard::kFreshData, GuardResult::kRefused, why}, view.now);
+  }
   entry.work.decided = view.steady;
   Plan asked = plan;
   if (undoing) asked.action = inverse_action(plan);
@@ -136,7 +146,10 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
     needed = static_cast<std::uint32_t>(std::max(1.0, std::ceil(seconds(limits.probation) / seconds(interval))));
   const PlanState before = plan.state;
   const bool was_good = plan.windows_good > 0;
+  plan.probation_until = kNever;
   runner(entry, view.now).window(window, needed);
+  if (plan.state == before && plan.windows_good > 0 && !takes_out(plan.action))
+    plan.probation_until = view.now + interval * (needed - plan.windows_good);
   // From here on what goes wrong with it is trouble again, and no work.
   if (plan.state == before && !was_good && plan.windows_good > 0 && !takes_out(plan.action))
     note(entry, std::string(kOurselves),
@@ -160,12 +173,14 @@ std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const 
     if (stored.state != PlanState::kVerifying) continue;
     const PlanPtr now = book.find(stored.id);
     if (!now || now->state != stored.state ||
-        (now->windows_good == stored.windows_good && now->windows_needed == stored.windows_needed))
+        (now->windows_good == stored.windows_good && now->windows_needed == stored.windows_needed &&
+         now->probation_until == stored.probation_until))
       continue;
     if (!further) further = std::make_shared<std::vector<PlanPtr>>(*plans);
     auto plan = std::make_shared<Plan>(stored);
     plan->windows_good = now->windows_good;
     plan->windows_needed = now->windows_needed;
+    plan->probation_until = now->probation_until;
     plan->updated = now->updated;
     (*further)[i] = std::move(plan);
   }

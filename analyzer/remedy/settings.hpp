@@ -64,6 +64,8 @@ struct RemedyView {
   const NodeHealth* health_of(std::string_view host) const;
   /// A link of an Ethernet fabric, as last seen.
   bool is_ethernet_link(const Entity& target) const;
+  /// The target is a link of a subnet that was last read, and neither end was up: nobody can be asked who is behind it.
+  bool is_link_down(const Entity& target) const;
 };
 
 }  // namespace weft::analyzer

@@ -109,6 +109,8 @@ void to_proto(const Incident& from, v1::Incident& to) {
 void to_proto(const HealthReason& from, v1::HealthReason& to) {
   if (from.maintenance != 0) {
     to.set_maintenance_id(maintenance_name(from.maintenance));
+  } else if (from.plan != 0) {
+    to.set_plan_id(plan_name(from.plan));
   } else if (from.incident != 0) {
     to.set_incident_id(incident_name(from.incident));
     to.set_kind(to_proto(from.kind));

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <optional>
 
 #include "api/convert/fabric.hpp"
+#include "api/convert/holds.hpp"
 #include "api/convert/incidents.hpp"
 #include "api/convert/pages.hpp"
 #include "api/convert/times.hpp"
@@ -53,23 +53,6 @@ bool is_port(const Topology& topology, PortIndex index) {
 
 Error unknown_node(std::string_view name) {
   return {ErrorCode::kNotFound, name.empty() ? "no node given" : "no node named " + valid_utf8(name)};
-}
-
-std::size_t add_node(v1::ListNodesResponse& response, const FabricView& fabric, std::uint32_t index) {
-  v1::Node& node = *response.add_nodes();
-  node_to_proto(fabric, index, node);
-  return node.ByteSizeLong();
-}
-
-/// The links that plans hold out of service, and the plans. One whose cost was raised is in service.
-std::map<std::pair<std::string_view, LinkKey>, std::uint64_t> held_links(const Snapshot& snapshot) {
-  std::map<std::pair<std::string_view, LinkKey>, std::uint64_t> held;
-  if (!snapshot.plans) return held;
-  for (const auto& plan : *snapshot.plans)
-    if (plan->in_force && plan->target.kind == EntityKind::kLink &&
-        (plan->action == RemedyAction::kRestoreLink ? plan->inverse : plan->action) != RemedyAction::kRaiseLinkCost)
-      held[{plan->target.fabric, make_link_key(plan->target.port, plan->target.peer)}] = plan->id;
-  return held;
 }
 
 void to_proto(const SiteShard& from, const Site& site, v1::Status::Shard& to) {
@@ -122,16 +105,26 @@ v1::Status status(const Snapshot& snapshot) {
 }
 
 Result<v1::ListNodesResponse> list_nodes(const Snapshot& snapshot, const v1::ListNodesRequest& request) {
-  return page<v1::ListNodesRequest, v1::ListNodesResponse>(snapshot, request, count_nodes, add_node);
+  const Holds holds(snapshot);
+  return page<v1::ListNodesRequest, v1::ListNodesResponse>(
+      snapshot, request, count_nodes,
+      [&holds](v1::ListNodesResponse& response, const FabricView& fabric, std::uint32_t index) {
+        v1::Node& node = *response.add_nodes();
+        node_to_proto(fabric, index, node);
+        holds.add_to(fabric.sweep->topology->node(index), node);
+        return node.ByteSizeLong();
+      });
 }
 
 Result<v1::GetNodeResponse> get_node(const Snapshot& snapshot, std::string_view name, TimePoint now) {
   v1::GetNodeResponse response;
+  const Holds holds(snapshot);
   std::size_t bytes = 0;
   for (const FoundNode& found : find_nodes(snapshot, name, kAll)) {
     v1::Node& node = *response.add_nodes();
     node_to_proto(*found.fabric, found.node, node);
     const Node& source = found.fabric->sweep->topology->node(found.node);
+    holds.add_to(source, node);
     for (PortIndex i = 0; i < source.port_entries(); ++i)
       if (is_port(*found.fabric->sweep->topology, source.first_port + i))
         port_to_proto(*found.fabric, source.first_port + i, PortDetail::kCounters, now, *node.add_ports());
@@ -166,7 +159,7 @@ Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::Lis
 }
 
 Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::ListLinksRequest& request) {
-  const auto held = held_links(snapshot);
+  const Holds holds(snapshot);
   return page<v1::ListLinksRequest, v1::ListLinksResponse>(
       snapshot, request, count_links, [&](v1::ListLinksResponse& response, const FabricView& fabric, PortIndex index) {
         const Topology& topology = *fabric.sweep->topology;
@@ -184,9 +177,7 @@ Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::Lis
           link_to_proto(fabric, index, *link);
           key = topology.link_of(index);
         }
-        if (key)
-          if (const auto plan = held.find({fabric.name, *key}); plan != held.end())
-            link->set_plan_id(plan_name(plan->second));
+        if (key) holds.add_to(fabric.name, *key, *link);
         return link->ByteSizeLong();
       });
 }
@@ -276,10 +267,12 @@ TopologyParts::TopologyParts(std::shared_ptr<const Snapshot> snapshot, std::stri
 
 Result<bool> TopologyParts::next(v1::Topology& part) {
   part.Clear();
+  const Holds holds(*snapshot_);
   const auto add = [&](const FabricView& fabric, std::uint32_t index) -> std::size_t {
     if (section_ == Section::kNodes) {
       v1::Node& node = *part.add_nodes();
       node_to_proto(fabric, index, node);
+      holds.add_to(fabric.sweep->topology->node(index), node);
       return node.ByteSizeLong();
     }
     if (section_ == Section::kPorts) {
@@ -290,6 +283,7 @@ Result<bool> TopologyParts::next(v1::Topology& part) {
     if (!starts_link(*fabric.sweep->topology, index)) return 0;
     v1::Link& link = *part.add_links();
     link_to_proto(fabric, index, link);
+    if (const auto key = fabric.sweep->topology->link_of(index)) holds.add_to(fabric.name, *key, link);
     return link.ByteSizeLong();
   };
   if (section_ == Section::kEnd) return false;

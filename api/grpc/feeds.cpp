@@ -21,6 +21,7 @@ std::uint64_t digest_of(const NodeHealth& health) {
   for (const HealthReason& reason : health.reasons) {
     mix(digest, reason.incident);
     mix(digest, reason.maintenance);
+    mix(digest, reason.plan);
     mix(digest, static_cast<std::uint64_t>(reason.severity));
     mix(digest, std::hash<std::string>{}(reason.message));
   }

@@ -17,7 +17,7 @@ constexpr std::uint32_t kManagerKnowsExtendedSpeeds = 1U << 31;
 constexpr std::size_t kExtendedSpeedEnabled2 = IB_SMP_DATA_OFFS + 56;  // its low three bits
 constexpr std::chrono::milliseconds kBetweenReadings{50};
 constexpr std::array kOutcomeNames{"read",   "done",    "already", "not_that", "needs_key",
-                                   "silent", "refused", "late",    "unclear"};
+                                   "silent", "refused", "late",    "unseen",   "unclear"};
 static_assert(kOutcomeNames.size() == static_cast<std::size_t>(PortOutcome::kCount));
 
 using Datagram = std::array<std::uint8_t, kMadSize>;
@@ -165,8 +165,14 @@ class Conversation {
   }
 
   Result<void> check_peer() {
-    // Behind a link that is not up nobody can be asked, and Disabled it harms nobody whoever is there.
-    if (report_.physical_state != PortPhysicalState::kLinkUp) return {};
+    if (report_.physical_state != PortPhysicalState::kLinkUp) {
+      // Nobody can be asked behind it. Disabled, it has nobody there, and what comes up is judged then. But one that
+      // is training may have another cable than a moment ago, which would be taken out before it ever worked.
+      if (question_.wanted == PortPhysicalState::kDisabled && !question_.down_as_reviewed)
+        end(PortOutcome::kUnseen, words(question_.port) + " is " + words(report_) + ", so whether " +
+                                      words(question_.peer) + " is behind it cannot be asked");
+      return {};
+    }
     const auto beyond = question_.route.then(question_.port.port);
     if (!beyond) return fail(ErrorCode::kInvalidArgument, "the directed route is too long");
     const auto answer = get(attribute::kNodeInfo, 0, *beyond);

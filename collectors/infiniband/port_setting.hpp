@@ -19,6 +19,8 @@ struct PortQuestion {
   DirectedRoute route;  ///< to its switch, by another way than through the port; at most 62 hops
   PortKey port;         ///< the switch's GUID, and one of its external ports
   PortKey peer;         ///< that must be behind it
+  /// Disable it although it is not up and nobody can be asked who is behind it: whoever decided saw it down.
+  bool down_as_reviewed = false;
   /// PortPhysicalState to be set: kDisabled or kPolling (14.2.5.6). nullopt: only read.
   std::optional<PortPhysicalState> wanted;
   std::uint64_t management_key = 0;        ///< M_Key (14.2.4); 0: the subnet uses none
@@ -40,6 +42,7 @@ enum class PortOutcome : std::uint8_t {
   kSilent,    ///< no answer; nothing was set
   kRefused,   ///< the switch said no to the Set, and the port is as it was
   kLate,      ///< PortQuestion::is_late said so; nothing was set
+  kUnseen,    ///< it is not up, so nobody can be asked who is behind it; nothing was set
   kUnclear,   ///< the Set went out, and the port does not show it: it may yet
   kCount,
 };
@@ -57,8 +60,10 @@ struct PortReport {
 };
 
 /// Checks who answers at the end of the route and behind the port, then sets once, then reads back. Whether a Set whose
-/// reply did not come was taken is found by reading. Never sets the port that the route comes in by, nor kPolling on a
-/// port that is not Disabled, which would break a link that is up. Blocks for at most about 4 · (retries + 1) · timeout
+/// reply did not come was taken is found by reading. Never disables a port that is not up, unless
+/// PortQuestion::down_as_reviewed: a cable that was moved and is just training would be somebody else's. Never sets the
+/// port that the route comes in by, nor kPolling on a port that is not Disabled, which would break a link that is up.
+/// Blocks for at most about 4 · (retries + 1) · timeout
 /// + settling.
 /// kUnavailable: the local port is gone (nothing is known of a Set then); kInvalidArgument: the question is none.
 Result<PortReport> ask_port(MadPort& port, const PortQuestion& question);

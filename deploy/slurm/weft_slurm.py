@@ -216,7 +216,7 @@ def why(health):
     lines = []
     for reason in health.get("reasons", []):
         kind = reason.get("kind", "")
-        words = [reason.get("incidentId") or reason.get("maintenanceId", ""), "" if kind.endswith("UNSPECIFIED") else kind]
+        words = [reason.get("incidentId") or reason.get("maintenanceId") or reason.get("planId", ""), "" if kind.endswith("UNSPECIFIED") else kind]
         lines.append(": ".join(filter(None, [" ".join(filter(None, words)), reason.get("message", "")])))
     return "; ".join(lines) or health.get("verdict", "UNKNOWN") + " and no incident"
 

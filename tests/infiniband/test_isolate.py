@@ -145,6 +145,12 @@ class Isolate(actuate_testing.ActuateTest):
         link = self.link(self.SPINE, 1)
         for end, _ in (first, second):
             self.subnet.unlink(*end)
+        # A port whose cable is just being moved is not up: whoever comes next is not taken out in its stead.
+        wait_until(lambda: self.physical(first[0]) == "Polling", why="the cable is still there")
+        answer = self.act("apply", "ISOLATE_LINK", link)
+        self.assertEqual("not_found", answer.get("error"), answer)
+        self.assertIn("cannot be asked", answer["message"])
+        self.assertEqual("Polling", self.physical(first[0]))
         cross = [f'Link "{first[0][0]}"[{first[0][1]}] "{second[1][0]}"[{second[1][1]}]',
                  f'Link "{second[0][0]}"[{second[0][1]}] "{first[1][0]}"[{first[1][1]}]']
         self.subnet.command(*cross)

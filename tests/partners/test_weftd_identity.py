@@ -6,7 +6,7 @@ import unittest
 
 import weftd_partners
 from slurm_cluster import missing
-from weftd_partners import weft_testing, weftctl
+from weftd_partners import wait_until, weft_testing, weftctl, weftctl_json
 
 THEIRS = "weft PLAN-3.ffff0b7a5d3f2468 INC-9: adapter is dead"
 
@@ -18,9 +18,10 @@ class HostIdentity(weftd_partners.WithSlurm):
     @classmethod
     def make_network(cls):
         network = super().make_network()
-        clone, forger = network.hosts()[4:6]
+        clone, forger, blocker = network.hosts()[4:7]
         clone.name = "n3 mlx5_0"
         forger.name = "n4 mlx5_7"
+        blocker.name = "n3.evil mlx5_0"
         cls.clone, cls.forger = clone.identity, forger.identity
         return network
 
@@ -62,6 +63,24 @@ class HostIdentity(weftd_partners.WithSlurm):
         real = weft_testing.guid_text(self.network.find("n4 mlx5_0").guid)
         done = weftctl(self.weftd, "drain", real, "--dry-run")
         self.assertEqual("n4", done.stdout.splitlines()[1], done.stdout + done.stderr)
+
+    def test_forged_names_do_not_keep_a_person_from_draining_the_true_host(self):
+        seen = weftctl(self.weftd, "drain", "n3", "--dry-run")
+        self.assertEqual(0, seen.returncode, seen.stdout + seen.stderr)
+        self.assertIn("2 nodes claim the name n3 mlx5_0", seen.stdout)
+        done = weftctl(self.weftd, "drain", "n3", "--reason", "new memory", "--wait", "--timeout", "60s")
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertIn("DRAIN", self.slurm.state("n3"))
+        plan = self.plan("n3", "DRAIN_NODE", "COMMITTED")
+        health = wait_until(lambda: next((each for each in weftctl_json(self.weftd, "health", "n3")["nodes"] if each["reasons"]), None),
+                            why="nobody is told that it is drained")
+        self.assertIn("AVOID_NEW_JOBS", health["recommendedAction"])
+        self.assertEqual([plan["id"]], [reason["planId"] for reason in health["reasons"] if reason["planId"]])
+        self.assertRegex(health["reasons"][-1]["message"], rf"^drained by {plan['id']}( for INC-\d+|, which .+ ordered): new memory$")
+        self.assertIn(plan["id"], weftctl(self.weftd, "nodes").stdout)
+        done = weftctl(self.weftd, "undrain", "n3", "--reason", "it has it", "--wait", "--timeout", "60s")
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertNotIn("DRAIN", self.slurm.state("n3"))
 
     def test_a_switch_is_not_drained(self):
         leaf = self.network.switches[0].name

@@ -147,6 +147,13 @@ class Watching(PageTest):
         self.assertGreater(sum(spans) / len(spans), 0.9, asked)
         self.assertFalse([each["url"] for each in asked if each["url"].endswith("/map")], "the topology is read once")
 
+    def test_says_who_is_not_signed_in_and_what_that_allows(self):
+        self.open()
+        self.do("click", at="button:has-text('Not signed in · read only')")
+        self.do("wait", at="text=Without a token everything can be read.")
+        self.expect_accessible()
+        self.do("press", key="Escape")
+
     def test_says_that_the_server_is_lost_and_that_it_is_back(self):
         self.open()
         self.wait_drawn()

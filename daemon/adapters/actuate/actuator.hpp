@@ -22,8 +22,9 @@ class Actuator {
   virtual Result<TargetReading> observe(const RemedyOrder& order) = 0;
   /// Does it, once. Success: it was taken; observe() tells whether it is so. kTimeout and kUnavailable: it may or may
   /// not have been taken, and a partner that hung may still take it minutes later. Any other failure: it was refused
-  /// and nothing changed. Doing what is so already is a success and changes nothing; what somebody else did is never
-  /// touched (kFailedPrecondition).
+  /// and nothing changed; kNotFound: because the target could not be seen to be the one that is meant, which may pass.
+  /// Doing what is so already is a success and changes nothing; what somebody else did is never touched
+  /// (kFailedPrecondition).
   virtual Result<void> apply(const RemedyOrder& order) = 0;
   /// It can read drained_hosts().
   virtual bool tells_drained_hosts() const { return false; }

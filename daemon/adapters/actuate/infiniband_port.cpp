@@ -62,6 +62,8 @@ Result<void> verdict(const PortReport& report) {
       return {};
     case PortOutcome::kUnclear:
       return fail(ErrorCode::kTimeout, report.detail);
+    case PortOutcome::kUnseen:
+      return fail(ErrorCode::kNotFound, report.detail + "; nothing was set");
     case PortOutcome::kNotThat:
     case PortOutcome::kNeedsKey:
     case PortOutcome::kSilent:
@@ -191,6 +193,7 @@ class InfinibandPort final : public Actuator {
       for (const std::string& word : {std::string("--set"), wanted, std::string("--peer"), to_string(peer.node),
                                       std::string("--peer-port"), std::to_string(peer.port.value)})
         spec.arguments.push_back(word);
+    if (!wanted.empty() && order.down_as_reviewed) spec.arguments.emplace_back("--down-as-reviewed");
     if (!wanted.empty() && order.permit)
       spec.arguments.insert(
           spec.arguments.end(),

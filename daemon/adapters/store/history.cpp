@@ -176,8 +176,7 @@ std::int64_t History::delete_moment(std::int64_t moment) {
   return chunks;
 }
 
-Result<bool> History::shrink(TimePoint now) {
-  const TimePoint oldest_allowed = now - options_.history_retention;
+Result<bool> History::shrink(TimePoint oldest_allowed) {
   std::int64_t deleted = 0;
   bool more = false;
   {

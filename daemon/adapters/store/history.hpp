@@ -24,8 +24,8 @@ class History {
   /// See Store::history().
   Result<std::vector<HistoryPoint>> read(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
                                          TimePoint to);
-  /// Deletes a little of what is too old or too much. True when there is more.
-  Result<bool> shrink(TimePoint now);
+  /// Deletes a little of what is older than that or too much. True when there is more.
+  Result<bool> shrink(TimePoint oldest_allowed);
   /// Room taken by what is stored; free pages within the file do not count.
   std::uint64_t bytes();
   /// The connection, for tests and limits.

@@ -323,18 +323,18 @@ Result<std::vector<HistoryPoint>> SqlStore::history(std::string_view fabric, Por
   return history_.read(fabric, port, counter, from, to);
 }
 
-Result<bool> SqlStore::maintain(TimePoint now) {
+Result<bool> SqlStore::maintain(TimePoint now, const ClockMemory& clock) {
   // Each part is tried whatever became of the others; the first failure is the answer.
   const Result<void> saved = write_waiting();
   bool more = false;
   const Result<void> deleted = !leads_ ? Result<void>{} : write([&] {
-    const TimePoint oldest = now - options_.incident_retention;
+    const TimePoint oldest = clock.before(now, options_.incident_retention);
     more = delete_old_incidents(state_, oldest, kDeletedAtOnce);
     more = delete_old_maintenance(state_, oldest, kDeletedAtOnce) || more;
     more = delete_old_plans(state_, oldest, kDeletedAtOnce) || more;
   });
   if (saved) state_problem_ = deleted ? "" : deleted.error().message;
-  const Result<bool> shrunk = history_.shrink(now);
+  const Result<bool> shrunk = history_.shrink(clock.before(now, options_.history_retention));
   publish_status();
   if (!saved) return tl::unexpected<Error>(saved.error());
   if (!deleted) return tl::unexpected<Error>(deleted.error());

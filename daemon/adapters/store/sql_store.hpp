@@ -44,7 +44,7 @@ class SqlStore final : public Store {
   Result<void> append_history(std::shared_ptr<const Sweep> sweep) override;
   Result<std::vector<HistoryPoint>> history(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
                                             TimePoint to) override;
-  Result<bool> maintain(TimePoint now) override;
+  Result<bool> maintain(TimePoint now, const ClockMemory& clock) override;
   void lead(std::int64_t epoch) override;
   Result<Restored> look(TimePoint resolved_since) override;
   StoreStatus status() const override;

@@ -173,7 +173,8 @@ class Store {
 
   /// Housekeeping in small steps: retries what waits, deletes what is too old or too much. True: there is more to do,
   /// call again soon. Call it once a minute otherwise.
-  virtual Result<bool> maintain(TimePoint now) = 0;
+  /// `clock`: the steps of the clock that `now` is of. Without them a clock that is set forward makes all old.
+  virtual Result<bool> maintain(TimePoint now, const ClockMemory& clock) = 0;
 
   /// It was opened with StoreOptions::stands_by, and the lease was taken with this epoch: from now on it writes.
   virtual void lead(std::int64_t epoch) = 0;

@@ -41,6 +41,7 @@ struct Options {
   std::string local_node;
   std::string route, node, peer, set;
   unsigned local_port = 0, port = 0, peer_port = 0;
+  bool down_as_reviewed = false;
   std::optional<std::int64_t> before_ms;
   std::int64_t timeout_ms = 500, settling_ms = 500;
   std::uint32_t retries = 2;
@@ -64,6 +65,8 @@ int parse(int argc, char** argv, Options& options) {
   app.add_option("--peer-port", options.peer_port, "Port of --peer; needed with --set")->check(CLI::Range(1, 254));
   app.add_option("--set", options.set, "New physical state: disabled or polling (default: only read)")
       ->check(CLI::IsMember({"disabled", "polling"}));
+  app.add_flag("--down-as-reviewed", options.down_as_reviewed,
+               "Disable the port although it is not up and its peer cannot be asked");
   app.add_option("--before-ms", options.before_ms,
                  "Set only before this time of CLOCK_BOOTTIME in milliseconds (default: at any time)")
       ->check(CLI::NonNegativeNumber);
@@ -133,6 +136,7 @@ Result<infiniband::PortQuestion> question_of(const Options& options) {
     const auto peer = guid_of(options.peer);
     if (!peer) return tl::unexpected(peer.error());
     question.peer = {{*peer}, {static_cast<std::uint8_t>(options.peer_port)}};
+    question.down_as_reviewed = options.down_as_reviewed;
     question.wanted = options.set == "disabled" ? PortPhysicalState::kDisabled : PortPhysicalState::kPolling;
   }
   if (options.key_fd >= 0) {
@@ -192,6 +196,7 @@ int exit_code(const Result<infiniband::PortReport>& report) {
     case PortOutcome::kSilent:
     case PortOutcome::kRefused:
     case PortOutcome::kLate:
+    case PortOutcome::kUnseen:
       break;
   }
   return kNothingSet;

@@ -23,10 +23,18 @@ std::string state_text(const v1::Port& port) {
   return text;
 }
 
+/// "PLAN-7", "PLAN-7, VERIFYING"; "-" where nothing is held.
+std::string hold_text(const v1::PlanHold& hold) {
+  if (hold.plan_id().empty()) return "-";
+  return hold.plan_id() + (hold.state() == "COMMITTED" ? "" : ", " + hold.state());
+}
+
 std::string state_text(const v1::Link& link) {
   std::string text = link.up() ? "up" : link.state_unknown() ? "not read" : "down";
   if (!link.plan_id().empty())
-    text += " (taken out by " + link.plan_id() + ')';
+    text += " (taken out by " + (link.has_hold() ? hold_text(link.hold()) : link.plan_id()) + ')';
+  else if (link.has_hold())
+    text += " (cost raised by " + hold_text(link.hold()) + ')';
   else if (link.disabled())
     text += " (disabled)";
   return text;
@@ -252,6 +260,9 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
   std::vector<Column> columns{key("NODE"), "TYPE", spare("GUID"), spare(number("PORTS")), spare(number("TIER"))};
   if (pods) columns.push_back(spare("POD"));
   columns.insert(columns.end(), {spare("FABRIC"), judged("ANSWERS")});
+  // Only where Weft drained a host.
+  const bool holds = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return node.has_hold(); });
+  if (holds) columns.emplace_back("DRAINED BY");
   Table table(std::move(columns));
   for (const v1::Node& node : nodes.nodes()) {
     std::vector<std::string> cells{node.name(), type_text(node.type()), node.guid(), std::to_string(node.port_count()),
@@ -259,6 +270,7 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
     if (pods) cells.push_back(node.pod().empty() ? "-" : node.pod());
     cells.push_back(node.fabric());
     cells.emplace_back(node.unread() ? "not read" : node.reachable() ? "yes" : "no");
+    if (holds) cells.push_back(hold_text(node.hold()));
     table.add(std::move(cells));
   }
   table.print(session.sheet());

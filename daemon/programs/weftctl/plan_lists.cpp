@@ -42,6 +42,7 @@ void print_line(const Session& session, const v1::Plan& plan, std::map<std::stri
   // How far its verification came is no change: it would be a line for each sweep.
   v1::Plan still = plan;
   still.clear_windows_needed();
+  still.clear_probation_until();
   const std::string line = plan.id() + "  " + v1::Plan::Action_Name(plan.action()) + "  " + plan_state_text(still) +
                            "  " + printable(plan.target().label()) + "  " + printable(essence(plan)) + '\n';
   if (std::exchange(last[plan.id()], line) != line) session.out << time_text(plan.updated()) << "  " << line;

@@ -217,6 +217,7 @@ std::string plan_state_text(const v1::Plan& plan) {
   std::string text = v1::Plan::State_Name(plan.state());
   if (plan.state() == v1::Plan::VERIFYING && plan.windows_needed() > 0)
     text += ' ' + std::to_string(plan.windows_good()) + '/' + std::to_string(plan.windows_needed());
+  if (plan.has_probation_until()) text += " (on probation until " + time_text(plan.probation_until()) + ')';
   if (is_waiting(plan) && plan.refused()) {
     const v1::GuardVerdict* guard = obstacle(plan);
     const bool waits = plan.state() == v1::Plan::APPROVED || (guard != nullptr && refusal(plan) == nullptr);
@@ -255,6 +256,11 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, bool hin
   if (plan.windows_needed() > 0)
     out << "verified    " << plan.windows_good() << " of " << plan.windows_needed()
         << (plan.has_finished() ? " sweeps passed\n" : " sweeps in a row passed so far\n");
+  if (plan.has_probation_until())
+    out << "probation   until " << time_text(plan.probation_until()) << ", "
+        << plan.windows_needed() - plan.windows_good() << " more sweeps, if no fault is seen\n";
+  else if (plan.state() == v1::Plan::VERIFYING && !takes_out(plan))
+    out << "probation   begins when it is up and well\n";
   if (const char* standing = standing_of(plan)) out << "now         " << standing << '\n';
   out << "revision    " << plan.revision() << '\n';
   print_candidates(out, plan);

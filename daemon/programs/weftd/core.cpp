@@ -240,8 +240,8 @@ void Core::tick() {
                                                    : "no sweep yet";
     }
   }
-  if (passed(now, maintained_, kMaintainEvery) && store_lane_.post([this, now] {
-        const auto more = store_.maintain(now);
+  if (passed(now, maintained_, kMaintainEvery) && store_lane_.post([this, now, clock = remedies_.clock_memory()] {
+        const auto more = store_.maintain(now, clock);
         if (more && *more) post_([this] { maintained_ = kNever; });
       })) {
     maintained_ = now;

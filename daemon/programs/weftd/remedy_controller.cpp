@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "analyzer/incidents/health.hpp"
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/target_lists.hpp"
@@ -120,6 +121,8 @@ void RemedyController::complete(Snapshot& snapshot, std::vector<std::pair<std::u
   if (leads_) check_lists();
   work();
   snapshot.plans = analyzer::with_progress(shown_, plans_);
+  // What plans are judged by is the host itself, without this.
+  snapshot.health = analyzer::with_drains(snapshot.health, *snapshot.plans);
   snapshot.remedy = status_now();
   snapshot.figures.plans_ended = ended_;
 }

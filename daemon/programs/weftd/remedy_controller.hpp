@@ -110,6 +110,9 @@ class RemedyController {
   /// The newest `limit` audit records before `before`.
   void audit(std::uint64_t before, std::size_t limit, AuditCallback callback);
 
+  /// The steps of the wall clock, as far as they are noted.
+  ClockMemory clock_memory() const { return plans_.clock_memory(); }
+
   /// The lanes of the actuators and of the file, for their figures.
   std::vector<runtime::Lane*> lanes();
   /// Nothing more is asked of actuators; returns when what is under way has ended. It may still post answers.

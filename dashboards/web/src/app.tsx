@@ -46,12 +46,23 @@ function TokenForm({onDone}: {onDone?: () => void}) {
 function Who() {
   const {name, role} = useLive();
   const [open, setOpen] = useState(false);
+  // weftd calls whoever shows neither a token nor a certificate "anybody"; before its first answer there is no name.
+  const signedIn = name !== '' && name !== 'anybody';
+  const allowed = role === 'viewer' ? 'read only' : role;
   return (
     <div class="who">
-      <button type="button" aria-expanded={open} aria-label={`Signed in as ${name || role}: use another token`} onClick={() => setOpen(!open)}>
-        {name && name !== role ? `${name} · ${role}` : role}
+      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}
+        aria-label={signedIn ? `Signed in as ${name}, ${role}: use another token` : `Not signed in, ${allowed}: sign in with a token`}>
+        {signedIn ? (name === role ? role : `${name} · ${role}`) : `Not signed in · ${allowed}`}
       </button>
-      {open && <div class="popup"><TokenForm onDone={() => setOpen(false)} /></div>}
+      {open && (
+        <div class="popup">
+          {!signedIn && role === 'viewer' && (
+            <p>Without a token everything can be read. To decide on plans and to acknowledge incidents, use one of the role operator.</p>
+          )}
+          <TokenForm onDone={() => setOpen(false)} />
+        </div>
+      )}
     </div>
   );
 }

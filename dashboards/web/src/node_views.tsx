@@ -35,12 +35,12 @@ function IncidentsOf({guid, port}: {guid: string; port?: number}) {
   );
 }
 
-/** The plan that holds the link at the port out of service. */
+/** The plan that holds the link at the port out of service, or raised its cost. */
 function Holder({port}: {port: Port}) {
   const {plans = []} = useLive();
-  const plan = plans.find(({inForce, action, target}) => inForce && action !== 'RAISE_LINK_COST' && target &&
+  const plan = plans.find(({inForce, target}) => inForce && target &&
     ((target.nodeGuid === port.nodeGuid && target.port === port.port) || (target.peerGuid === port.nodeGuid && target.peerPort === port.port)));
-  return plan ? <span class="muted"> taken out by <a href={toPlan(plan.id)}>{plan.id}</a></span> : null;
+  return plan ? <span class="muted"> {(plan.action === 'RESTORE_LINK' ? plan.revertedAction : plan.action) === 'RAISE_LINK_COST' ? 'cost raised by' : 'taken out by'} <a href={toPlan(plan.id)}>{plan.id}</a></span> : null;
 }
 
 function portWord(port: Port): {word: string; good: boolean; bad: boolean} {

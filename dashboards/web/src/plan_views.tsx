@@ -145,6 +145,7 @@ export function PlanView({id}: {id: string}) {
         {plan.approvedBy && <Fact name="Approved by">{plan.approvedBy}</Fact>}
         <Fact name="Jobs">{plan.jobs.length ? plan.jobs.join(', ') : 'none known'}</Fact>
         <Fact name="Created">{clock(plan.created)} <span class="muted">{since(plan.created, now)} ago</span></Fact>
+        {plan.probationUntil && <Fact name="On probation until">{clock(plan.probationUntil)}</Fact>}
         {plan.expires && !isOver(plan) && <Fact name="Expires">{clock(plan.expires)}</Fact>}
       </Facts>
       <h3>Guards</h3>

@@ -67,6 +67,7 @@ export interface Plan {
   revision: string;
   state: string;
   action: string;
+  revertedAction: string;
   target?: Entity;
   actuator: string;
   incidentId: string;
@@ -82,6 +83,7 @@ export interface Plan {
   updated?: string;
   expires?: string;
   finished?: string;
+  probationUntil?: string;
   inForce: boolean;
   unresolved: boolean;
   outcome: string;

@@ -48,6 +48,54 @@ struct Health : testing::Test {
   Watch watch;
 };
 
+TEST_F(Health, AHostThatWasDrainedSaysByWhatAndWhyAndKeepsItsVerdict) {
+  Plan plan;
+  plan.id = 7;
+  plan.action = RemedyAction::kDrainNode;
+  plan.state = PlanState::kCommitted;
+  plan.target.kind = EntityKind::kHost;
+  plan.target.host = "DGX-2.example.org";
+  plan.incident = 3;
+  plan.reason = "its adapter is dead";
+  plan.started = watch.fabric.now();
+  plan.in_force = true;
+  Plan isolation = plan;
+  isolation.id = 8;
+  isolation.target.kind = EntityKind::kLink;
+  Plan reverted = plan;
+  reverted.id = 9;
+  reverted.target.host = "dgx-1";
+  reverted.in_force = false;
+  const auto without = std::make_shared<const std::vector<NodeHealth>>(all());
+  const auto told = [&](std::vector<Plan> plans) {
+    std::vector<std::shared_ptr<const Plan>> shared;
+    for (Plan& each : plans) shared.push_back(std::make_shared<const Plan>(std::move(each)));
+    return with_drains(without, shared);
+  };
+  EXPECT_EQ(told({isolation, reverted}), without) << "no host is drained";
+  std::size_t changed = 0;
+  const auto with = told({plan, isolation, reverted});
+  for (const NodeHealth& health : *with) {
+    if (health.reasons.empty()) continue;
+    ++changed;
+    EXPECT_EQ(health.node, "dgx-2");
+    EXPECT_EQ(health.verdict, HealthVerdict::kHealthy) << "whether it may come back is judged by this";
+    EXPECT_EQ(health.action, RecommendedAction::kAvoidNewJobs);
+    ASSERT_EQ(health.reasons.size(), 1U);
+    EXPECT_EQ(health.reasons[0].plan, 7U);
+    EXPECT_EQ(health.reasons[0].since, plan.started);
+    EXPECT_EQ(health.reasons[0].message, "drained by PLAN-7 for INC-3: its adapter is dead");
+  }
+  EXPECT_EQ(changed, 1U);
+  plan.incident = 0;
+  plan.requested_by = "ann";
+  plan.action = RemedyAction::kUndrainNode;  // failed on its way back
+  const auto health = told({plan});
+  const auto dgx = std::ranges::find(*health, "dgx-2", &NodeHealth::node);
+  ASSERT_NE(dgx, health->end());
+  EXPECT_EQ(dgx->reasons.at(0).message, "drained by PLAN-7, which ann ordered: its adapter is dead");
+}
+
 TEST_F(Health, AHostWithOneOfTwoAdaptersUnpluggedIsDegradedAndNotUnknown) {
   watch.fabric.unlink(watch.fabric.port_of("dgx-2 mlx5_1", 1));
   const NodeIndex adapter = watch.fabric.find("dgx-2 mlx5_1");

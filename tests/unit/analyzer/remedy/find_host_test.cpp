@@ -83,6 +83,39 @@ TEST(FindHost, AnAdaptersNameMeansTheHostInItUnlessACollectorSaysOtherwise) {
   EXPECT_EQ(b.find("host-1-0"), "host-1-0") << "a forger keeps nobody from naming the host";
 }
 
+TEST(FindHost, AForgedNameStopsNobodyWhoNamesAConfirmedHost) {
+  for (const bool by_map : {false, true})
+    for (const char* forged : {"host-1-0 mlx5_0", "HOST-1-0 mlx5_7", "host-1-0", "host-1-0.evil mlx5_0",
+                               "host-1-0.evil", "host-1-0.evil.worse mlx5_0"})
+      for (const bool has_collector : {false, true}) {
+        SCOPED_TRACE(std::string(forged) + (by_map ? ", map" : ", collector") +
+                     (has_collector ? ", contradicted" : ""));
+        Named b;
+        if (by_map)
+          b.name("host-1-0 mlx5_0", "host-1-0 mlx5_0", true);
+        else
+          b.collector("host-1-0", {"host-1-0 mlx5_0"});
+        if (has_collector) b.collector("host-0-0", {"host-0-0 mlx5_0"});
+        const std::string victim = b.guid("host-1-0 mlx5_0");
+        b.name("host-0-0 mlx5_0", forged);
+        for (const std::string& text : {std::string("host-1-0"), std::string("Host-1-0"),
+                                        std::string("host-1-0 mlx5_0"), std::string("host-1-0.example.org"), victim})
+          EXPECT_EQ(b.find(text), "host-1-0") << text;
+      }
+}
+
+TEST(FindHost, TheFullNameOfAConfirmedHostIsEnoughWhateverOthersClaim) {
+  Named b;
+  b.name("host-1-0 mlx5_0", "n1.alpha mlx5_0", true);
+  b.name("host-0-0 mlx5_0", "n1 mlx5_0");
+  b.name("host-2-0 mlx5_0", "n1.beta mlx5_0");
+  EXPECT_EQ(b.find("n1.alpha"), "n1.alpha");
+  EXPECT_EQ(b.find("n1"),
+            "invalid_argument: 'n1' matches several hosts: n1.alpha, n1.beta; of these only n1.alpha is confirmed by a "
+            "collector or the node name map: use that name");
+  EXPECT_EQ(b.find("n1.beta"), "n1.beta") << "nobody says that it is none";
+}
+
 TEST(FindHost, WhatIsNoHostIsRefused) {
   Named b;
   EXPECT_EQ(b.find("Leaf-0"), "invalid_argument: 'Leaf-0' is a switch: only hosts can be drained");

@@ -9,27 +9,13 @@
 #include <optional>
 
 #include "analyzer/remedy/target_lists.hpp"
-#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+#include "tests/unit/analyzer/remedy/sick_host.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// Host 0 of leaf 0 has trouble at its access link.
-struct SickHost : Book {
-  explicit SickHost(RemedySettings with = automatic()) : Book(std::move(with)) {
-    errors("leaf-0", "host-0-0 mlx5_0");
-    sick = fabric.find("host-0-0 mlx5_0");
-  }
-  NodeGuid guid() const { return fabric.nodes()[sick].guid; }
-  GuardVerdict identity() {
-    book->review(look());
-    return verdict(plan(1), Guard::kIdentity);
-  }
-  NodeIndex sick = kNoIndex;
-};
 
 TEST(HostIdentity, WithoutAnyWordFromOthersAutomationWaitsForAPerson) {
   SickHost b;
@@ -190,6 +176,72 @@ TEST(HostIdentity, TwoHostsOfOneShortNameWaitForAPerson) {
   EXPECT_THAT(orders[0].namesakes, ElementsAre("n1.alpha")) << "so that the scheduler's n1 is not taken for n1.beta";
 }
 
+/// PLAN-1 drains n1.beta, the sick host; n1, of leaf 1, is another host. A scheduler knows "n1".
+void expect_two_hosts(SickHost& b, const std::string& how) {
+  EXPECT_EQ(b.identity().result, GuardResult::kNeedsPerson) << how;
+  EXPECT_EQ(b.identity().explanation,
+            "several hosts have the short name n1, by which a scheduler may mean each: n1.beta, n1")
+      << how;
+  EXPECT_TRUE(b.orders().empty()) << how;
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look())) << how;
+  b.book->review(b.look());
+  const auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U) << how;
+  EXPECT_THAT(orders[0].namesakes, ElementsAre("n1")) << how;
+  const auto found = b.book->find_host("n1", b.look());
+  ASSERT_FALSE(found) << how;
+  EXPECT_EQ(found.error().message, "'n1' matches several hosts: n1, n1.beta") << how;
+}
+
+TEST(HostIdentity, ANamesakeThatLeftIsRememberedForAWeek) {
+  TwoDomains b;
+  ASSERT_EQ(b.identity().result, GuardResult::kNeedsPerson);
+  const NodeIndex other = b.fabric.find("n1.alpha mlx5_0");
+  b.name(other, "elsewhere mlx5_0");
+  EXPECT_EQ(b.identity().result, GuardResult::kNeedsPerson);
+  const auto seen = b.book->preview(RemedyAction::kDrainNode, host_entity("n1.beta"), "", "ann", b.look());
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_THAT(b.verdict(*seen, Guard::kIdentity).explanation, HasSubstr("each: n1.beta, n1.alpha (not seen now)"));
+  const auto found = b.book->find_host("n1", b.look());
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message, "'n1' matches several hosts: n1.beta, n1.alpha (not seen now)");
+
+  HostIdentities hosts;
+  hosts.update(b.look());
+  EXPECT_THAT(hosts.namesakes("n1.beta"), ::testing::IsEmpty()) << "else it shows nothing";
+  b.name(other, "n1.alpha mlx5_0");
+  hosts.update(b.look());
+  b.name(other, "elsewhere mlx5_0");
+  const auto pass = [&](Duration time) {
+    b.fabric.advance(time);
+    hosts.update(b.look());
+  };
+  pass(std::chrono::seconds(1));
+  pass(kNamesakesRememberedFor - std::chrono::hours(1));
+  EXPECT_THAT(hosts.namesakes("n1.beta"), ElementsAre("n1.alpha"));
+  b.set_forward += std::chrono::hours(24 * 365);
+  b.fabric.advance(std::chrono::hours(24 * 365));
+  hosts.update(b.look());
+  EXPECT_THAT(hosts.namesakes("n1.beta"), ElementsAre("n1.alpha")) << "only the clock was set";
+  pass(std::chrono::hours(2));
+  EXPECT_THAT(hosts.namesakes("n1.beta"), ::testing::IsEmpty());
+  pass(std::chrono::hours(2));
+  EXPECT_THAT(hosts.namesakes("n1.beta"), ::testing::IsEmpty()) << "and is not remembered anew";
+}
+
+TEST(HostIdentity, AShortNamesakeThatLeftIsStillAnotherHost) {
+  TwoDomains b;
+  b.name(b.fabric.find("n1.alpha mlx5_0"), "n1 mlx5_0");
+  expect_two_hosts(b, "both have mlx5_0");
+  b.name(b.fabric.find("n1 mlx5_0"), "elsewhere mlx5_0");
+  HostIdentities fresh;
+  fresh.update(b.look());
+  EXPECT_THAT(fresh.namesakes("n1.beta"), ::testing::IsEmpty()) << "else it shows nothing";
+  const auto found = b.book->find_host("n1", b.look());
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message, "'n1' matches several hosts: n1 (not seen now), n1.beta");
+}
+
 TEST(HostIdentity, AShortNameAndOneFullNameAreOneHost) {
   TwoDomains b;
   b.name(b.fabric.find("n1.alpha mlx5_0"), "n1 mlx5_1");
@@ -208,23 +260,6 @@ TEST(HostIdentity, AShortNameAndTheFullNameOfItsCollectorAreOneHost) {
   EXPECT_EQ(b.identity().result, GuardResult::kPassed) << b.identity().explanation;
   b.book->review(b.look());
   for (const RemedyOrder& order : b.orders()) EXPECT_TRUE(order.namesakes.empty());
-}
-
-/// PLAN-1 drains n1.beta, the sick host; n1, of leaf 1, is another host. A scheduler knows "n1".
-void expect_two_hosts(SickHost& b, const std::string& how) {
-  EXPECT_EQ(b.identity().result, GuardResult::kNeedsPerson) << how;
-  EXPECT_EQ(b.identity().explanation,
-            "several hosts have the short name n1, by which a scheduler may mean each: n1.beta, n1")
-      << how;
-  EXPECT_TRUE(b.orders().empty()) << how;
-  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look())) << how;
-  b.book->review(b.look());
-  const auto orders = b.orders();
-  ASSERT_EQ(orders.size(), 1U) << how;
-  EXPECT_THAT(orders[0].namesakes, ElementsAre("n1")) << how;
-  const auto found = b.book->find_host("n1", b.look());
-  ASSERT_FALSE(found) << how;
-  EXPECT_EQ(found.error().message, "'n1' matches several hosts: n1, n1.beta") << how;
 }
 
 TEST(HostIdentity, AShortAndAFullNameAreTwoHostsWhereBothHaveTheSameDevice) {

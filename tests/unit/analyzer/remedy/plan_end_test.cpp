@@ -88,6 +88,81 @@ TEST(PlanEnd, IsNotSetOnceItsCableWasMoved) {
   EXPECT_THAT(b.plan(1).outcome, testing::HasSubstr(" is now cabled to "));
 }
 
+// Its cable was pulled after the decision. The next one may be training at the moment of the change.
+TEST(PlanEnd, IsNotSetWhileALinkThatWasReviewedAsUpIsDown) {
+  PlanEnd b;
+  const std::uint64_t reading = b.order().number;
+  b.fabric.unlink(b.fabric.port_towards("leaf-1", "spine-0"));
+  b.fabric.route();
+  b.book->answer_reading(reading, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_TRUE(b.orders().empty());
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+  EXPECT_THAT(b.plan(1).outcome, testing::HasSubstr("the link went down meanwhile"));
+}
+
+TEST(PlanEnd, IsSetWhereAPersonAskedForALinkThatIsDown) {
+  PlanEnd b;
+  ASSERT_TRUE(b.book->reject(1, "", "ann", b.fabric.now()));
+  b.fabric.unlink(b.fabric.port_towards("leaf-1", "spine-0"));
+  b.fabric.route();
+  const auto plan = b.book->request(RemedyAction::kIsolateLink, b.target, "it flaps", "ann", b.look());
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(b.verdict(*plan, Guard::kFreshData).explanation, testing::HasSubstr("the link is down"));
+  b.tell(TargetState::kClear);
+  const RemedyOrder act = b.order();
+  ASSERT_EQ(act.kind, OrderKind::kAct);
+  EXPECT_TRUE(act.down_as_reviewed);
+}
+
+// A flapping link that is up in the last sweep, and down when the port is asked.
+TEST(PlanEnd, IsJudgedAnewWhereThePortCouldNotBeSeen) {
+  PlanEnd b;
+  b.tell(TargetState::kClear);
+  const RemedyOrder act = b.order();
+  ASSERT_EQ(act.kind, OrderKind::kAct);
+  EXPECT_FALSE(act.down_as_reviewed);
+  const Result<void> unseen = fail(ErrorCode::kNotFound, "it is Down/Polling; nothing was set");
+  b.book->answer_action(act.number, unseen, b.fabric.now());
+  EXPECT_EQ(b.plan(1).state, PlanState::kExecuting);
+  EXPECT_EQ(b.plan(1).started, kNever) << "no budget is spent";
+  b.fabric.advance(1s);
+  const RemedyOrder again = b.order();
+  EXPECT_EQ(again.kind, OrderKind::kAct) << "it is up in the next sweep";
+  std::uint64_t number = again.number;
+  for (int i = 0; i < 10 && b.plan(1).state == PlanState::kExecuting; ++i) {
+    b.book->answer_action(number, unseen, b.fabric.now());
+    b.fabric.advance(1s);
+    b.book->review(b.look());
+    const auto orders = b.orders();
+    number = orders.empty() ? 0 : orders.front().number;
+  }
+  EXPECT_EQ(b.plan(1).state, PlanState::kFailed) << "not for ever";
+}
+
+TEST(PlanEnd, AutomationWaitsUntilABadLinkIsUp) {
+  Book b(automatic());
+  b.errors("leaf-1", "spine-0");
+  const PortIndex end = b.fabric.port_towards("leaf-1", "spine-0");
+  b.fabric.unlink(end);
+  b.fabric.route();
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kFreshData).result, GuardResult::kRefused);
+  b.fabric.relink(end);
+  b.fabric.route();
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kExecuting);
+  const auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  b.fabric.unlink(end);
+  b.fabric.route();
+  b.book->answer_reading(orders.front().number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed) << "it went down meanwhile: " << b.plan(1).outcome;
+  EXPECT_TRUE(b.orders().empty());
+}
+
 // Both ends are up when it is brought back, and with other ports.
 TEST(PlanEnd, IsNotBackWhileItIsCabledElsewhere) {
   PlanEnd b;

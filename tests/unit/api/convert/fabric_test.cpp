@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "api/convert/queries.hpp"
 #include "tests/fakes/ethernet_fabric.hpp"
 #include "tests/fakes/fabric_builder.hpp"
@@ -68,7 +70,7 @@ TEST(Nodes, OfAnEthernetFabricAreReadByTheirOwnCollectorsOnly) {
 }
 
 struct LinkLists : testing::Test {
-  v1::ListLinksResponse list() {
+  Snapshot taken() {
     Snapshot snapshot;
     snapshot.fabrics.resize(1);
     snapshot.fabrics[0].name = fabric.name();
@@ -77,7 +79,10 @@ struct LinkLists : testing::Test {
     std::vector<std::shared_ptr<const Plan>> all;
     for (const Plan& plan : plans) all.push_back(std::make_shared<const Plan>(plan));
     snapshot.plans = std::make_shared<const std::vector<std::shared_ptr<const Plan>>>(std::move(all));
-    const auto listed = list_links(snapshot, {});
+    return snapshot;
+  }
+  v1::ListLinksResponse list() {
+    const auto listed = list_links(taken(), {});
     EXPECT_TRUE(listed);
     return listed ? *listed : v1::ListLinksResponse{};
   }
@@ -140,6 +145,54 @@ TEST_F(LinkLists, NameThePlanThatTookALinkOut) {
   EXPECT_EQ(at(link.low).plan_id(), "PLAN-7") << "it failed again";
   plan.target.fabric = "other";
   EXPECT_EQ(at(link.low).plan_id(), "");
+}
+
+TEST_F(LinkLists, TellWhichPlanHoldsALinkAndHow) {
+  EXPECT_FALSE(at(link.low).has_hold());
+  Plan& plan = plans.emplace_back();
+  plan.id = 7;
+  plan.target = {.kind = EntityKind::kLink, .fabric = fabric.name(), .port = link.low, .peer = link.high, .label = ""};
+  plan.action = RemedyAction::kRaiseLinkCost;
+  plan.state = PlanState::kCommitted;
+  plan.reason = "it is slow";
+  EXPECT_FALSE(at(link.low).has_hold()) << "it is not in force";
+  plan.in_force = true;
+  const v1::PlanHold raised = at(link.low).hold();
+  EXPECT_EQ(raised.plan_id(), "PLAN-7");
+  EXPECT_EQ(raised.action(), "RAISE_LINK_COST");
+  EXPECT_EQ(raised.state(), "COMMITTED");
+  EXPECT_EQ(raised.reason(), "it is slow");
+  plan.action = RemedyAction::kIsolateLink;
+  plan.state = PlanState::kVerifying;
+  EXPECT_EQ(at(link.low).hold().action(), "ISOLATE_LINK");
+  EXPECT_EQ(at(link.low).hold().state(), "VERIFYING");
+  plan.action = RemedyAction::kRestoreLink;
+  plan.inverse = RemedyAction::kRaiseLinkCost;
+  EXPECT_EQ(at(link.low).hold().action(), "RAISE_LINK_COST") << "it failed on its way back";
+}
+
+TEST_F(LinkLists, NodesTellWhichPlanDrainedTheirHost) {
+  Plan& plan = plans.emplace_back();
+  plan.id = 8;
+  plan.target = {.kind = EntityKind::kHost, .fabric = {}, .port = {}, .peer = {}, .label = "host-0-0"};
+  plan.target.host = "Host-0-0.example.org";
+  plan.action = RemedyAction::kDrainNode;
+  plan.state = PlanState::kVerifying;
+  plan.in_force = true;
+  const Snapshot snapshot = taken();
+  const auto nodes = list_nodes(snapshot, {});
+  ASSERT_TRUE(nodes);
+  std::vector<std::string> held;
+  for (const v1::Node& node : nodes->nodes())
+    if (node.has_hold()) held.push_back(node.host() + ' ' + node.hold().plan_id() + ' ' + node.hold().state());
+  EXPECT_EQ(held, std::vector<std::string>{"host-0-0 PLAN-8 VERIFYING"});
+  const auto node = get_node(snapshot, "host-0-0 mlx5_0", fabric.now());
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->nodes(0).hold().action(), "DRAIN_NODE");
+  TopologyParts parts(std::make_shared<const Snapshot>(snapshot), fabric.name(), fabric.now(), 0);
+  v1::Topology part, all;
+  while (*parts.next(part)) all.MergeFrom(part);
+  EXPECT_EQ(std::ranges::count_if(all.nodes(), [](const v1::Node& each) { return each.has_hold(); }), 1);
 }
 
 TEST_F(LinkLists, TellWhichAreDisabled) {

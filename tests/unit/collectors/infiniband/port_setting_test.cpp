@@ -80,6 +80,7 @@ TEST_F(PortSetting, ReadsWithoutSettingAnything) {
 }
 
 TEST_F(PortSetting, AnotherPortThanTheOneMeantIsNotSet) {
+  question.down_as_reviewed = true;  // it is up: its peer is asked all the same
   question.peer = {{0x300}, {2}};
   expect_untouched(PortOutcome::kNotThat, "the cabling has changed");
   question.peer = {{0x300}, {3}};
@@ -113,8 +114,23 @@ TEST_F(PortSetting, SilenceBeforeTheSetMeansThatNothingWasDone) {
   expect_untouched(PortOutcome::kSilent, "no response from the peer");
 }
 
-TEST_F(PortSetting, ALinkThatIsDownIsDisabledWithoutALookBehindIt) {
+// The cable was moved, and is just training: behind it may be anybody.
+TEST_F(PortSetting, APortThatIsNotUpIsNotDisabledWhereItWasReviewedAsUp) {
   port.set_link(left, 3, false);
+  for (const auto physical :
+       {PortPhysicalState::kPolling, PortPhysicalState::kTraining, PortPhysicalState::kLinkErrorRecovery}) {
+    port.port(left, 3).physical = static_cast<std::uint8_t>(physical);
+    const PortReport report = ask();
+    EXPECT_EQ(report.outcome, PortOutcome::kUnseen) << report.detail;
+    EXPECT_NE(report.detail.find("cannot be asked"), std::string::npos) << report.detail;
+    EXPECT_EQ(port.sets, 0U);
+    EXPECT_EQ(physical, static_cast<PortPhysicalState>(this->physical(left)));
+  }
+}
+
+TEST_F(PortSetting, ALinkThatWasReviewedAsDownIsDisabledWithoutALookBehindIt) {
+  port.set_link(left, 3, false);
+  question.down_as_reviewed = true;
   const PortReport report = ask();
   EXPECT_EQ(report.outcome, PortOutcome::kDone) << report.detail;
   EXPECT_EQ(report.behind, std::nullopt);

@@ -91,6 +91,21 @@ TEST_F(InfinibandPortTest, TellsTheProgramWhatIsNeededAndNothingMore) {
   EXPECT_EQ(set.find("m-key"), std::string::npos);
 }
 
+TEST_F(InfinibandPortTest, OnlyALinkThatWasReviewedAsDownMayBeSetUnseen) {
+  port("Polling", "done");
+  ASSERT_TRUE(apply(RemedyAction::kIsolateLink));
+  EXPECT_EQ(told().back().find("--down-as-reviewed"), std::string::npos) << told().back();
+  RemedyOrder made = order(RemedyAction::kIsolateLink);
+  made.down_as_reviewed = true;
+  ASSERT_TRUE(make_infiniband_port(options)->apply(made));
+  EXPECT_NE(told().back().find("--down-as-reviewed"), std::string::npos) << told().back();
+  port("Polling", "unseen");
+  const auto done = apply(RemedyAction::kIsolateLink);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kNotFound) << "it may be up in a moment";
+  EXPECT_EQ(done.error().message, "set; nothing was set");
+}
+
 TEST_F(InfinibandPortTest, AReadingNamesThePort) {
   const auto ends =
       find_link_ends(*fabric.topology(), fabric.local_port(), fabric.link_of(fabric.port_towards("leaf-2", "spine-1")));

@@ -154,7 +154,7 @@ TEST(History, IsBoundedByTime) {
   auto store = must_open(dir.path(), {.history_retention = 10min});
   for (int minute = 0; minute <= 30; ++minute) {
     ASSERT_TRUE(store->append_history(share(make_sweep(at_second(60 * minute), 0))));
-    ASSERT_TRUE(store->maintain(at_second(60 * minute)));
+    ASSERT_TRUE(store->maintain(at_second(60 * minute), {}));
   }
   const auto points = read(*store, CounterId::kTransmitBytes);
   ASSERT_EQ(points.size(), 11U);
@@ -169,10 +169,10 @@ TEST(History, IsBoundedByBytes) {
     ASSERT_TRUE(store->append_history(
         share(make_sweep(at_second(second), static_cast<std::uint64_t>(second) * 1'234'567, 200))));
     if (second % 60 == 0) {
-      ASSERT_TRUE(store->maintain(at_second(second)));
+      ASSERT_TRUE(store->maintain(at_second(second), {}));
     }
   }
-  ASSERT_TRUE(store->maintain(at_second(5000)));
+  ASSERT_TRUE(store->maintain(at_second(5000), {}));
   EXPECT_LE(store->status().history_bytes, kLimit);
   const auto points = read(*store, CounterId::kTransmitBytes);
   EXPECT_GT(points.size(), 100U);
@@ -190,7 +190,7 @@ TEST(History, ALowerLimitGivesTheRoomBackInSteps) {
   }
   auto store = must_open(dir.path(), {.history_interval = 1s, .history_retention = 60s});
   int steps = 1;
-  while (*store->maintain(at_second(5000)) && steps < 100) ++steps;
+  while (*store->maintain(at_second(5000), {}) && steps < 100) ++steps;
   EXPECT_GT(steps, 1);
   EXPECT_LT(steps, 100);
   EXPECT_EQ(read(*store, CounterId::kTransmitBytes).size(), 61U);

@@ -200,7 +200,7 @@ TEST_P(Incidents, IdsAreNeverGivenAgainAndOpeningsAreCounted) {
   incident.resolved = at_second(10);
   ASSERT_TRUE(store->save_incidents({{incident}}, {}));
   ASSERT_TRUE(store->save_incidents({{incident}}, {}));
-  const auto more = store->maintain(at_second(200));
+  const auto more = store->maintain(at_second(200), {});
   ASSERT_TRUE(more) << more.error().message;
   const auto restored = store->restore(kNever);
   EXPECT_TRUE(restored->incidents.empty());
@@ -221,10 +221,10 @@ TEST_P(Incidents, RetentionSparesOpenOnesAndWorksInSteps) {
     events.push_back({at_second(1), id, "opened", "", ""});
   }
   ASSERT_TRUE(store->save_incidents(incidents, events));
-  EXPECT_EQ(store->maintain(at_second(90)), false);
+  EXPECT_EQ(store->maintain(at_second(90), {}), false);
   EXPECT_EQ(store->restore(kNever)->incidents.size(), 500U);
   int steps = 1;
-  while (*store->maintain(at_second(500)) && steps < 100) ++steps;
+  while (*store->maintain(at_second(500), {}) && steps < 100) ++steps;
   EXPECT_GT(steps, 1);
   EXPECT_LT(steps, 100);
   ASSERT_EQ(store->restore(kNever)->incidents.size(), 1U);

@@ -78,9 +78,9 @@ TEST_P(MaintenanceTable, AnEndIsKeptForTheRecordUntilItsRetention) {
   EXPECT_EQ(found.front().ended, at_second(600));
   EXPECT_EQ(found.front().ended_by, "bob");
   EXPECT_TRUE(restored(*store, at_second(601)).empty()) << "over before what is asked for";
-  ASSERT_TRUE(store->maintain(at_second(600 + 86000)));
+  ASSERT_TRUE(store->maintain(at_second(600 + 86000), {}));
   EXPECT_EQ(restored(*store).size(), 1U);
-  ASSERT_TRUE(store->maintain(at_second(600 + 87000)));
+  ASSERT_TRUE(store->maintain(at_second(600 + 87000), {}));
   EXPECT_TRUE(restored(*store).empty());
   EXPECT_EQ(store->restore(at_second(0))->maintenance_ids.next(), 2U) << "an id is never given twice";
 }

@@ -190,7 +190,7 @@ TEST_P(Plans, EachIsCountedOnceWhenItEnds) {
   ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
   const std::vector more{make_plan(42, PlanState::kRejected), make_plan(43, PlanState::kRejected)};
   ASSERT_TRUE(store->save_plans(more, nullptr, {}));
-  EXPECT_EQ(store->maintain(at_second(500)), false);
+  EXPECT_EQ(store->maintain(at_second(500), {}), false);
   store.reset();
   const auto restored = must_open(dir.path())->restore_remedies(kNever);
   EXPECT_TRUE(restored->plans.empty());
@@ -211,14 +211,42 @@ TEST_P(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
   }
   const AuditRecord record{0, at_second(1), "kim", "approved", 10, 1, "", ""};
   ASSERT_TRUE(store->save_plans(plans, nullptr, {{record}}));
-  EXPECT_EQ(store->maintain(at_second(90)), false);
+  EXPECT_EQ(store->maintain(at_second(90), {}), false);
   EXPECT_EQ(store->restore_remedies(kNever)->plans.size(), 500U);
   int steps = 1;
-  while (*store->maintain(at_second(500)) && steps < 100) ++steps;
+  while (*store->maintain(at_second(500), {}) && steps < 100) ++steps;
   EXPECT_GT(steps, 1);
   EXPECT_LT(steps, 100);
   EXPECT_EQ(ids(*store->restore_remedies(kNever)), (std::vector<std::uint64_t>{7, 8, 9}));
   EXPECT_EQ(store->audit(0, 10)->size(), 1U) << "the trail is kept";
+}
+
+TEST_P(Plans, AClockThatWasSetMakesNeitherPlansNorIncidentsOld) {
+  const TempDir dir;
+  auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});
+  Plan plan = make_plan(1, PlanState::kCommitted);
+  plan.finished = at_second(10);
+  Incident incident = make_incident(3);
+  incident.state = IncidentState::kResolved;
+  incident.resolved = at_second(10);
+  ASSERT_TRUE(store->save_plans({{plan}}, nullptr, {}));
+  ASSERT_TRUE(store->save_incidents({{incident}}, {}));
+  const auto kept = [&] {
+    return store->restore_remedies(kNever)->plans.size() + store->restore(kNever)->incidents.size();
+  };
+  const Duration decade = std::chrono::hours(24 * 3650);
+  const ClockStep forward{at_second(40), decade}, back{at_second(50) + decade, -decade};
+  const ClockMemory ahead{at_second(50) + decade, {forward}};
+  ASSERT_TRUE(store->maintain(at_second(50) + decade, ahead));
+  EXPECT_EQ(kept(), 2U) << "ten years forward";
+  ASSERT_TRUE(store->maintain(at_second(50) + decade, {at_second(40), {}}));
+  EXPECT_EQ(kept(), 2U) << "nobody has noted the step yet";
+  ASSERT_TRUE(store->maintain(at_second(60), {at_second(60), {forward, back}}));
+  EXPECT_EQ(kept(), 2U) << "and back";
+  ASSERT_TRUE(store->maintain(at_second(5), {at_second(50) + decade, {forward}}));
+  EXPECT_EQ(kept(), 2U) << "back, not noted yet";
+  ASSERT_TRUE(store->maintain(at_second(141) + decade, {at_second(141) + decade, {forward}}));
+  EXPECT_EQ(kept(), 0U) << "time passes all the same";
 }
 
 TEST_P(Plans, RetentionSparesThoseOfAnOpenIncident) {
@@ -231,7 +259,7 @@ TEST_P(Plans, RetentionSparesThoseOfAnOpenIncident) {
   plans[0].incident = 3;
   plans[1].incident = 4;
   ASSERT_TRUE(store->save_plans(plans, nullptr, {}));
-  EXPECT_EQ(store->maintain(at_second(500)), false);
+  EXPECT_EQ(store->maintain(at_second(500), {}), false);
   EXPECT_EQ(ids(*store->restore_remedies(at_second(400))), (std::vector<std::uint64_t>{1})) << "it is not tried again";
   incident.state = IncidentState::kResolved;
   incident.resolved = at_second(350);

@@ -111,7 +111,7 @@ TEST_P(Postgres, WhatWaitedIsWrittenOnceWhenTheServerIsBack) {
   EXPECT_FALSE(store->restore(kNever));
   server.start();
   EXPECT_TRUE(in_time([&] { return store->save_plans({}, nullptr, {{record}}).has_value(); }));
-  EXPECT_TRUE(store->maintain(at_second(2)));
+  EXPECT_TRUE(store->maintain(at_second(2), {}));
   EXPECT_TRUE(store->status().ok) << store->status().message;
   EXPECT_EQ(store->restore(kNever)->incidents.size(), 2U);
   EXPECT_EQ(store->events(1)->size(), 1U);

@@ -80,7 +80,7 @@ void expect_degrades_and_recovers(SqlStore& store, const std::function<void()>& 
   EXPECT_EQ(store.events(id - 1)->size(), 1U);  // it waits, and is shown
 
   make_room();
-  ASSERT_TRUE(store.maintain(at_second(1)));
+  ASSERT_TRUE(store.maintain(at_second(1), {}));
   status = store.status();
   EXPECT_EQ(status.incidents_waiting, 0U);
   EXPECT_TRUE(store.append_history(share(make_sweep(at_second(60 * minute), 1, 250))));
@@ -118,14 +118,14 @@ TEST(Store, FilesRemovedUnderItAreMissedAndNotWrittenOn) {
   auto store = must_open(dir.path());
   ASSERT_TRUE(store->save_incidents(std::vector{make_incident(1)}, {}));
   std::filesystem::rename(dir.path() / "weft.db", dir.path() / "aside");
-  EXPECT_FALSE(store->maintain(at_second(0))) << "also when nothing is to be written";
+  EXPECT_FALSE(store->maintain(at_second(0), {})) << "also when nothing is to be written";
   EXPECT_FALSE(store->status().ok);
   const auto saved = store->save_incidents(std::vector{make_incident(2)}, {});
   ASSERT_FALSE(saved);
   EXPECT_NE(saved.error().message.find("was removed or replaced"), std::string::npos) << saved.error().message;
   EXPECT_EQ(store->status().incidents_waiting, 1U);
   std::filesystem::rename(dir.path() / "aside", dir.path() / "weft.db");
-  EXPECT_TRUE(store->maintain(at_second(60)));
+  EXPECT_TRUE(store->maintain(at_second(60), {}));
   EXPECT_TRUE(store->status().ok) << store->status().message;
   EXPECT_EQ(store->status().incidents_waiting, 0U);
 }

@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "daemon/programs/weftctl/value_format.hpp"
+
 namespace weft::ctl {
 namespace {
 
@@ -169,6 +171,24 @@ TEST(PlanStory, WhatNobodyKnowsIsSaid) {
   plan.set_windows_good(1);
   plan.set_windows_needed(5);
   EXPECT_NE(story(plan).find("VERIFYING 1/5\n"), std::string::npos);
+}
+
+TEST(PlanStory, AReturnSaysUntilWhenItIsOnProbation) {
+  v1::Plan plan = proposed();
+  plan.set_action(v1::Plan::RESTORE_LINK);
+  plan.set_state(v1::Plan::VERIFYING);
+  plan.set_windows_needed(900);
+  EXPECT_NE(story(plan).find("probation   begins when it is up and well\n"), std::string::npos) << story(plan);
+  plan.set_windows_good(60);
+  plan.mutable_probation_until()->set_seconds(kCreated + 840);
+  const std::string until = time_text(plan.probation_until());
+  EXPECT_NE(story(plan).find("VERIFYING 60/900 (on probation until " + until + ")\n"), std::string::npos)
+      << story(plan);
+  EXPECT_NE(story(plan).find("probation   until " + until + ", 840 more sweeps, if no fault is seen\n"),
+            std::string::npos);
+  plan.set_action(v1::Plan::ISOLATE_LINK);
+  plan.clear_probation_until();
+  EXPECT_EQ(story(plan).find("probation   "), std::string::npos);
 }
 
 TEST(PlanStory, EveryActionHasAMeaning) {

@@ -44,6 +44,34 @@ TEST_F(Verbs, PlansAreATable) {
   EXPECT_EQ(json(Exit::kGood, show_plans, WhichPlans::kAll, false)["plans"].size(), 3U);
 }
 
+TEST_F(Verbs, LinksAndNodesSayWhichPlanHoldsThem) {
+  api::SmallFabric fabric;
+  publication.publish(make_snapshot(1, {fabric.build()}));
+  EXPECT_THAT(say(Exit::kGood, show_nodes, std::string(), false), Not(HasSubstr("DRAINED BY")));
+  Plan raised = make_plan(7, PlanState::kCommitted);
+  raised.action = RemedyAction::kRaiseLinkCost;
+  raised.in_force = true;
+  Plan drain = make_plan(8, PlanState::kVerifying);
+  drain.action = RemedyAction::kDrainNode;
+  drain.target = {.kind = EntityKind::kHost, .fabric = {}, .port = {}, .peer = {}, .label = "host-2"};
+  drain.target.host = "host-2";
+  drain.in_force = true;
+  publication.publish(with_plans(make_snapshot(2, {fabric.build()}), {raised, drain}));
+  const std::string links = say(Exit::kGood, show_links, std::string(), std::string(), false);
+  EXPECT_THAT(links, HasSubstr("up (cost raised by PLAN-7)"));
+  EXPECT_THAT(links, Not(HasSubstr("PLAN-8")));
+  const std::string nodes = say(Exit::kGood, show_nodes, std::string(), false);
+  EXPECT_THAT(nodes, HasSubstr("DRAINED BY"));
+  EXPECT_THAT(nodes, HasSubstr("PLAN-8, VERIFYING"));
+  EXPECT_EQ(json(Exit::kGood, show_links, std::string(), std::string(), false)["links"][0]["hold"]["action"],
+            "RAISE_LINK_COST");
+  raised.action = RemedyAction::kIsolateLink;
+  raised.state = PlanState::kVerifying;
+  publication.publish(with_plans(make_snapshot(3, {fabric.build()}), {raised}));
+  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
+              HasSubstr("(taken out by PLAN-7, VERIFYING)"));
+}
+
 TEST_F(Verbs, OnePlanIsAStory) {
   publication.publish(with_plans(make_snapshot(1, {}), {make_plan(7)}));
   EXPECT_THAT(say(Exit::kGood, show_plan, "7"), HasSubstr("PLAN-7  ISOLATE_LINK  PROPOSED\n"));

@@ -75,7 +75,7 @@ class IdleStore : public store::Store {
                                                    TimePoint) override {
     return std::vector<store::HistoryPoint>{};
   }
-  Result<bool> maintain(TimePoint) override { return false; }
+  Result<bool> maintain(TimePoint, const ClockMemory&) override { return false; }
   void lead(std::int64_t) override {}
   Result<store::Restored> look(TimePoint since) override { return restore(since); }
   store::StoreStatus status() const override { return {}; }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "analyzer/incidents/health.hpp"
+#include "fabric/host_names.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+// "drained by PLAN-7 for INC-17: errors at …", "drained by PLAN-8, which ann ordered: new memory"
+std::string drain_text(const Plan& plan) {
+  std::string text = "drained by " + plan_name(plan.id);
+  if (plan.incident != 0)
+    text += " for " + incident_name(plan.incident);
+  else if (!plan.requested_by.empty())
+    text += ", which " + plan.requested_by + " ordered";
+  return plan.reason.empty() ? text : text + ": " + plan.reason;
+}
+
+}  // namespace
+
+std::shared_ptr<const std::vector<NodeHealth>> with_drains(std::shared_ptr<const std::vector<NodeHealth>> health,
+                                                           std::span<const std::shared_ptr<const Plan>> plans) {
+  std::unordered_multimap<std::string, const Plan*> drains;
+  for (const auto& plan : plans)
+    if (plan->in_force && plan->target.kind == EntityKind::kHost)
+      drains.emplace(short_host_name(plan->target.host), plan.get());
+  if (!health || drains.empty()) return health;
+  auto with = std::make_shared<std::vector<NodeHealth>>(*health);
+  for (NodeHealth& host : *with) {
+    const auto [begin, end] = drains.equal_range(short_host_name(host.node));
+    for (auto at = begin; at != end; ++at) {
+      const Plan& plan = *at->second;
+      if (!same_host(plan.target.host, host.node)) continue;
+      host.reasons.push_back({.severity = Severity::kInfo,
+                              .since = plan.started,
+                              .message = drain_text(plan),
+                              .ports = {},
+                              .plan = plan.id});
+      host.action = std::max(host.action, RecommendedAction::kAvoidNewJobs);
+    }
+  }
+  return with;
+}
+
+}  // namespace weft::analyzer

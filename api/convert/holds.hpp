@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which links and hosts plans of Weft hold.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "fabric/snapshot.hpp"
+#include "weft/v1/fabric.pb.h"
+
+namespace weft::api {
+
+/// The plans of one snapshot whose action is in force, by what they hold. The snapshot must outlive it.
+class Holds {
+ public:
+  /// Of the snapshot, in O(plans).
+  explicit Holds(const Snapshot& snapshot);
+  /// Sets `hold` of the link of that fabric, and `plan_id` where it is out of service.
+  void add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) const;
+  /// Sets `hold` of an adapter whose host was drained.
+  void add_to(const Node& node, v1::Node& to) const;
+
+ private:
+  std::map<std::pair<std::string_view, LinkKey>, const Plan*> links_;
+  std::unordered_map<std::string, std::vector<const Plan*>> hosts_;  ///< by short name
+};
+
+}  // namespace weft::api

@@ -30,6 +30,7 @@ struct CongestionRoot {
   float worst_stall = 0;     ///< of any victim, or of the root itself where it is held back
   double lost_bits = 0;      ///< Σ stall × rate of all victims, bits per second
   unsigned feeders = 0;      ///< links that deliver into the root link's switch and wait for the root
+  float from_others = 0;     ///< of an incast with one feeder: share of its rate that others send, who do not wait
   unsigned siblings = 0;     ///< links that could carry the same load, the root left out; up
   /// Ports at the switch that the siblings share: down, coming and going, or narrower and slower than they could be.
   std::vector<PortIndex> lost;
@@ -62,6 +63,7 @@ class CongestionFinder {
   void add_circle(const CongestionInput& input, const std::vector<std::uint32_t>& members);
   bool classify(const CongestionInput& input, const HotLink& link, CongestionRoot& root);
   bool compare_siblings(const CongestionInput& input, const HotLink& link, CongestionRoot& root) const;
+  float sent_by_others(const CongestionInput& input, const HotLink& link) const;
   NodeIndex shared_switch(PortIndex egress) const;
   void find_bereft(const CongestionInput& input);
   float least_through(const CongestionInput& input, PortIndex at, PortIndex next);

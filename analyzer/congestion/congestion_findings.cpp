@@ -118,8 +118,12 @@ class Story {
       note(finding, "lost_rate", "throughput that all of them lost together", root_.lost_bits / 1e9, 0, "Gb/s",
            root_.egress);
     }
-    if (root_.kind == IncidentKind::kCongestionIncast && root_.marked < 0)
+    if (root_.kind == IncidentKind::kCongestionIncast && root_.marked < 0 && root_.feeders > 1)
       note(finding, "feeders", "stalled links into its switch that fed it", root_.feeders, 2, "links", root_.egress);
+    if (root_.from_others > 0)
+      note(finding, "other_senders",
+           share_text(root_.from_others) + " of its rate came from others than the one that waited", root_.from_others,
+           thresholds_.harm_ratio, "", root_.egress);
     if (root_.siblings > 0 || !root_.lost.empty())
       note(finding, "sibling_utilization",
            "median utilisation of the " + std::to_string(root_.siblings) + " parallel links; " +
@@ -251,7 +255,8 @@ void Congestion::mark_suspects(const Topology& topology, std::span<const Finding
     if (blames_a_link(finding.kind)) mark(finding.cause.port, i, kFaultyLink);
     if (finding.kind == IncidentKind::kLinkFlap) mark(finding.cause.port, i, kUnsteady);
     if (finding.kind == IncidentKind::kLinkDown) mark(finding.cause.port, i, 0);
-    if (finding.kind == IncidentKind::kSwitchDown)
+    // Of a switch, or of links of one that went down together.
+    if (finding.kind == IncidentKind::kSwitchDown || finding.kind == IncidentKind::kLinkDown)
       for (const Entity& part : finding.affected)
         if (part.kind == EntityKind::kLink) mark(part.port, i, 0);
     // All ones in an error counter says nothing against the others.
@@ -265,7 +270,10 @@ Finding* Congestion::only_reason(const CongestionRoot& root, std::vector<Finding
   std::uint32_t reason = 0;
   for (const PortIndex port : root.lost) {
     if (faults_[port] == 0 || faults_[port] == reason) continue;
-    if (reason != 0) return nullptr;  // several: that too few ways are left is a trouble of its own
+    const Finding& finding = findings[faults_[port] - 1];
+    const bool is_group = finding.kind == IncidentKind::kLinkDown && finding.cause.kind == EntityKind::kNode;
+    // Several: that too few ways are left is a trouble of its own.
+    if (reason != 0 || is_group) return nullptr;
     reason = faults_[port];
   }
   return reason == 0 ? nullptr : &findings[reason - 1];

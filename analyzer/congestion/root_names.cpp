@@ -95,6 +95,18 @@ bool CongestionFinder::name_inner(const CongestionInput& input, const HotLink& l
   return true;
 }
 
+// What leaves by a full link and was sent by none of those that wait for it, as a share of its rate: there are others,
+// whose own way was slow enough before. 0 where nobody knows who feeds it.
+float CongestionFinder::sent_by_others(const CongestionInput& input, const HotLink& link) const {
+  float rest = link.utilization * link.rate;
+  for (const std::uint32_t waiting : graph_.waiting_for(static_cast<std::uint32_t>(&link - hot_.data()))) {
+    if (waiting >= graph_.links()) return 0;
+    const PortIndex feeder = hot_[waiting].egress;
+    rest -= std::max(0.0F, utilization_of(input, feeder)) * input.line_rates[feeder];
+  }
+  return std::max(0.0F, rest / link.rate);
+}
+
 bool CongestionFinder::classify(const CongestionInput& input, const HotLink& link, CongestionRoot& root) {
   const Topology& topology = *input.topology;
   const Port& port = topology.port(link.egress);
@@ -112,7 +124,12 @@ bool CongestionFinder::classify(const CongestionInput& input, const HotLink& lin
     root.kind = link.saturated  ? IncidentKind::kCongestionIncast
                 : takes_nothing ? IncidentKind::kPfcStorm
                                 : IncidentKind::kSlowReceiver;
-    return !link.saturated || root.feeders >= 2;
+    if (!link.saturated || root.feeders >= 2) return true;
+    // Two senders make an incast, also where one of them comes by a link that does not wait.
+    const float others = root.feeders == 1 ? sent_by_others(input, link) : 0;
+    if (others < static_cast<float>(thresholds_.harm_ratio)) return false;
+    root.from_others = others;
+    return true;
   }
   return link.saturated && name_inner(input, link, root);
 }

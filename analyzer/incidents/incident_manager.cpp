@@ -108,9 +108,13 @@ std::string IncidentManager::summary_of(const Finding& finding, const Incident& 
 
 /// A link that is down since a moment ago may be up in another: it pages nobody before IncidentPolicy::link_down_hold
 /// is over, unless it hurts a job. It is for the record alone where most ways are left, for links retrain, and where no
-/// job runs on the host, for somebody may have restarted it or its driver.
+/// job runs on the host, for somebody may have restarted it or its driver. Such a host may need the subnet manager to
+/// come back: while that has time to activate its links, nothing is known to be wrong.
 void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
-  const bool is_idle = std::ranges::find(finding.evidence, kNoJobSignal, &Evidence::signal) != finding.evidence.end();
+  const auto shows = [&](std::string_view signal) {
+    return std::ranges::find(finding.evidence, signal, &Evidence::signal) != finding.evidence.end();
+  };
+  const bool is_idle = shows(kNoJobSignal);
   // Its silence is a WARNING in any case.
   const bool is_cut_off = finding.severity == Severity::kCritical && has_dead_links(finding);
   if ((finding.kind != IncidentKind::kLinkDown && !is_idle && !is_cut_off) || !finding.jobs.empty()) return;
@@ -122,7 +126,7 @@ void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
     if (!incident->beginnings.empty()) began = incident->beginnings.back();
   }
   // What began ahead of a clock that was set back is not new.
-  if (began <= now && now - began < policy_.link_down_hold)
+  if ((began <= now && now - began < policy_.link_down_hold) || (is_idle && shows(kWaitsForManagerSignal)))
     finding.severity = is_idle || finding.severity < Severity::kCritical ? Severity::kInfo : Severity::kWarning;
 }
 

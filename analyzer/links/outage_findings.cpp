@@ -34,6 +34,7 @@ class Writer {
   void add_nodes(Finding& finding, const std::vector<NodeId>& nodes) const;
   void add_waiting(Finding& finding, const Outage& outage) const;
   void add_live_links(Finding& finding, NodeId node) const;
+  void add_waits_for_manager(Finding& finding) const;
 
   const OutageView& view_;
   const Describe& describe_;
@@ -93,6 +94,13 @@ void Writer::add_waiting(Finding& finding, const Outage& outage) const {
        .where = finding.cause});
 }
 
+/// It has trained, and the subnet manager was given less than its time.
+void Writer::add_waits_for_manager(Finding& finding) const {
+  finding.evidence.push_back(fact(std::string(kWaitsForManagerSignal),
+                                  "it had trained, and waited for the subnet manager to activate it", sweep_.finished,
+                                  finding.cause));
+}
+
 void Writer::add_nodes(Finding& finding, const std::vector<NodeId>& nodes) const {
   for (std::size_t i = 0; i < std::min(nodes.size(), kMostAffectedNodes); ++i)
     finding.affected.push_back(describe_.node(nodes[i]));
@@ -131,6 +139,7 @@ void Writer::link(const Outage& outage) {
   add_state(finding, outage.link, false);
   add_state(finding, outage.link, true);
   add_waiting(finding, outage);
+  if (down.sight == LinkDown::Sight::kTraining && !down.has_waited) add_waits_for_manager(finding);
   findings_.push_back(std::move(finding));
 }
 
@@ -204,6 +213,7 @@ void Writer::whole(const Outage& outage) {
     finding.summary = std::string(is_switch ? "Switch " : "Host ") + finding.cause.label +
                       " is coming back: " + std::to_string(outage.links.size()) + " of its " +
                       std::to_string(outage.links_before) + " links are not active yet";
+    add_waits_for_manager(finding);
   } else if (disabled) {
     finding.severity = Severity::kWarning;
     finding.summary += ", all administratively disabled";

@@ -59,14 +59,13 @@ constexpr double kOwnedUp = 3;
 /// bystander: healthy cables make some packets' errors an hour.
 constexpr double kSurelyOwnedUp = 12;
 
-bool is_hurt(double lost, double passed, const LossThresholds& thresholds) {
+/// Lost at the rate of a bad path, and not of a good one, by more than `least` (natural logarithm of the odds)?
+bool is_hurt(double lost, double passed, double least, const LossThresholds& thresholds) {
   if (lost < thresholds.minimum_packets) return false;
   if (lost >= passed) return false;  // more than went out: that is no loss on the way
-  // So much likelier at the rate of a bad path than at that of a good one as its vote counts: a healthy end gets there
-  // in at most one window of exp(kVote) (Markov's inequality of the likelihood ratio).
   const double bad = thresholds.bad_ratio;
   const double good = thresholds.good_ratio;
-  return lost * std::log(bad / good) + (passed - lost) * (std::log1p(-bad) - std::log1p(-good)) > kVote;
+  return lost * std::log(bad / good) + (passed - lost) * (std::log1p(-bad) - std::log1p(-good)) > least;
 }
 
 struct Way {
@@ -152,6 +151,7 @@ class Search {
   void explain(LossHypothesis& hypothesis, SuspectId id) const;
   std::vector<LossHypothesis> round() const;
   void settle(const LossHypothesis& cause);
+  bool share_a_way(SuspectId one, SuspectId other) const;
 
   const LossInput& input_;
   const LossThresholds& thresholds_;
@@ -162,6 +162,7 @@ class Search {
   std::vector<Way> ways_;                             ///< between hurt ends
   std::size_t crossings_ = 1;                         ///< suspects on one way
   std::unordered_map<SuspectId, double> against_;
+  std::vector<LossSuspect> settled_;  ///< causes that were found
 };
 
 void Search::collect_ways() {
@@ -308,6 +309,7 @@ void Search::explain(LossHypothesis& hypothesis, SuspectId id) const {
 /// Takes away what a cause explains. It lost as many packets as the side that saw fewer says; who on the other side saw
 /// more has lost the rest elsewhere.
 void Search::settle(const LossHypothesis& cause) {
+  settled_.push_back(cause.suspect);
   const auto explain_side = [&](const std::vector<std::uint32_t>& ends, std::vector<double>& unexplained) {
     double sum = 0;
     for (const std::uint32_t end : ends) sum += unexplained[end];
@@ -319,6 +321,10 @@ void Search::settle(const LossHypothesis& cause) {
     return sent_again_[way.from] < kUnexplained * input_.ends[way.from].sent_again ||
            out_of_sequence_[way.to] < kUnexplained * input_.ends[way.to].out_of_sequence;
   });
+}
+
+bool Search::share_a_way(SuspectId one, SuspectId other) const {
+  return std::ranges::any_of(ways_, [&](const Way& way) { return crosses(way, one) && crosses(way, other); });
 }
 
 /// Everything that could explain what is unexplained, likeliest first.
@@ -337,6 +343,7 @@ std::vector<LossHypothesis> Search::round() const {
   std::ranges::sort(ranked, std::greater{});
   if (ranked.size() > kMostHeard) ranked.resize(kMostHeard);
   std::vector<LossHypothesis> found;
+  std::vector<std::pair<SuspectId, double>> tell;  // cables, and what each owns up to
   for (const auto& [score, id] : ranked) {
     const Tally& tally = tallies[id];
     LossHypothesis& hypothesis = found.emplace_back();
@@ -346,7 +353,12 @@ std::vector<LossHypothesis> Search::round() const {
     const LossTestimony& heard = hypothesis.testimony;
     hypothesis.score = score + heard.support + (!heard.owned_up ? 0 : heard.surely ? kSurelyOwnedUp : kOwnedUp);
     explain(hypothesis, id);
+    const bool is_new = std::ranges::find(settled_, hypothesis.suspect) == settled_.end();
+    if (heard.counted > 0 && is_new && ways_between_.is_cable(id)) tell.emplace_back(id, heard.counted);
   }
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (const auto& [other, counted] : tell)
+      if (other != ranked[i].second && share_a_way(ranked[i].second, other)) found[i].told_on_way += counted;
   std::ranges::stable_sort(found, std::greater{}, &LossHypothesis::score);
   if (found.empty()) return found;
   double odds = 0;
@@ -360,11 +372,21 @@ std::vector<LossHypothesis> Search::round() const {
 }  // namespace
 
 bool has_sent_again(const LossEnd& end, const LossThresholds& thresholds) {
-  return is_hurt(end.sent_again, end.sent, thresholds);
+  // As much likelier as its vote counts: a healthy end gets there in at most one case of exp(kVote) (Markov's
+  // inequality of the likelihood ratio).
+  return is_hurt(end.sent_again, end.sent, kVote, thresholds);
 }
 
 bool has_missed(const LossEnd& end, const LossThresholds& thresholds) {
-  return is_hurt(end.out_of_sequence, end.received, thresholds);
+  return is_hurt(end.out_of_sequence, end.received, kVote, thresholds);
+}
+
+bool may_have_sent_again(const LossEnd& end, const LossThresholds& thresholds) {
+  return is_hurt(end.sent_again, end.sent, 0, thresholds);
+}
+
+bool may_have_missed(const LossEnd& end, const LossThresholds& thresholds) {
+  return is_hurt(end.out_of_sequence, end.received, 0, thresholds);
 }
 
 bool may_talk(const LossEnd& from, const LossEnd& to) {

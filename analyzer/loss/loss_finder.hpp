@@ -37,6 +37,7 @@ struct LossSuspect {
 struct LossTestimony {
   double support = 0;     ///< natural logarithm of how much likelier it makes the suspect
   double passed = 0;      ///< packets; 0 not known
+  double counted = 0;     ///< packets that its own counters tell of
   bool owned_up = false;  ///< its own counters tell of errors or discards enough: it is not silent
   bool surely = false;    ///< and of so many that it is no chance, or another rule blames it for them
 };
@@ -50,6 +51,7 @@ struct LossHypothesis {
   double confidence = 0;  ///< 0..1: its share of the odds of all that explain the same
   double lost = 0;        ///< packets that it explains
   LossTestimony testimony;
+  double told_on_way = 0;  ///< packets that other cables on its ways own up to, and that no cause before it explains
   /// It is the device, or one of the cables between it and other switches: equal-cost ways of which none can be told
   /// from the others, though together they are sure. What passed is then that of the one that most passed.
   bool around = false;
@@ -72,6 +74,10 @@ struct LossInput {
 bool has_sent_again(const LossEnd& end, const LossThresholds& thresholds);
 /// Has it received more out of order?
 bool has_missed(const LossEnd& end, const LossThresholds& thresholds);
+/// Likelier so than not, in one of several windows: what they say together counts.
+bool may_have_sent_again(const LossEnd& end, const LossThresholds& thresholds);
+/// The same of what it received.
+bool may_have_missed(const LossEnd& end, const LossThresholds& thresholds);
 /// May the one send to the other, as far as jobs and rails tell?
 bool may_talk(const LossEnd& from, const LossEnd& to);
 

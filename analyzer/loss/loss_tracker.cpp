@@ -18,6 +18,10 @@ constexpr int kPartOfStep = 4;
 constexpr double kLoyalty = 3;
 /// A suspect whose own counters tell of this share of what it would have lost is not silent.
 constexpr double kOwnedUpShare = 0.3;
+/// Nor is what was lost where others on its ways tell of this share of it: chance events that add up.
+constexpr double kToldShare = 0.5;
+/// Where counters will say which cable of a device it is, they are given so many times the patience.
+constexpr unsigned kMorePatience = 2;
 /// Packets that its counters tell of from which on that is no chance: a burst of symbol errors on a full link hits
 /// fewer.
 constexpr double kManyErrors = 300;
@@ -193,6 +197,7 @@ LossTestimony LossTracker::testify(const LossSuspect& suspect, double lost) cons
   const PacketBalance balance = suspect.sender != kNoIndex ? history_.of_link(suspect.sender, lost, since)
                                                            : history_.of_switch(suspect.node, lost, since);
   testimony.passed = balance.passed;
+  testimony.counted = balance.counted;
   const bool condemned = is_among(condemned_, suspect) || (balance.passed <= 0 && is_among(full_, suspect));
   testimony.owned_up = condemned || (balance.counted > 0 && balance.counted >= kOwnedUpShare * lost) ||
                        (balance.counts_no_more && balance.support <= 0);
@@ -217,8 +222,8 @@ void LossTracker::end_window(std::span<const TransferEnd> ends, TimePoint now) {
   Window& last = windows_.back();
   const std::vector<LossEnd> now_lost = sum(ends, 1);
   for (const LossEnd& end : now_lost) {
-    if (has_sent_again(end, thresholds_)) last.senders.push_back(slot_of_.at(end.port));
-    if (has_missed(end, thresholds_)) last.missed.push_back(slot_of_.at(end.port));
+    if (may_have_sent_again(end, thresholds_)) last.senders.push_back(slot_of_.at(end.port));
+    if (may_have_missed(end, thresholds_)) last.missed.push_back(slot_of_.at(end.port));
   }
   std::ranges::sort(last.senders);
   std::ranges::sort(last.missed);
@@ -269,13 +274,14 @@ void LossTracker::accept(std::vector<LossHypothesis> causes, const std::vector<L
   for (std::size_t i = 0; i < causes.size(); ++i) {
     const LossHypothesis& cause = causes[i];
     // Of equal-cost ways that nobody can tell apart none is named by chance.
-    const bool patient =
-        suspicious_ >= thresholds_.patience_windows && ((!multipath_ && !is_spread_) || cause.confidence > kMoreLikely);
     // Where packets are counted along the ways, they will say more in a while.
     const bool early = cause.around && cause.testimony.passed > 0;
+    const bool patient = suspicious_ >= thresholds_.patience_windows * (early ? kMorePatience : 1) &&
+                         ((!multipath_ && !is_spread_) || cause.confidence > kMoreLikely);
     const bool sure = (cause.confidence >= thresholds_.certainty && !early) || patient;
     // What its own counters tell is not silent, and other rules speak of it; it still explains what hosts lost.
-    if (cause.testimony.owned_up || (!was_blamed(cause.suspect) && (!sure || !repeats(cause, ends)))) continue;
+    const bool is_told = cause.testimony.owned_up || cause.told_on_way >= kToldShare * cause.lost;
+    if (is_told || (!was_blamed(cause.suspect) && (!sure || !repeats(cause, ends)))) continue;
     // Beside or instead of a known cause one is believed when two windows in a row say it.
     if (!losses_.empty() && !was_blamed(cause.suspect)) {
       challengers.push_back(cause.suspect);

@@ -43,4 +43,7 @@ Finding make_finding(IncidentKind kind, Severity severity, Entity cause);
 /// Evidence that is no number.
 Evidence fact(std::string signal, std::string description, TimePoint observed, Entity where);
 
+/// Evidence of LINK_DOWN and NODE_DOWN: what is down has trained, and the subnet manager still has time to activate it.
+inline constexpr std::string_view kWaitsForManagerSignal = "waits_for_manager";
+
 }  // namespace weft::analyzer

@@ -23,6 +23,13 @@ constexpr std::size_t kLatest = 8;
 /// Spread below which steadiness is not believed, share of the median: hosts differ by a per cent, and each of them
 /// from one iteration to the next by another.
 constexpr double kLeastSpread = 0.015;
+/// A member may begin before the others by so many times the spread, which is no less than 2.2 % of the time that they
+/// wait: of hosts that differ as above one in a thousand does. And clocks of hosts agree to some milliseconds.
+constexpr double kEarly = 2;
+constexpr double kClocksAgree = 0.02;
+/// So many of the silences must be without a background, or with a known one: during a burst of storage they are not,
+/// and those of a few say nothing of the others.
+constexpr double kKnownShare = 0.4;
 /// Backgrounds that differ by such a part of a first sending may differ by one.
 constexpr double kPartOfFirst = 0.5;
 /// The median absolute deviation is that part of a normal distribution's standard deviation.
@@ -111,6 +118,7 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
   beginning.silent = all.front().silence.since;
   for (const MemberSilence& member : all) beginning.until = std::max(beginning.until, member.silence.until);
   const std::span<const MemberSilence> silences = with_known_beginnings(all);
+  if (static_cast<double>(silences.size()) < kKnownShare * static_cast<double>(all.size())) return beginning;
   const Common common = find_common(silences);
   const auto seen = static_cast<double>(
       std::ranges::count_if(silences, [](const auto& member) { return member.silence.was_seen_to_begin(); }));
@@ -134,12 +142,13 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
   beginning.allowed = std::max(thresholds.score * spread, seconds(thresholds.least_delay));
   const double background = usual_background(silences);
   const TimePoint last = last_silent(silences, common);
+  const double surely_later = std::max(kEarly * spread, kClocksAgree);
   bool any_without = false;
   std::vector<std::uint8_t> received;
   for (const auto& [member, silence] : silences) {
     if (silence.was_seen_to_begin() || silence.hidden > first) continue;
-    // It may as well have begun before the others, by as much as the score allows, and before it was read silent.
-    if (seconds(last - silence.since) < beginning.allowed) continue;
+    // It may as well have begun before the others, as hosts differ, and before it was read silent.
+    if (seconds(last - silence.since) < surely_later) continue;
     if (silence.may_include_first && (silence.background - background) * silence.longest > kPartOfFirst * first)
       continue;
     const double delay = seconds(silence.until - beginning.silent) - usual;

@@ -114,6 +114,7 @@ class Court {
     return scenarios::resources_of(plan_, alarm.cause, is_about_hosts(alarm.kind));
   }
   bool had_effect(const Truth& truth) const;
+  bool can_be_seen(const Episode& episode) const;
   void weigh(const Truth& truth, const std::vector<double>& begun);
   void weigh_unplanted();
   void look_at_first(const Truth& truth, Verdict& verdict) const;
@@ -183,6 +184,14 @@ void Court::weigh(const Truth& truth, const std::vector<double>& begun) {
   outcome_.verdicts.push_back(verdict);
 }
 
+/// Does anybody read a port of what was full? Of an Ethernet fabric whose switches have no collector only hosts' ports
+/// and those that they are cabled to are known; what is between switches no counter tells.
+bool Court::can_be_seen(const Episode& episode) const {
+  if (!plan_.is_ethernet() || scenario_.switch_collectors) return true;
+  return std::ranges::any_of(episode.resources,
+                             [&](ResourceIndex port) { return plan_.endpoint_at(port) != kNoIndex; });
+}
+
 void Court::weigh_unplanted() {
   std::vector<ResourceIndex> planted;
   for (const Truth& truth : scenario_.truths)
@@ -194,6 +203,10 @@ void Court::weigh_unplanted() {
   };
   for (const Episode& episode : simulator_.harm().episodes(kLastingSweeps, kClearlyHarmful)) {
     if (meet(planted, episode.resources)) continue;
+    if (!can_be_seen(episode)) {
+      ++outcome_.without_effect;
+      continue;
+    }
     Unplanted& truth = outcome_.unplanted.emplace_back();
     truth.from = episode.from;
     truth.to = episode.to;

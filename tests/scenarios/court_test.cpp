@@ -151,6 +151,24 @@ TEST_F(Court, CongestionThatNobodyPlantedMustBeFoundWhenItLasts) {
   EXPECT_TRUE(judged({}).unplanted.empty()) << "four seconds are a burst";
 }
 
+TEST_F(Court, CongestionBetweenSwitchesThatNobodyReadsIsHidden) {
+  scenario.fabric.layer = LinkLayer::kEthernet;
+  plan = *lay_out(scenario.fabric);
+  // Eight flows of one leaf to hosts behind one other leaf: hashes put some of them together.
+  scenario.jobs = {{.kind = JobKind::kSteady,
+                    .members = {8, 9, 10, 11, 12, 13, 14, 15},
+                    .targets = {32, 33, 34, 35, 36, 37, 38, 39},
+                    .load = 0.9,
+                    .start = 10}};
+  const Outcome unread = judged({});
+  EXPECT_TRUE(unread.unplanted.empty());
+  EXPECT_GT(unread.without_effect, 0U);
+  scenario.switch_collectors = true;
+  const Outcome read = judged({});
+  EXPECT_EQ(read.unplanted.size(), unread.without_effect);
+  EXPECT_EQ(read.without_effect, 0U);
+}
+
 TEST_F(Court, PlantedCongestionIsNotCountedTwice) {
   scenario.faults = {
       {.kind = FaultKind::kIncast, .port = plan.access_port(5), .endpoints = {8, 16, 24, 32}, .start = 10, .end = 50}};

@@ -216,6 +216,24 @@ TEST_F(CongestionTest, LostUplinksAreNamedInTheOversubscriptionTheyMake) {
   EXPECT_EQ(open.size(), 3U) << "and the two links: " << watch.describe();
 }
 
+struct SixUplinks : CongestionTest {
+  SixUplinks() : CongestionTest(FabricBuilder::fat_tree(6, 4, 4)) {}
+};
+
+TEST_F(SixUplinks, AreTooFewOnAccountOfSeveralWhereSomeWentDownTogetherAndOneAlone) {
+  for (unsigned spine = 0; spine < 3; ++spine) watch.fabric.unlink(towards("leaf-1", "spine-" + std::to_string(spine)));
+  run(30);
+  watch.fabric.unlink(towards("leaf-1", "spine-3"));
+  run(5);
+  watch.fabric.route();
+  ASSERT_EQ(std::ranges::count(watch.open(), IncidentKind::kLinkDown, incident_kind), 2) << watch.describe();
+  for (unsigned spine = 4; spine < 6; ++spine) set("leaf-1", "spine-" + std::to_string(spine), 0.97, 0.02);
+  for (unsigned number = 0; number < 4; ++number) set(host(1, number), "leaf-1", 0.45, 0.4);
+  run(5);
+  EXPECT_EQ(std::ranges::count(watch.open(), IncidentKind::kCongestionOversubscribed, incident_kind), 1)
+      << watch.describe();
+}
+
 TEST_F(CongestionTest, FoldsCongestionThatALostLinkCausesIntoThatLinksIncident) {
   watch.fabric.unlink(towards("leaf-1", "spine-0"));
   watch.fabric.route();
@@ -383,6 +401,25 @@ TEST_F(CongestionTest, SeesARootThatWasFullLatelyInPartsOfAPhase) {
   ASSERT_EQ(open.size(), 2U) << watch.describe();
   EXPECT_TRUE(std::ranges::any_of(
       open, [&](const Incident& incident) { return link_of(incident) == watch.link("leaf-1", full); }));
+}
+
+TEST_F(CongestionTest, OneThatWaitsAndOneThatDoesNotMakeAnIncast) {
+  // What comes from elsewhere is slowed down before, and waits there for something else.
+  set("leaf-1", host(1, 0), 0.97, 0.02);
+  set(host(1, 1), "leaf-1", 0.7, 0.25);
+  run(5);
+  const Incident incident = watch.only();
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kCongestionIncast);
+  EXPECT_TRUE(affects(incident, host(1, 1)));
+  ASSERT_NE(find(incident, "other_senders"), nullptr);
+  EXPECT_NEAR(find(incident, "other_senders")->value, 0.27, 0.01);
+}
+
+TEST_F(CongestionTest, ALinkThatOneSenderFillsIsNoIncast) {
+  set("leaf-1", host(1, 0), 0.97, 0.02);
+  set(host(1, 1), "leaf-1", 0.95, 0.25);
+  run(10);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
 }
 
 TEST_F(CongestionTest, ReportsNothingForBusyLinksWithoutStalls) {

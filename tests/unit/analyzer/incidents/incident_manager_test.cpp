@@ -100,6 +100,24 @@ TEST_F(Book, AnIdleHostThatIsDownForAMomentIsForTheRecord) {
   EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical) << "half a minute is over";
 }
 
+TEST_F(Book, AnIdleHostThatWaitsForTheSubnetManagerIsForTheRecord) {
+  Finding bad = down();
+  bad.severity = Severity::kCritical;
+  const Finding of_any_host = bad;
+  bad.evidence.push_back({"no_job", "its collector named no job", 1, 0, "", now, bad.cause});
+  const Finding not_trained = bad;
+  bad.evidence.push_back({"waits_for_manager", "it has trained", 1, 0, "", now, bad.cause});
+  for (int i = 0; i < 60; ++i) update({bad});
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kInfo) << "it comes back";
+  update({not_trained});
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical) << "it does not: half a minute is long over";
+  resolve();
+  bad = of_any_host;
+  bad.evidence.push_back({"waits_for_manager", "it has trained", 1, 0, "", now, bad.cause});
+  for (int i = 0; i < 40; ++i) update({bad});
+  EXPECT_EQ(book.find(1)->finding.severity, Severity::kCritical) << "jobs may run there";
+}
+
 TEST_F(Book, AHostWhoseJobsItEndedIsNotIdle) {
   Finding bad = down();
   bad.severity = Severity::kCritical;

@@ -237,6 +237,7 @@ TEST(SwitchDown, LastsUntilTheSubnetManagerHasActivatedItsLinks) {
   EXPECT_EQ(watch.only().id, down.id) << watch.describe();
   EXPECT_NE(watch.only().finding.summary.find("is coming back: 6 of its 6 links are not active yet"), std::string::npos)
       << watch.only().finding.summary;
+  EXPECT_EQ(std::ranges::count(watch.only().finding.evidence, "waits_for_manager", &Evidence::signal), 1);
   watch.fabric.power_off(spine);
   watch.sweeps(10);
   EXPECT_NE(watch.only().finding.summary.find("is down"), std::string::npos) << "it was but a start that failed";

@@ -95,6 +95,30 @@ TEST(FindLosses, AnEndIsHurtThatChanceHurtsInOneWindowOfAThousandAtMost) {
   EXPECT_TRUE(has_missed({.received = 60e6, .out_of_sequence = 18, .jobs = {}}, thresholds));
 }
 
+TEST(FindLosses, InOneOfSeveralWindowsLessSaysThatAnEndMayBeHurt) {
+  const LossThresholds thresholds{.good_ratio = 1e-7, .bad_ratio = 3e-7};
+  EXPECT_FALSE(may_have_sent_again({.sent = 60e6, .sent_again = 10, .jobs = {}}, thresholds));
+  EXPECT_TRUE(may_have_sent_again({.sent = 60e6, .sent_again = 12, .jobs = {}}, thresholds));
+  EXPECT_FALSE(may_have_missed({.received = 60e6, .out_of_sequence = 10, .jobs = {}}, thresholds));
+  EXPECT_TRUE(may_have_missed({.received = 60e6, .out_of_sequence = 12, .jobs = {}}, thresholds));
+}
+
+TEST(FindLosses, SayWhatOtherCablesOnTheWayTellOf) {
+  LossyFabric lossy;
+  lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}};
+  const LossSuspect bad = lossy.cable("leaf-1", "host-1-0 mlx5_0");
+  lossy.lost_on[bad.sender] = 1e-3;
+  lossy.second();
+  const LossSuspect counts = lossy.cable("host-0-0 mlx5_0", "leaf-0");
+  const auto causes = lossy.find([&](const LossSuspect& suspect, double) {
+    return LossTestimony{.support = suspect == bad ? 10.0 : 0,
+                         .counted = suspect == counts || suspect == bad ? 30.0 : 0};
+  });
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(causes[0].suspect, bad);
+  EXPECT_EQ(causes[0].told_on_way, 30) << "its own are no others'";
+}
+
 TEST(FindLosses, OnlyPairsOfOneRailAndJobMayCommunicate) {
   const LossEnd a{.port = 1, .rail = 1, .jobs = {1, 2}};
   EXPECT_TRUE(may_talk(a, {.port = 2, .rail = 1, .jobs = {2}}));
@@ -282,6 +306,31 @@ TEST(LossTracker, ChanceEventsBesideALossThatIsCountedAreNoLoss) {
     if (i == 6) tracking.lossy.totals["host-3-0 mlx5_0"].out_of_sequence += 3000;
     tracking.windows(1);
     EXPECT_TRUE(tracking.tracker.losses().empty()) << i;
+  }
+}
+
+TEST(LossTracker, DropsThatLinksOfOneWayCountAddUpToNoSilentLoss) {
+  // One flow, on whose way now this, now that link drops packets and counts them: none counts nearly all.
+  LossyFabric lossy;
+  lossy.flows = {{"host-0-0 mlx5_0", "host-1-0 mlx5_0"}};
+  const LossThresholds thresholds{
+      .window = 30s, .good_ratio = 1e-7, .bad_ratio = 3e-7, .patience_windows = 1, .quiet_windows = 2};
+  LossTracker tracker{thresholds, 28};
+  const PortIndex sender = lossy.port("host-0-0 mlx5_0");
+  const PortIndex last = lossy.cable("leaf-1", "host-1-0 mlx5_0").sender;
+  const PortIndex middle = lossy.fabric.ports()[last].peer;
+  for (int second = 0; second < 240; ++second) {
+    if (second % 30 == 10) {
+      lossy.fabric.add_counter(second % 60 < 30 ? sender
+                               : second < 120   ? last
+                                                : middle,
+                               CounterId::kTransmitDiscards, 20);
+      lossy.totals["host-0-0 mlx5_0"].sent_again += 20;
+      lossy.totals["host-1-0 mlx5_0"].out_of_sequence += 20;
+    }
+    tracker.take(lossy.second());
+    if (tracker.is_due(lossy.fabric.now(), 1s)) tracker.end_window(lossy.ends(), lossy.fabric.now());
+    EXPECT_TRUE(tracker.losses().empty()) << second;
   }
 }
 

@@ -73,7 +73,7 @@ function List({incidents, now}: {incidents: Incident[]; now: number}) {
 }
 
 export function IncidentList({withEnded}: {withEnded?: boolean}) {
-  const {incidents, state} = useLive();
+  const {incidents, state, missing} = useLive();
   const now = useClock();
   const ended = usePolled<Incident[]>(`ended-${!!withEnded}`, 10_000, async () =>
     withEnded ? (await get<{incidents: Incident[]}>('/api/v1/incidents?state=resolved')).incidents : []);
@@ -83,7 +83,8 @@ export function IncidentList({withEnded}: {withEnded?: boolean}) {
     <section aria-labelledby="open-incidents">
       <h2 id="open-incidents">Open incidents <span class="count">{incidents ? open.length : '…'}</span></h2>
       {incidents && !open.length &&
-        (state?.ready ? <p class="quiet">No open incidents.</p>
+        (missing.length ? <p class="muted">No open incidents in the shards that answer.</p>
+         : state?.ready ? <p class="quiet">No open incidents.</p>
                       : <p class="muted">No data yet: the first sweep is not complete.</p>)}
       <List incidents={open} now={now} />
       {withEnded && before.length > 0 && (

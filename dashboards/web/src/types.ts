@@ -60,6 +60,7 @@ export interface Incident {
   worstSeverity: Severity;
   headline: string;
   timeline: TimelineEntry[];
+  shard: string;
 }
 
 export interface Plan {
@@ -86,6 +87,7 @@ export interface Plan {
   unresolved: boolean;
   outcome: string;
   refused: boolean;
+  shard: string;
 }
 
 export interface PortReference {
@@ -135,6 +137,7 @@ export interface Node {
   reachable: boolean;
   fabric: string;
   ports: Port[];
+  shard: string;
 }
 
 export interface Health {
@@ -152,7 +155,7 @@ export interface Remedy {
   breakerReason: string;
 }
 
-/** Of /api/v1/map: what there is. Arrays by position; see api/http/fabric_map.hpp. */
+/** Of /api/v1/map: what there is. Arrays by position; see api/convert/fabric_map.hpp. */
 export interface FabricMap {
   fabric: string;
   epoch: string;
@@ -185,6 +188,14 @@ export interface MapState {
   leads?: boolean; // where two weftd share a database
   role?: string;
   fabrics: FabricState[];
+}
+
+/** One weftd, or pair, of a site. */
+export interface Shard {
+  name: string;
+  own: boolean;
+  answers: boolean;
+  trouble: string;
 }
 
 export type Role = 'viewer' | 'operator' | 'admin';

@@ -132,6 +132,13 @@ HttpReply job_health_reply(const Question& question, std::string job) {
   return reply_of(get_job_health(*question.snapshot, request));
 }
 
+/// Names this weftd's own shard, or none.
+bool is_own_shard(const Question& question) {
+  const std::string shard = question.target.parameter("shard");
+  const SitePtr& site = question.snapshot->site;
+  return shard.empty() || (site && site->own == shard);
+}
+
 }  // namespace
 
 HttpReply json_reply(std::string json) {
@@ -193,6 +200,7 @@ HttpReply api_reply(ApiQuestion question) {
   }
   if (depth == 4 && what == "topology")
     return reply_of(cabling_differences(*question.snapshot, question.target.parameter("fabric")));
+  if (what == "map" && !is_own_shard(question)) return error_reply({ErrorCode::kNotFound, "there is no such shard"});
   if (depth == 3 && what == "map") return json_reply(fabric_map(*question.snapshot));
   if (depth == 4 && what == "map") return json_reply(fabric_map_state(*question.snapshot, question.now));
   if (depth == 4 && what == "plans") return reply_of(get_plan(*question.snapshot, path[3]));

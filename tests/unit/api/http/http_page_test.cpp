@@ -184,6 +184,20 @@ TEST(FabricMap, DigitsKeepToTheirBounds) {
   EXPECT_EQ(error_digit(std::numeric_limits<double>::infinity()), 'U');
 }
 
+TEST_F(Page, AWeftdOnItsOwnDrawsNoOtherShard) {
+  EXPECT_EQ(route("/api/v1/map").status, 200U);
+  EXPECT_EQ(route("/api/v1/map?shard=south").status, 404U);
+  EXPECT_EQ(route("/api/v1/map/state?shard=south").status, 404U);
+  auto snapshot = std::make_shared<Snapshot>();
+  auto site = std::make_shared<Site>();
+  site->own = "south";
+  site->shards = {{"south", 1, "", 1, {}, {}, {}}};
+  snapshot->site = site;
+  publication.publish(snapshot);
+  EXPECT_EQ(route("/api/v1/map/state?shard=south").status, 200U);
+  EXPECT_EQ(route("/api/v1/map/state?shard=north").status, 404U);
+}
+
 TEST(FabricMap, BeforeTheFirstSweepThereIsNothing) {
   EXPECT_EQ(fabric_map(Snapshot{}), "{\"fabrics\":[]}");
   FabricView empty;

@@ -24,6 +24,7 @@
 #include "api/site/shard_map.hpp"
 #include "api/site/shard_peers.hpp"
 #include "api/site/site_token.hpp"
+#include "fabric/id_series.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
 #include "weft/v1/incident.grpc.pb.h"
@@ -104,6 +105,8 @@ struct SiteQueries::State {
     if (!request.page_token().empty()) {
       auto parsed = parse_site_token(request.page_token());
       if (!parsed) return done(tl::unexpected(parsed.error()));
+      // Only then is there an end to shards that are asked one after the other.
+      if (parsed->size() > kMostShards) return done(fail(ErrorCode::kInvalidArgument, "invalid page token"));
       shards = std::move(*parsed);
     }
     list_from<Service, Response>(snapshot, std::move(shards), {}, request, local, begin, entries, done);

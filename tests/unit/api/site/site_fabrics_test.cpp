@@ -9,6 +9,7 @@
 #include <set>
 
 #include "api/convert/fabric_map.hpp"
+#include "api/site/site_token.hpp"
 #include "tests/unit/api/site/shard.hpp"
 #include "tests/unit/api/small_fabric.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
@@ -150,6 +151,16 @@ TEST_F(SiteFabricsTest, APageIsGivenWhenAShardKnowsTheNameHoweverManyDoNot) {
   const auto nobody = ports_of("nobody");
   EXPECT_EQ(nobody.error().code, ErrorCode::kUnavailable) << "the others may know it";
   EXPECT_NE(nobody.error().message.find("no answer from"), std::string::npos) << nobody.error().message;
+}
+
+TEST_F(SiteFabricsTest, ATokenNamesNoMoreShardsThanASiteMayHave) {
+  v1::ListNodesRequest request;
+  request.set_page_token(to_token(ShardTokens(100, {"gone", ""})));
+  const auto gone = ask(&SiteQueries::list_nodes, request);
+  ASSERT_TRUE(gone) << gone.error().message;
+  EXPECT_EQ(gone->missing_shards_size(), 100);
+  request.set_page_token(to_token(ShardTokens(101, {"gone", ""})));
+  EXPECT_EQ(ask(&SiteQueries::list_nodes, request).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(SiteFabricsTest, NodesByAPartOfTheirName) {

@@ -62,6 +62,15 @@ class PageOfASite(unittest.TestCase):
         wait_until(lambda: " 16 adapters" in self.drawn(), 30, why=self.drawn)
         self.assertEqual([], self.do("problems"))
 
+    def test_2_an_incident_of_the_other_shard_leads_to_its_drawing(self):
+        case = pair.TwoShards("pull")
+        self.addCleanup(case.doCleanups)
+        incident = case.expect(self.north, "south", case.pull("south", 12))
+        self.do("click", at=f"a.entry:has-text('{incident['id']}')")
+        self.do("wait", at="dt:has-text('Shard') + dd:has-text('south')")
+        wait_until(lambda: " 16 adapters" in self.drawn(), 30, why=self.drawn)
+        self.assertEqual([], self.do("problems"))
+
     def test_3_a_shard_that_is_away_is_named_and_not_drawn(self):
         self.do("wait", at="label:has-text('Shard') select")
         self.do("choose", at="label:has-text('Shard') select", option="south")

@@ -157,6 +157,7 @@ export function IncidentView({id}: {id: string}) {
       <Acknowledge incident={incident} />
       <Facts>
         <Fact name="Cause"><EntityLink entity={incident.cause} /> <span class="muted">confidence {percent(incident.confidence)}</span></Fact>
+        {incident.shard && <Fact name="Shard">{incident.shard}</Fact>}
         <Fact name="Since"><time dateTime={incident.opened}>{clock(incident.opened)}</time> <span class="muted">{since(incident.opened, now)} ago</span></Fact>
         {incident.resolved && <Fact name="Ended">{clock(incident.resolved)}</Fact>}
         <Fact name="Jobs">{incident.jobs.length ? incident.jobs.join(', ') : 'none known'}</Fact>

@@ -240,10 +240,10 @@ TEST_F(SiteFabricsTest, TheDrawingOfAnyShard) {
 
 TEST_F(SiteFabricsTest, ADrawingOfManyPiecesIsWhole) {
   auto snapshot = std::make_shared<Snapshot>(*south.publication.load());
-  snapshot->fabrics.front().status = std::string(7UL << 20, 'x');
+  snapshot->fabrics.front().status = std::string(13UL << 18, 'x');
   south.publication.publish(snapshot);
   const std::string whole = fabric_map_state(*snapshot, clock.now());
-  ASSERT_GT(whole.size(), 6UL << 20) << "three pieces";
+  ASSERT_GT(whole.size(), 3UL << 20) << "two pieces";
   EXPECT_TRUE(map("south", true) == whole);
 }
 

@@ -18,6 +18,7 @@ constexpr std::array kMethods{
     Permission{"/weft.v1.FabricService/GetPath", Right::kViewer},
     Permission{"/weft.v1.FabricService/GetCablingDifferences", Right::kViewer},
     Permission{"/weft.v1.FabricService/Watch", Right::kViewer},
+    Permission{"/weft.v1.FabricService/GetMap", Right::kViewer},
     Permission{"/weft.v1.HealthService/Get", Right::kViewer},
     Permission{"/weft.v1.HealthService/List", Right::kViewer},
     Permission{"/weft.v1.HealthService/Watch", Right::kViewer},

@@ -2,6 +2,7 @@
 #include "api/convert/queries.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -53,6 +54,14 @@ bool is_port(const Topology& topology, PortIndex index) {
 
 Error unknown_node(std::string_view name) {
   return {ErrorCode::kNotFound, name.empty() ? "no node given" : "no node named " + valid_utf8(name)};
+}
+
+/// Letters are compared without regard to case, those of ASCII.
+bool contains(std::string_view text, std::string_view part) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return !std::ranges::search(text, part, same).empty() || part.empty();
 }
 
 void to_proto(const SiteShard& from, const Site& site, v1::Status::Shard& to) {
@@ -107,11 +116,15 @@ v1::Status status(const Snapshot& snapshot) {
 Result<v1::ListNodesResponse> list_nodes(const Snapshot& snapshot, const v1::ListNodesRequest& request) {
   const Holds holds(snapshot);
   return page<v1::ListNodesRequest, v1::ListNodesResponse>(
-      snapshot, request, count_nodes,
-      [&holds](v1::ListNodesResponse& response, const FabricView& fabric, std::uint32_t index) {
+      snapshot, request, count_nodes, [&](v1::ListNodesResponse& response, const FabricView& fabric, NodeIndex index) {
+        const Node& source = fabric.sweep->topology->node(index);
+        if (const std::string& part = request.contains(); !contains(source.name, part) &&
+                                                          !contains(host_name(source), part) &&
+                                                          !contains(to_string(source.guid), part))
+          return std::size_t{0};
         v1::Node& node = *response.add_nodes();
         node_to_proto(fabric, index, node);
-        holds.add_to(fabric.sweep->topology->node(index), node);
+        holds.add_to(source, node);
         return node.ByteSizeLong();
       });
 }

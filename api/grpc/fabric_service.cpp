@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/grpc/fabric_service.hpp"
 
+#include <functional>
+#include <string>
+
 #include "api/convert/cabling.hpp"
+#include "api/convert/fabric_map.hpp"
 #include "api/convert/path.hpp"
 #include "api/convert/queries.hpp"
 #include "api/grpc/answer.hpp"
@@ -11,6 +15,8 @@
 
 namespace weft::api {
 namespace {
+
+constexpr std::size_t kMapPiece = 3UL << 20;  ///< bytes; gRPC's usual limit of one message is 4 MiB
 
 /// Sends a topology part after part, at the reader's pace. Deletes itself when gRPC is done with it.
 class TopologyStream final : public grpc::ServerWriteReactor<v1::Topology> {
@@ -68,6 +74,8 @@ grpc::ServerWriteReactor<v1::Topology>* FabricService::GetTopology(grpc::Callbac
 grpc::ServerUnaryReactor* FabricService::ListNodes(grpc::CallbackServerContext* context,
                                                    const v1::ListNodesRequest* request,
                                                    v1::ListNodesResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_nodes(*request, std::move(done)); });
   return answer(context, list_nodes(*publication_.load(), *request), response);
 }
 
@@ -81,17 +89,23 @@ grpc::ServerUnaryReactor* FabricService::GetNode(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* FabricService::ListPorts(grpc::CallbackServerContext* context,
                                                    const v1::ListPortsRequest* request,
                                                    v1::ListPortsResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_ports(*request, std::move(done)); });
   return answer(context, list_ports(*publication_.load(), *request, clock_.now()), response);
 }
 
 grpc::ServerUnaryReactor* FabricService::ListLinks(grpc::CallbackServerContext* context,
                                                    const v1::ListLinksRequest* request,
                                                    v1::ListLinksResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_links(*request, std::move(done)); });
   return answer(context, list_links(*publication_.load(), *request), response);
 }
 
 grpc::ServerUnaryReactor* FabricService::GetPath(grpc::CallbackServerContext* context,
                                                  const v1::GetPathRequest* request, v1::GetPathResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_path(*request, std::move(done)); });
   return answer(context, get_path(*publication_.load(), *request), response);
 }
 
@@ -104,6 +118,20 @@ grpc::ServerUnaryReactor* FabricService::GetCablingDifferences(grpc::CallbackSer
 grpc::ServerWriteReactor<v1::WatchFabricResponse>* FabricService::Watch(grpc::CallbackServerContext*,
                                                                         const v1::WatchFabricRequest* request) {
   return WatchStream<FabricFeed>::start(hall_, FabricFeed(*request));
+}
+
+grpc::ServerUnaryReactor* FabricService::GetMap(grpc::CallbackServerContext* context, const v1::GetMapRequest* request,
+                                                v1::GetMapResponse* response) {
+  const auto piece_of = [&](const Snapshot& snapshot) -> Result<v1::GetMapResponse> {
+    const std::string json = request->state() ? fabric_map_state(snapshot, clock_.now()) : fabric_map(snapshot);
+    if (request->offset() > json.size()) return fail(ErrorCode::kInvalidArgument, "the map ends before that");
+    v1::GetMapResponse piece;
+    piece.set_json(json.substr(request->offset(), kMapPiece));
+    piece.set_size(json.size());
+    piece.set_version(std::hash<std::string>{}(json));
+    return piece;
+  };
+  return answer(context, of_own_shard(*context, *publication_.load(), piece_of), response);
 }
 
 }  // namespace weft::api

@@ -37,6 +37,8 @@ class FabricService final : public v1::FabricService::CallbackService {
                                                   v1::GetCablingDifferencesResponse* response) override;
   grpc::ServerWriteReactor<v1::WatchFabricResponse>* Watch(grpc::CallbackServerContext* context,
                                                            const v1::WatchFabricRequest* request) override;
+  grpc::ServerUnaryReactor* GetMap(grpc::CallbackServerContext* context, const v1::GetMapRequest* request,
+                                   v1::GetMapResponse* response) override;
 
  private:
   const Publication& publication_;

@@ -7,22 +7,8 @@
 #include "api/grpc/feeds.hpp"
 #include "api/grpc/site_call.hpp"
 #include "api/grpc/watch_stream.hpp"
-#include "api/publication/derived.hpp"
 
 namespace weft::api {
-namespace {
-
-/// What the own shard says. Standing by, it hears no collectors: another shard is to ask the leader.
-template <typename Ask>
-auto of_own_shard(const grpc::CallbackServerContext& context, const Snapshot& snapshot, const Ask& ask)
-    -> decltype(ask(snapshot)) {
-  if (snapshot.leadership.stands_by() && context.client_metadata().contains(kAskedByShard))
-    return fail(ErrorCode::kUnavailable, leadership_text(snapshot.leadership));
-  return ask(snapshot);
-}
-
-}  // namespace
-
 grpc::ServerUnaryReactor* HealthService::Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
                                              v1::NodeHealth* response) {
   if (is_for_site(site_, *context))

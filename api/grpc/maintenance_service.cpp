@@ -41,6 +41,13 @@ grpc::ServerUnaryReactor* MaintenanceService::Add(grpc::CallbackServerContext* c
                                                   const v1::AddMaintenanceRequest* request,
                                                   v1::MaintenanceWindow* response) {
   auto window = wanted_maintenance(*publication_.load(), *request, clock_.now());
+  if (!window && site_ != nullptr) {
+    const auto refuse = [&](const auto& done) {
+      or_owner<v1::MaintenanceWindow>(site_, request->what() == "fabric" ? request->fabric() : request->what(),
+                                      done)(tl::unexpected(window.error()));
+    };
+    return ask_site(response, refuse);
+  }
   if (!window) return answer<v1::MaintenanceWindow>(context, tl::unexpected(window.error()), response);
   if (const auto claim = check_claim(request->who()); !claim)
     return answer<v1::MaintenanceWindow>(context, tl::unexpected(claim.error()), response);

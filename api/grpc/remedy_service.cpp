@@ -97,7 +97,8 @@ grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContex
     return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   wish.who = callers_.who(wish.who, *context);
   auto* call = new PlanCall(response, to_proto);
-  commands_.request(std::move(wish), call->callback());
+  auto done = or_owner<Plan>(site_, wish.target, call->callback());
+  commands_.request(std::move(wish), std::move(done));
   return call;
 }
 
@@ -171,11 +172,28 @@ grpc::ServerUnaryReactor* RemedyService::GetStatus(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* RemedyService::ListAudit(grpc::CallbackServerContext* context,
                                                    const v1::ListAuditRequest* request,
                                                    v1::ListAuditResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) {
+      site_->list_audit(
+          *request, [this](const auto& asked, const auto& take) { read_own_audit(asked, take); }, std::move(done));
+    });
   const auto range = parse_audit_request(*request);
   if (!range) return answer<v1::ListAuditResponse>(context, tl::unexpected(range.error()), response);
   auto* call = new AuditCall(response, to_proto);
   commands_.audit(range->before, range->limit, call->callback());
   return call;
+}
+
+void RemedyService::read_own_audit(const v1::ListAuditRequest& request,
+                                   const std::function<void(Result<v1::ListAuditResponse>)>& done) {
+  const auto range = parse_audit_request(request);
+  if (!range) return done(tl::unexpected(range.error()));
+  commands_.audit(range->before, range->limit, [done](const Result<std::vector<AuditRecord>>& records) {
+    if (!records) return done(tl::unexpected(records.error()));
+    v1::ListAuditResponse page;
+    to_proto(*records, page);
+    done(std::move(page));
+  });
 }
 
 }  // namespace weft::api

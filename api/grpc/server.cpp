@@ -89,7 +89,7 @@ struct GrpcServer::State {
         maintenance(publication, commands, clock, callers, the_options.site),
         remedies(publication, remedy_commands, hall, callers, the_options.site),
         telemetry_hall(telemetry, clock, the_options.telemetry, gate()),
-        telemetry_service(publication, telemetry_hall) {}
+        telemetry_service(publication, telemetry_hall, the_options.site) {}
 
   /// On the hall's thread.
   void show_readiness(const Snapshot& snapshot) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Reads that a whole site answers.
+// Reads that a whole site answers, and commands that another shard is to be given.
 
 #include <grpcpp/server_context.h>
 
+#include <functional>
+#include <string>
 #include <utility>
 
+#include "api/convert/queries.hpp"
 #include "api/grpc/command_call.hpp"
+#include "api/publication/derived.hpp"
 #include "api/site/shard_peers.hpp"
 #include "api/site/site_queries.hpp"
 
@@ -25,6 +29,27 @@ grpc::ServerUnaryReactor* ask_site(Response* response, const Begin& begin) {
   auto* call = new Call(response, copy);
   begin(call->callback());
   return call;
+}
+
+/// What the own shard says. Standing by, it hears no collectors: another shard is to ask the leader.
+template <typename Ask>
+auto of_own_shard(const grpc::CallbackServerContext& context, const Snapshot& snapshot, const Ask& ask)
+    -> decltype(ask(snapshot)) {
+  if (snapshot.leadership.stands_by() && context.client_metadata().contains(kAskedByShard))
+    return fail(ErrorCode::kUnavailable, leadership_text(snapshot.leadership));
+  return ask(snapshot);
+}
+
+/// Takes the result of a command about `what`, a name. Where nothing of that name is known here, and another shard of
+/// the site knows it, `done` gets the refusal that names that shard.
+template <typename Value>
+std::function<void(Result<Value>)> or_owner(const SiteQueries* site, const std::string& what,
+                                            std::function<void(Result<Value>)> done) {
+  if (site == nullptr) return done;
+  return [site, what, done](Result<Value> result) {
+    if (result || result.error().code != ErrorCode::kNotFound) return done(std::move(result));
+    site->refer(what, result.error(), [done](Error refused) { done(tl::unexpected<Error>(std::move(refused))); });
+  };
 }
 
 }  // namespace weft::api

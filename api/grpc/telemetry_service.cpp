@@ -3,6 +3,7 @@
 
 #include "api/convert/collectors.hpp"
 #include "api/grpc/answer.hpp"
+#include "api/grpc/site_call.hpp"
 #include "api/grpc/telemetry_stream.hpp"
 
 namespace weft::api {
@@ -15,7 +16,10 @@ grpc::ServerBidiReactor<v1::CollectorMessage, v1::AnalyzerMessage>* TelemetrySer
 grpc::ServerUnaryReactor* TelemetryService::ListCollectors(grpc::CallbackServerContext* context,
                                                            const v1::ListCollectorsRequest* request,
                                                            v1::ListCollectorsResponse* response) {
-  return answer(context, list_collectors(*publication_.load(), *request), response);
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_collectors(*request, std::move(done)); });
+  const auto of = [&](const Snapshot& snapshot) { return list_collectors(snapshot, *request); };
+  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
 }
 
 }  // namespace weft::api

@@ -4,6 +4,7 @@
 
 #include "api/grpc/stream_registry.hpp"
 #include "api/publication/publication.hpp"
+#include "api/site/site_queries.hpp"
 #include "weft/v1/telemetry.grpc.pb.h"
 
 namespace weft::api {
@@ -11,7 +12,8 @@ namespace weft::api {
 /// weft.v1.TelemetryService: streams of collectors, and the list of them from the published snapshot.
 class TelemetryService final : public v1::TelemetryService::CallbackService {
  public:
-  TelemetryService(const Publication& publication, StreamRegistry& hall) : publication_(publication), hall_(hall) {}
+  TelemetryService(const Publication& publication, StreamRegistry& hall, const SiteQueries* site = nullptr)
+      : publication_(publication), hall_(hall), site_(site) {}
 
   grpc::ServerBidiReactor<v1::CollectorMessage, v1::AnalyzerMessage>* Stream(
       grpc::CallbackServerContext* context) override;
@@ -22,6 +24,7 @@ class TelemetryService final : public v1::TelemetryService::CallbackService {
  private:
   const Publication& publication_;
   StreamRegistry& hall_;
+  const SiteQueries* site_;
 };
 
 }  // namespace weft::api

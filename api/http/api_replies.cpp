@@ -6,12 +6,12 @@
 
 #include "api/convert/cabling.hpp"
 #include "api/convert/collectors.hpp"
+#include "api/convert/fabric_map.hpp"
 #include "api/convert/health.hpp"
 #include "api/convert/maintenance.hpp"
 #include "api/convert/path.hpp"
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
-#include "api/http/fabric_map.hpp"
 #include "api/http/json.hpp"
 #include "api/http/list_requests.hpp"
 
@@ -132,6 +132,13 @@ HttpReply job_health_reply(const Question& question, std::string job) {
   return reply_of(get_job_health(*question.snapshot, request));
 }
 
+/// Names this weftd's own shard, or none.
+bool is_own_shard(const Question& question) {
+  const std::string shard = question.target.parameter("shard");
+  const SitePtr& site = question.snapshot->site;
+  return shard.empty() || (site && site->own == shard);
+}
+
 }  // namespace
 
 HttpReply json_reply(std::string json) {
@@ -153,32 +160,22 @@ HttpReply api_reply(ApiQuestion question) {
     if (what == "status" || what == "fabrics") return json_reply(to_json(status(*question.snapshot)));
     if (what == "topology") return topology_reply(question);
     if (what == "nodes") {
-      v1::ListNodesRequest request;
-      request.set_fabric(question.target.parameter("fabric"));
+      auto request = nodes_request(question.target);
       return list_reply(std::move(question), std::move(request), "nodes",
                         [](const Question& asked, const auto& page) { return list_nodes(*asked.snapshot, page); });
     }
     if (what == "ports") {
-      v1::ListPortsRequest request;
-      request.set_fabric(question.target.parameter("fabric"));
-      request.set_node(question.target.parameter("node"));
+      auto request = ports_request(question.target);
       return list_reply(std::move(question), std::move(request), "ports", [](const Question& asked, const auto& page) {
         return list_ports(*asked.snapshot, page, asked.now);
       });
     }
     if (what == "links") {
-      v1::ListLinksRequest request;
-      request.set_fabric(question.target.parameter("fabric"));
+      auto request = links_request(question.target);
       return list_reply(std::move(question), std::move(request), "links",
                         [](const Question& asked, const auto& page) { return list_links(*asked.snapshot, page); });
     }
-    if (what == "path") {
-      v1::GetPathRequest request;
-      request.set_fabric(question.target.parameter("fabric"));
-      request.set_from(question.target.parameter("from"));
-      request.set_to(question.target.parameter("to"));
-      return reply_of(get_path(*question.snapshot, request));
-    }
+    if (what == "path") return reply_of(get_path(*question.snapshot, path_request(question.target)));
     if (what == "health") {
       return list_reply(std::move(question), v1::ListHealthRequest(), "nodes",
                         [](const Question& asked, const auto& page) { return list_health(*asked.snapshot, page); });
@@ -203,8 +200,9 @@ HttpReply api_reply(ApiQuestion question) {
   }
   if (depth == 4 && what == "topology")
     return reply_of(cabling_differences(*question.snapshot, question.target.parameter("fabric")));
-  if (depth == 3 && what == "map") return fabric_map(*question.snapshot);
-  if (depth == 4 && what == "map") return fabric_map_state(*question.snapshot, question.now);
+  if (what == "map" && !is_own_shard(question)) return error_reply({ErrorCode::kNotFound, "there is no such shard"});
+  if (depth == 3 && what == "map") return json_reply(fabric_map(*question.snapshot));
+  if (depth == 4 && what == "map") return json_reply(fabric_map_state(*question.snapshot, question.now));
   if (depth == 4 && what == "plans") return reply_of(get_plan(*question.snapshot, path[3]));
   if (depth == 3 && what == "maintenance") {
     auto request = maintenance_request(question.target.parameter("state"));

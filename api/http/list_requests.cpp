@@ -46,6 +46,34 @@ Result<v1::ListPlansRequest> plans_request(std::string state) {
   return request;
 }
 
+v1::ListNodesRequest nodes_request(const HttpTarget& target) {
+  v1::ListNodesRequest request;
+  request.set_fabric(target.parameter("fabric"));
+  request.set_contains(target.parameter("contains"));
+  return request;
+}
+
+v1::ListPortsRequest ports_request(const HttpTarget& target) {
+  v1::ListPortsRequest request;
+  request.set_fabric(target.parameter("fabric"));
+  request.set_node(target.parameter("node"));
+  return request;
+}
+
+v1::ListLinksRequest links_request(const HttpTarget& target) {
+  v1::ListLinksRequest request;
+  request.set_fabric(target.parameter("fabric"));
+  return request;
+}
+
+v1::GetPathRequest path_request(const HttpTarget& target) {
+  v1::GetPathRequest request;
+  request.set_fabric(target.parameter("fabric"));
+  request.set_from(target.parameter("from"));
+  request.set_to(target.parameter("to"));
+  return request;
+}
+
 std::string joined(const std::vector<std::string>& path, std::size_t from, std::size_t to) {
   std::string name;
   for (std::size_t i = from; i < to; ++i) name += (i > from ? "/" : "") + path[i];

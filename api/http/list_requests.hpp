@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "api/http/target.hpp"
 #include "fabric/result.hpp"
+#include "weft/v1/fabric.pb.h"
 #include "weft/v1/incident.pb.h"
 #include "weft/v1/maintenance.pb.h"
 #include "weft/v1/remedy.pb.h"
@@ -19,6 +21,15 @@ Result<v1::ListIncidentsRequest> incidents_request(const std::string& state);
 Result<v1::ListMaintenanceRequest> maintenance_request(const std::string& state);
 /// `state`: open, all, empty or one of a plan's states. kInvalidArgument otherwise.
 Result<v1::ListPlansRequest> plans_request(std::string state);
+
+/// `fabric` and `contains`.
+v1::ListNodesRequest nodes_request(const HttpTarget& target);
+/// `fabric` and `node`.
+v1::ListPortsRequest ports_request(const HttpTarget& target);
+/// `fabric`.
+v1::ListLinksRequest links_request(const HttpTarget& target);
+/// `fabric`, `from` and `to`.
+v1::GetPathRequest path_request(const HttpTarget& target);
 
 /// Segments `from` up to `to` as one name: names of switches have slashes in them, and not everybody encodes them.
 std::string joined(const std::vector<std::string>& path, std::size_t from, std::size_t to);

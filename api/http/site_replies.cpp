@@ -13,6 +13,7 @@
 #include "api/site/site_queries.hpp"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
+#include "weft/v1/telemetry.pb.h"
 
 namespace weft::api {
 namespace {
@@ -97,8 +98,22 @@ bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Route
     v1::BatchGetHealthRequest request;
     for (const std::string& node : target.nodes) request.add_nodes(node);
     site.batch_get_health(request, reply_with<v1::BatchGetHealthResponse>(done));
+  } else if (what == "ports" && target.nodes.size() <= 1) {
+    list_reply<v1::ListPortsRequest, v1::ListPortsResponse>(site, &SiteQueries::list_ports, target,
+                                                            ports_request(target), "ports", done);
   } else if (!target.nodes.empty()) {
     return false;
+  } else if (what == "nodes") {
+    list_reply<v1::ListNodesRequest, v1::ListNodesResponse>(site, &SiteQueries::list_nodes, target,
+                                                            nodes_request(target), "nodes", done);
+  } else if (what == "links") {
+    list_reply<v1::ListLinksRequest, v1::ListLinksResponse>(site, &SiteQueries::list_links, target,
+                                                            links_request(target), "links", done);
+  } else if (what == "path") {
+    site.get_path(path_request(target), reply_with<v1::GetPathResponse>(done));
+  } else if (what == "collectors") {
+    list_reply<v1::ListCollectorsRequest, v1::ListCollectorsResponse>(site, &SiteQueries::list_collectors, target,
+                                                                      v1::ListCollectorsRequest(), "collectors", done);
   } else if (what == "health") {
     list_reply<v1::ListHealthRequest, v1::ListHealthResponse>(site, &SiteQueries::list_health, target,
                                                               v1::ListHealthRequest(), "nodes", done);
@@ -117,11 +132,22 @@ bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Route
   return true;
 }
 
+/// The drawing of the fabrics of one shard. Without a name it is the own one's, and no question about the site.
+bool map_of_shard(const SiteQueries& site, const HttpTarget& target, const Router::Done& done) {
+  const std::string shard = target.parameter("shard");
+  if (shard.empty()) return false;
+  site.get_map(shard, target.path.size() == 4, [done](Result<std::string> json) {
+    done(json ? json_reply(std::move(*json)) : error_reply(json.error()));
+  });
+  return true;
+}
+
 }  // namespace
 
 bool site_reply(const SiteQueries& site, const HttpTarget& target, const Router::Done& done) {
   const std::vector<std::string>& path = target.path;
   const std::size_t depth = path.size();
+  if (path[2] == "map") return map_of_shard(site, target, done);
   if (depth == 3) return list_of_site(site, target, done);
   const std::string& what = path[2];
   if (depth >= 5 && what == "jobs" && path.back() == "health") {

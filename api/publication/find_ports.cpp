@@ -10,6 +10,8 @@ namespace weft::api {
 namespace {
 
 constexpr std::string_view kPort = " port ";
+constexpr std::string_view kBetweenEnds = " - ";
+constexpr std::size_t kMostNames = 64;
 
 bool is_ethernet(const FabricView& fabric) {
   return fabric.sweep && fabric.sweep->topology && fabric.sweep->topology->is_ethernet();
@@ -55,8 +57,23 @@ void find_named(const FabricView& fabric, std::string_view name, std::vector<Fou
 
 }  // namespace
 
+std::vector<std::string> node_names_in(std::string_view text) {
+  std::vector<std::string> names{std::string(text)};
+  const auto add_nodes_of = [&](std::string_view end) {
+    for (const std::string_view between : {kPort, std::string_view(":"), std::string_view(" ")})
+      if (const std::size_t at = end.rfind(between);
+          at != std::string_view::npos && at > 0 && names.size() < kMostNames)
+        names.emplace_back(end.substr(0, at));
+  };
+  add_nodes_of(text);
+  // Names may have such a dash in them as well.
+  for (std::size_t at = text.find(kBetweenEnds); at != std::string_view::npos; at = text.find(kBetweenEnds, at + 1))
+    add_nodes_of(text.substr(0, at));
+  return names;
+}
+
 std::string first_end(const std::string& label) {
-  return end_of(label.substr(0, label.find(" - ")));
+  return end_of(label.substr(0, label.find(kBetweenEnds)));
 }
 
 std::string end_of(std::string end) {

@@ -20,6 +20,10 @@ struct FoundPort {
 /// names, "leaf01 swp3", "gpu-01 eth2", or the same with a colon. The node goes by name, host name or GUID.
 std::vector<FoundPort> find_ports(const Snapshot& snapshot, std::string_view name);
 
+/// What may be the name of a node in a text that people write for a node, a port or a link: the text itself, and what
+/// stands before a port's name in it and in the first end of a link. At most 64.
+std::vector<std::string> node_names_in(std::string_view text);
+
 /// NODE:PORT of the first end in the label of a link or port: of "leaf-1 port 7 - spine-0 port 3", "leaf01 swp7". Other
 /// texts as they are.
 std::string first_end(const std::string& label);

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace weft::api {
 namespace {
 
-constexpr int kMostOfJob = 256;  ///< links and switches of one answer, as of one shard
+constexpr int kMostOfJob = 256;                    ///< links and switches of one answer, as of one shard
+constexpr int kMostPaths = 256;                    ///< likewise
+constexpr std::size_t kMostPathBytes = 3UL << 20;  ///< gRPC's usual limit of one message is 4 MiB
 
 int rank(v1::NodeHealth::Verdict verdict) {
   switch (verdict) {
@@ -21,12 +24,6 @@ int rank(v1::NodeHealth::Verdict verdict) {
     default:
       return 2;
   }
-}
-
-/// A shard that has never seen a node says UNKNOWN, and nothing else, of it.
-bool is_seen(const v1::NodeHealth& health) {
-  return health.verdict() != v1::NodeHealth::UNKNOWN || !health.fabric().empty() || health.reasons_size() > 0 ||
-         health.guids_size() > 0 || health.has_data_age();
 }
 
 void add_to(v1::NodeHealth& to, v1::NodeHealth&& more) {
@@ -71,12 +68,7 @@ Error nobody_knows(const std::vector<ShardAnswer<Response>>& answers) {
       error = each.answer.error();
       break;
     }
-  const auto missing = missing_of(answers);
-  if (error.code != ErrorCode::kNotFound || missing.empty()) return error;
-  error.code = ErrorCode::kUnavailable;
-  for (std::size_t i = 0; i < missing.size(); ++i)
-    error.message += (i == 0 ? " in the shards that answer; no answer from " : ", ") + missing[i];
-  return error;
+  return error.code == ErrorCode::kNotFound ? unknown_in_site(std::move(error), missing_of(answers)) : error;
 }
 
 template <typename Response>
@@ -85,6 +77,12 @@ void add_missing(const std::vector<std::string>& missing, Response& response) {
 }
 
 }  // namespace
+
+// A shard that has never seen a node says UNKNOWN, and nothing else, of it.
+bool is_seen(const v1::NodeHealth& health) {
+  return health.verdict() != v1::NodeHealth::UNKNOWN || !health.fabric().empty() || health.reasons_size() > 0 ||
+         health.guids_size() > 0 || health.has_data_age();
+}
 
 void mark(v1::Incident& incident, const std::string& shard) {
   incident.set_shard(shard);
@@ -98,12 +96,42 @@ void mark(v1::MaintenanceWindow& window, const std::string& shard) {
   window.set_shard(shard);
 }
 
+void mark(v1::Node& node, const std::string& shard) {
+  node.set_shard(shard);
+}
+
+void mark(v1::Port& port, const std::string& shard) {
+  port.set_shard(shard);
+}
+
+void mark(v1::Link& link, const std::string& shard) {
+  link.set_shard(shard);
+}
+
+void mark(v1::Collector& collector, const std::string& shard) {
+  collector.set_shard(shard);
+}
+
+void mark(v1::AuditRecord& record, const std::string& shard) {
+  record.set_shard(shard);
+}
+
 void mark(v1::NodeHealth& health, const std::string& shard) {
   if (is_seen(health)) health.add_shards(shard);
 }
 
 void mark(v1::GetNodeResponse& nodes, const std::string& shard) {
-  for (v1::Node& node : *nodes.mutable_nodes()) node.set_shard(shard);
+  for (v1::Node& node : *nodes.mutable_nodes()) {
+    mark(node, shard);
+    for (v1::Port& port : *node.mutable_ports()) mark(port, shard);
+  }
+}
+
+Error unknown_in_site(Error unknown, const std::vector<std::string>& missing) {
+  if (!missing.empty()) unknown.code = ErrorCode::kUnavailable;
+  for (std::size_t i = 0; i < missing.size(); ++i)
+    unknown.message += (i == 0 ? " in the shards that answer; no answer from " : ", ") + missing[i];
+  return unknown;
 }
 
 Result<v1::NodeHealth> merge_health(std::vector<ShardAnswer<v1::NodeHealth>> answers) {
@@ -211,6 +239,42 @@ Result<v1::GetNodeResponse> merge_nodes(std::vector<ShardAnswer<v1::GetNodeRespo
     merged.mutable_nodes()->MergeFrom(each.answer->nodes());
   }
   if (merged.nodes().empty()) return tl::unexpected(nobody_knows(answers));
+  add_missing(missing_of(answers), merged);
+  return merged;
+}
+
+Result<v1::GetPathResponse> merge_paths(std::vector<ShardAnswer<v1::GetPathResponse>> answers) {
+  v1::GetPathResponse merged;
+  std::size_t bytes = 0;
+  std::optional<Error> refused;
+  std::string unknown;  // what each shard says of ends that it does not know
+  for (auto& each : answers) {
+    if (each.is_missing) continue;
+    if (!each.answer) {
+      const Error& error = each.answer.error();
+      if (error.code == ErrorCode::kNotFound)
+        unknown += (unknown.empty() ? "" : "; ") + each.shard + ": " + error.message;
+      else if (!refused)
+        refused = error;
+      continue;
+    }
+    merged.set_paths_left_out(merged.paths_left_out() + each.answer->paths_left_out());
+    for (v1::Path& path : *each.answer->mutable_paths()) {
+      const std::size_t size = path.ByteSizeLong();
+      if (merged.paths_size() >= kMostPaths || bytes + size > kMostPathBytes) {
+        merged.set_paths_left_out(merged.paths_left_out() + 1);
+        continue;
+      }
+      bytes += size;
+      path.set_shard(each.shard);
+      *merged.add_paths() = std::move(path);
+    }
+  }
+  if (merged.paths().empty()) {
+    if (refused) return tl::unexpected(*refused);
+    return tl::unexpected(
+        unknown_in_site({ErrorCode::kNotFound, "no shard has both ends: " + unknown}, missing_of(answers)));
+  }
   add_missing(missing_of(answers), merged);
   return merged;
 }

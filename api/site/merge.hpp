@@ -11,6 +11,7 @@
 #include "weft/v1/incident.pb.h"
 #include "weft/v1/maintenance.pb.h"
 #include "weft/v1/remedy.pb.h"
+#include "weft/v1/telemetry.pb.h"
 
 namespace weft::api {
 
@@ -23,13 +24,25 @@ struct ShardAnswer {
   bool is_missing = false;
 };
 
+/// Whether a shard that says this of a node has ever seen it.
+bool is_seen(const v1::NodeHealth& health);
+
 /// Notes in a message which shard it is from.
 void mark(v1::Incident& incident, const std::string& shard);
 void mark(v1::Plan& plan, const std::string& shard);
 void mark(v1::MaintenanceWindow& window, const std::string& shard);
+void mark(v1::Node& node, const std::string& shard);
+void mark(v1::Port& port, const std::string& shard);
+void mark(v1::Link& link, const std::string& shard);
+void mark(v1::Collector& collector, const std::string& shard);
+void mark(v1::AuditRecord& record, const std::string& shard);
 /// Nothing where the node was never seen there.
 void mark(v1::NodeHealth& health, const std::string& shard);
 void mark(v1::GetNodeResponse& nodes, const std::string& shard);
+
+/// `unknown`, what a shard says of a name that it does not know, as the answer of the site: kUnavailable, with the
+/// shards that did not answer, where there are any.
+Error unknown_in_site(Error unknown, const std::vector<std::string>& missing);
 
 /// Health of one node: the worst verdict in the order HEALTHY, DEGRADED, UNKNOWN, UNHEALTHY, with the reasons of all
 /// shards that know the node. When none does: kNotFound, and kUnavailable where a shard is missing.
@@ -41,5 +54,8 @@ Result<v1::BatchGetHealthResponse> merge_health(std::vector<ShardAnswer<v1::Batc
 Result<v1::JobHealth> merge_job(std::vector<ShardAnswer<v1::JobHealth>> answers, bool names_nodes);
 /// The nodes of that name in all shards. Errors as of merge_health().
 Result<v1::GetNodeResponse> merge_nodes(std::vector<ShardAnswer<v1::GetNodeResponse>> answers);
+/// The paths within each shard, as many as one shard's answer may have. Without any: the error of a shard that knows
+/// both ends, else as of merge_health().
+Result<v1::GetPathResponse> merge_paths(std::vector<ShardAnswer<v1::GetPathResponse>> answers);
 
 }  // namespace weft::api

@@ -18,6 +18,8 @@ ErrorCode error_code_of(grpc::StatusCode code) {
       return ErrorCode::kFailedPrecondition;
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
       return ErrorCode::kResourceExhausted;
+    case grpc::StatusCode::DATA_LOSS:
+      return ErrorCode::kCorrupt;
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return ErrorCode::kTimeout;
     case grpc::StatusCode::UNAUTHENTICATED:

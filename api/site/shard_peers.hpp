@@ -178,9 +178,9 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
 
   /// See error_code_of().
   static ErrorCode code_of(const grpc::Status& status);
-  /// That there is no such thing, or that the question is wrong, is an answer.
+  /// That there is no such thing, that it is damaged, or that the question is wrong, is an answer.
   static bool is_answer(const grpc::Status& status) {
-    return status.error_code() == grpc::StatusCode::NOT_FOUND ||
+    return status.error_code() == grpc::StatusCode::NOT_FOUND || status.error_code() == grpc::StatusCode::DATA_LOSS ||
            status.error_code() == grpc::StatusCode::INVALID_ARGUMENT ||
            status.error_code() == grpc::StatusCode::FAILED_PRECONDITION;
   }

@@ -4,23 +4,33 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "api/convert/collectors.hpp"
+#include "api/convert/fabric_map.hpp"
 #include "api/convert/health.hpp"
 #include "api/convert/maintenance.hpp"
+#include "api/convert/path.hpp"
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
 #include "api/publication/derived.hpp"
+#include "api/publication/find_ports.hpp"
 #include "api/publication/utf8.hpp"
+#include "api/site/gathering.hpp"
 #include "api/site/merge.hpp"
+#include "api/site/rpc.hpp"
+#include "api/site/shard_map.hpp"
 #include "api/site/shard_peers.hpp"
 #include "api/site/site_token.hpp"
+#include "fabric/id_series.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
 #include "weft/v1/incident.grpc.pb.h"
 #include "weft/v1/maintenance.grpc.pb.h"
 #include "weft/v1/remedy.grpc.pb.h"
+#include "weft/v1/telemetry.grpc.pb.h"
 
 namespace weft::api {
 namespace {
@@ -28,38 +38,18 @@ namespace {
 /// Shards that give entries to one page. Each gives some 1 MB at most, and a client takes 4 MB.
 constexpr std::size_t kShardsOfPage = 3;
 
-using Ended = std::function<void(grpc::Status)>;
-
-/// The answers of several shards, until the last is there.
-template <typename Response>
-class Gathering {
- public:
-  using Answers = std::vector<ShardAnswer<Response>>;
-
-  Gathering(std::size_t count, std::function<void(Answers)> done)
-      : left_(count), answers_(count, {{}, fail(ErrorCode::kInternal, "not asked"), true}), done_(std::move(done)) {}
-  void take(std::size_t place, ShardAnswer<Response> answer) {
-    {
-      const std::lock_guard lock(mutex_);
-      answers_[place] = std::move(answer);
-      if (--left_ > 0) return;
-    }
-    done_(std::move(answers_));
-  }
-
- private:
-  std::mutex mutex_;
-  std::size_t left_;
-  Answers answers_;
-  std::function<void(Answers)> done_;
-};
-
 /// Shards in the order in which a list goes through them: the own one, then the others by name.
 ShardTokens all_shards(const Site& site) {
   ShardTokens tokens{{site.own, ""}};
   for (const SiteShard& shard : site.shards)
     if (shard.name != site.own) tokens.emplace_back(shard.name, "");
   return tokens;
+}
+
+/// What is wrong in one of several shards.
+Error of_shard(Error error, const std::string& shard) {
+  error.message = "shard " + shard + ": " + error.message;
+  return error;
 }
 
 Error does_not_answer(const std::string& what, const SiteShard& shard, const Error& why) {
@@ -90,18 +80,44 @@ struct SiteQueries::State {
           [gathering, i](ShardAnswer<Response> answer) { gathering->take(i, std::move(answer)); });
   }
 
+  /// What the own shard says: at once or, where `local` takes a third argument, when it was read.
+  template <typename Response, typename Request, typename Local>
+  static void ask_own(const Local& local, const Snapshot& snapshot, const Request& request,
+                      const Done<Response>& take) {
+    if constexpr (std::is_invocable_v<Local, const Snapshot&, const Request&, Done<Response>>)
+      local(snapshot, request, take);
+    else
+      take(local(snapshot, request));
+  }
+
   /// A page of a list. `local(snapshot, request)` gives one of the own shard; `entries(response)` its entries.
   template <typename Service, typename Response, typename Request, typename Local, typename Begin, typename Entries>
   void list(const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done) {
     const auto snapshot = publication.load();
     const SitePtr site = snapshot->site;
-    if (!site || request.page_size() < 0) return done(local(*snapshot, request));
+    if (!site || request.page_size() < 0) return ask_own<Response>(local, *snapshot, request, done);
     ShardTokens shards = all_shards(*site);
+    if constexpr (requires { request.shard(); }) {
+      if (!request.shard().empty() && site->find(request.shard()) == nullptr)
+        return done(fail(ErrorCode::kNotFound, "the site has no shard " + valid_utf8(request.shard())));
+      if (!request.shard().empty()) shards = {{request.shard(), ""}};
+    }
     if (!request.page_token().empty()) {
       auto parsed = parse_site_token(request.page_token());
       if (!parsed) return done(tl::unexpected(parsed.error()));
+      // Only then is there an end to shards that are asked one after the other.
+      if (parsed->size() > kMostShards) return done(fail(ErrorCode::kInvalidArgument, "invalid page token"));
       shards = std::move(*parsed);
     }
+    list_from<Service, Response>(snapshot, std::move(shards), {}, request, local, begin, entries, done);
+  }
+
+  /// The page of the first of `shards`. Where none of them knows what the request names, the next ones are asked: a
+  /// page with a token says that it is there. `missing` did not answer before.
+  template <typename Service, typename Response, typename Request, typename Local, typename Begin, typename Entries>
+  void list_from(const std::shared_ptr<const Snapshot>& snapshot, ShardTokens shards, std::vector<std::string> missing,
+                 const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done) {
+    const SitePtr& site = snapshot->site;
     std::size_t count = std::min(shards.size(), kShardsOfPage);
     if (request.page_size() > 0) count = std::min(count, static_cast<std::size_t>(request.page_size()));
     ShardTokens later(shards.begin() + static_cast<std::ptrdiff_t>(count), shards.end());
@@ -112,32 +128,44 @@ struct SiteQueries::State {
       if (!place) return done(tl::unexpected(place.error()));
       places.emplace(shards[i].first, std::move(*place));
     }
-    const auto gathering = std::make_shared<Gathering<Response>>(
-        count, [this, later, places, entries, done](std::vector<ShardAnswer<Response>> answers) mutable {
+    const auto gathering =
+        std::make_shared<Gathering<Response>>(count, [=, this](std::vector<ShardAnswer<Response>> answers) mutable {
           Response page;
           ShardTokens more;
+          std::optional<Error> unknown;
+          bool is_known = false;
           for (auto& each : answers) {
             if (each.is_missing) {
-              page.add_missing_shards(each.shard);
+              missing.push_back(each.shard);
               continue;
             }
-            if (!each.answer) return done(tl::unexpected(each.answer.error()));
+            if (!each.answer && each.answer.error().code == ErrorCode::kNotFound) {
+              unknown = each.answer.error();
+              continue;
+            }
+            if (!each.answer) return done(tl::unexpected(of_shard(each.answer.error(), each.shard)));
             std::string next = each.answer->next_page_token();
             if (const auto place = places.find(each.shard); place != places.end()) {
               auto checked = next_place(place->second, static_cast<std::size_t>(entries(*each.answer)->size()), next);
               if (!checked) {
                 peers.note(each.shard, false, checked.error().message);
-                page.add_missing_shards(each.shard);
+                missing.push_back(each.shard);
                 continue;
               }
               next = std::move(*checked);
             }
+            is_known = true;
             for (auto& entry : *entries(*each.answer)) {
               mark(entry, each.shard);
               *entries(page)->Add() = std::move(entry);
             }
             if (!next.empty()) more.emplace_back(each.shard, std::move(next));
           }
+          if (!is_known && !later.empty())
+            return list_from<Service, Response>(snapshot, later, missing, request, local, begin, entries, done);
+          if (!is_known && unknown && request.page_token().empty())
+            return done(tl::unexpected(unknown_in_site(*unknown, missing)));
+          for (const std::string& shard : missing) page.add_missing_shards(shard);
           more.insert(more.end(), later.begin(), later.end());
           page.set_next_page_token(to_token(more));
           done(std::move(page));
@@ -150,7 +178,10 @@ struct SiteQueries::State {
       part.set_page_size(request.page_size() / static_cast<std::int32_t>(count));
       const SiteShard* const shard = site->find(name);
       if (name == site->own)
-        gathering->take(i, {name, local(*snapshot, part), false});
+        ask_own<Response>(local, *snapshot, part, [gathering, i, name](Result<Response> own) {
+          const bool is_missing = !own && own.error().code == ErrorCode::kUnavailable;
+          gathering->take(i, {name, std::move(own), is_missing});
+        });
       else if (shard == nullptr)
         gathering->take(i, {name, fail(ErrorCode::kUnavailable, "the site has no such shard any more"), true});
       else
@@ -206,10 +237,8 @@ bool SiteQueries::has_others() const {
 void SiteQueries::list_incidents(const v1::ListIncidentsRequest& request, Done<v1::ListIncidentsResponse> done) const {
   state_->list<v1::IncidentService, v1::ListIncidentsResponse>(
       request, [](const Snapshot& snapshot, const auto& asked) { return api::list_incidents(snapshot, asked); },
-      [](v1::IncidentService::Stub& stub, grpc::ClientContext* context, const v1::ListIncidentsRequest* asked,
-         v1::ListIncidentsResponse* response,
-         Ended ended) { stub.async()->List(context, asked, response, std::move(ended)); },
-      [](v1::ListIncidentsResponse& page) { return page.mutable_incidents(); }, done);
+      rpc(&Calls<v1::IncidentService>::List), [](v1::ListIncidentsResponse& page) { return page.mutable_incidents(); },
+      done);
 }
 
 void SiteQueries::get_incident(const std::string& id, Done<v1::Incident> done) const {
@@ -220,9 +249,7 @@ void SiteQueries::get_incident(const std::string& id, Done<v1::Incident> done) c
       [](const Snapshot& snapshot, const v1::GetIncidentRequest& asked) {
         return api::get_incident(snapshot, asked.id());
       },
-      [](v1::IncidentService::Stub& stub, grpc::ClientContext* context, const v1::GetIncidentRequest* asked,
-         v1::Incident* response, Ended ended) { stub.async()->Get(context, asked, response, std::move(ended)); },
-      done);
+      rpc(&Calls<v1::IncidentService>::Get), done);
 }
 
 void SiteQueries::get_health(const std::string& node, Done<v1::NodeHealth> done) const {
@@ -232,9 +259,7 @@ void SiteQueries::get_health(const std::string& node, Done<v1::NodeHealth> done)
   v1::GetHealthRequest request;
   request.set_node(node);
   state_->ask_all<v1::HealthService, v1::GetHealthRequest, v1::NodeHealth>(
-      *snapshot, std::move(local), request,
-      [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::GetHealthRequest* asked,
-         v1::NodeHealth* response, Ended ended) { stub.async()->Get(context, asked, response, std::move(ended)); },
+      *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::Get),
       [done](auto answers) { done(merge_health(std::move(answers))); });
 }
 
@@ -244,20 +269,14 @@ void SiteQueries::batch_get_health(const v1::BatchGetHealthRequest& request,
   auto local = api::batch_get_health(*snapshot, request);
   if (!snapshot->site || !local) return done(std::move(local));
   state_->ask_all<v1::HealthService, v1::BatchGetHealthRequest, v1::BatchGetHealthResponse>(
-      *snapshot, std::move(local), request,
-      [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::BatchGetHealthRequest* asked,
-         v1::BatchGetHealthResponse* response,
-         Ended ended) { stub.async()->BatchGet(context, asked, response, std::move(ended)); },
+      *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::BatchGet),
       [done](auto answers) { done(merge_health(std::move(answers))); });
 }
 
 void SiteQueries::list_health(const v1::ListHealthRequest& request, Done<v1::ListHealthResponse> done) const {
   state_->list<v1::HealthService, v1::ListHealthResponse>(
       request, [](const Snapshot& snapshot, const auto& asked) { return api::list_health(snapshot, asked); },
-      [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::ListHealthRequest* asked,
-         v1::ListHealthResponse* response,
-         Ended ended) { stub.async()->List(context, asked, response, std::move(ended)); },
-      [](v1::ListHealthResponse& page) { return page.mutable_nodes(); }, done);
+      rpc(&Calls<v1::HealthService>::List), [](v1::ListHealthResponse& page) { return page.mutable_nodes(); }, done);
 }
 
 void SiteQueries::get_job_health(const v1::GetJobHealthRequest& request, Done<v1::JobHealth> done) const {
@@ -265,10 +284,7 @@ void SiteQueries::get_job_health(const v1::GetJobHealthRequest& request, Done<v1
   auto local = api::get_job_health(*snapshot, request);
   if (!snapshot->site || (!local && local.error().code != ErrorCode::kNotFound)) return done(std::move(local));
   state_->ask_all<v1::HealthService, v1::GetJobHealthRequest, v1::JobHealth>(
-      *snapshot, std::move(local), request,
-      [](v1::HealthService::Stub& stub, grpc::ClientContext* context, const v1::GetJobHealthRequest* asked,
-         v1::JobHealth* response,
-         Ended ended) { stub.async()->GetJobHealth(context, asked, response, std::move(ended)); },
+      *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::GetJobHealth),
       [done, names_nodes = !request.nodes().empty()](auto answers) {
         done(merge_job(std::move(answers), names_nodes));
       });
@@ -277,10 +293,8 @@ void SiteQueries::get_job_health(const v1::GetJobHealthRequest& request, Done<v1
 void SiteQueries::list_plans(const v1::ListPlansRequest& request, Done<v1::ListPlansResponse> done) const {
   state_->list<v1::RemedyService, v1::ListPlansResponse>(
       request, [](const Snapshot& snapshot, const auto& asked) { return api::list_plans(snapshot, asked); },
-      [](v1::RemedyService::Stub& stub, grpc::ClientContext* context, const v1::ListPlansRequest* asked,
-         v1::ListPlansResponse* response,
-         Ended ended) { stub.async()->ListPlans(context, asked, response, std::move(ended)); },
-      [](v1::ListPlansResponse& page) { return page.mutable_plans(); }, done);
+      rpc(&Calls<v1::RemedyService>::ListPlans), [](v1::ListPlansResponse& page) { return page.mutable_plans(); },
+      done);
 }
 
 void SiteQueries::get_plan(const std::string& id, Done<v1::Plan> done) const {
@@ -289,9 +303,7 @@ void SiteQueries::get_plan(const std::string& id, Done<v1::Plan> done) const {
   state_->get<v1::RemedyService, v1::Plan>(
       parse_plan_name(id), valid_utf8(id), request,
       [](const Snapshot& snapshot, const v1::GetPlanRequest& asked) { return api::get_plan(snapshot, asked.id()); },
-      [](v1::RemedyService::Stub& stub, grpc::ClientContext* context, const v1::GetPlanRequest* asked,
-         v1::Plan* response, Ended ended) { stub.async()->GetPlan(context, asked, response, std::move(ended)); },
-      done);
+      rpc(&Calls<v1::RemedyService>::GetPlan), done);
 }
 
 void SiteQueries::list_maintenance(const v1::ListMaintenanceRequest& request,
@@ -301,9 +313,7 @@ void SiteQueries::list_maintenance(const v1::ListMaintenanceRequest& request,
       [&clock = state_->clock](const Snapshot& snapshot, const auto& asked) {
         return api::list_maintenance(snapshot, asked, clock.now());
       },
-      [](v1::MaintenanceService::Stub& stub, grpc::ClientContext* context, const v1::ListMaintenanceRequest* asked,
-         v1::ListMaintenanceResponse* response,
-         Ended ended) { stub.async()->List(context, asked, response, std::move(ended)); },
+      rpc(&Calls<v1::MaintenanceService>::List),
       [](v1::ListMaintenanceResponse& page) { return page.mutable_windows(); }, done);
 }
 
@@ -315,10 +325,7 @@ void SiteQueries::get_maintenance(const std::string& id, Done<v1::MaintenanceWin
       [&clock = state_->clock](const Snapshot& snapshot, const v1::GetMaintenanceRequest& asked) {
         return api::get_maintenance(snapshot, asked.id(), clock.now());
       },
-      [](v1::MaintenanceService::Stub& stub, grpc::ClientContext* context, const v1::GetMaintenanceRequest* asked,
-         v1::MaintenanceWindow* response,
-         Ended ended) { stub.async()->Get(context, asked, response, std::move(ended)); },
-      done);
+      rpc(&Calls<v1::MaintenanceService>::Get), done);
 }
 
 void SiteQueries::get_node(const std::string& name, Done<v1::GetNodeResponse> done) const {
@@ -328,11 +335,99 @@ void SiteQueries::get_node(const std::string& name, Done<v1::GetNodeResponse> do
   v1::GetNodeRequest request;
   request.set_node(name);
   state_->ask_all<v1::FabricService, v1::GetNodeRequest, v1::GetNodeResponse>(
-      *snapshot, std::move(local), request,
-      [](v1::FabricService::Stub& stub, grpc::ClientContext* context, const v1::GetNodeRequest* asked,
-         v1::GetNodeResponse* response,
-         Ended ended) { stub.async()->GetNode(context, asked, response, std::move(ended)); },
+      *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetNode),
       [done](auto answers) { done(merge_nodes(std::move(answers))); });
+}
+
+void SiteQueries::list_nodes(const v1::ListNodesRequest& request, Done<v1::ListNodesResponse> done) const {
+  state_->list<v1::FabricService, v1::ListNodesResponse>(
+      request, [](const Snapshot& snapshot, const auto& asked) { return api::list_nodes(snapshot, asked); },
+      rpc(&Calls<v1::FabricService>::ListNodes), [](v1::ListNodesResponse& page) { return page.mutable_nodes(); },
+      done);
+}
+
+void SiteQueries::list_ports(const v1::ListPortsRequest& request, Done<v1::ListPortsResponse> done) const {
+  state_->list<v1::FabricService, v1::ListPortsResponse>(
+      request,
+      [&clock = state_->clock](const Snapshot& snapshot, const auto& asked) {
+        return api::list_ports(snapshot, asked, clock.now());
+      },
+      rpc(&Calls<v1::FabricService>::ListPorts), [](v1::ListPortsResponse& page) { return page.mutable_ports(); },
+      done);
+}
+
+void SiteQueries::list_links(const v1::ListLinksRequest& request, Done<v1::ListLinksResponse> done) const {
+  state_->list<v1::FabricService, v1::ListLinksResponse>(
+      request, [](const Snapshot& snapshot, const auto& asked) { return api::list_links(snapshot, asked); },
+      rpc(&Calls<v1::FabricService>::ListLinks), [](v1::ListLinksResponse& page) { return page.mutable_links(); },
+      done);
+}
+
+void SiteQueries::get_path(const v1::GetPathRequest& request, Done<v1::GetPathResponse> done) const {
+  const auto snapshot = state_->publication.load();
+  auto local = api::get_path(*snapshot, request);
+  if (!snapshot->site || (!local && local.error().code == ErrorCode::kInvalidArgument)) return done(std::move(local));
+  state_->ask_all<v1::FabricService, v1::GetPathRequest, v1::GetPathResponse>(
+      *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetPath),
+      [done](auto answers) { done(merge_paths(std::move(answers))); });
+}
+
+void SiteQueries::list_collectors(const v1::ListCollectorsRequest& request,
+                                  Done<v1::ListCollectorsResponse> done) const {
+  state_->list<v1::TelemetryService, v1::ListCollectorsResponse>(
+      request,
+      [](const Snapshot& snapshot, const auto& asked) -> Result<v1::ListCollectorsResponse> {
+        if (snapshot.site && snapshot.leadership.stands_by())
+          return fail(ErrorCode::kUnavailable, leadership_text(snapshot.leadership));
+        return api::list_collectors(snapshot, asked);
+      },
+      rpc(&Calls<v1::TelemetryService>::ListCollectors),
+      [](v1::ListCollectorsResponse& page) { return page.mutable_collectors(); }, done);
+}
+
+void SiteQueries::list_audit(const v1::ListAuditRequest& request,
+                             const std::function<void(const v1::ListAuditRequest&, Done<v1::ListAuditResponse>)>& own,
+                             Done<v1::ListAuditResponse> done) const {
+  state_->list<v1::RemedyService, v1::ListAuditResponse>(
+      request,
+      [own](const Snapshot&, const v1::ListAuditRequest& asked, const Done<v1::ListAuditResponse>& take) {
+        own(asked, take);
+      },
+      rpc(&Calls<v1::RemedyService>::ListAudit), [](v1::ListAuditResponse& page) { return page.mutable_records(); },
+      done);
+}
+
+void SiteQueries::get_map(const std::string& shard, bool state, Done<std::string> done) const {
+  const auto snapshot = state_->publication.load();
+  const SitePtr& site = snapshot->site;
+  const SiteShard* const owner = site ? site->find(shard) : nullptr;
+  if (owner == nullptr) return done(fail(ErrorCode::kNotFound, "there is no shard " + valid_utf8(shard)));
+  if (owner->name == site->own)
+    return done(state ? fabric_map_state(*snapshot, state_->clock.now()) : fabric_map(*snapshot));
+  read_map(state_->peers, site, *owner, state, std::move(done));
+}
+
+void SiteQueries::refer(const std::string& what, const Error& unknown, std::function<void(Error)> done) const {
+  const auto snapshot = state_->publication.load();
+  const SitePtr site = snapshot->site;
+  if (!site || unknown.code != ErrorCode::kNotFound) return done(unknown);
+  for (const SiteShard& shard : site->shards)
+    if (shard.name != site->own && std::ranges::find(shard.fabrics, what) != shard.fabrics.end())
+      return done(belongs_to(valid_utf8(what), shard));
+  v1::BatchGetHealthRequest request;
+  for (const std::string& name : node_names_in(what)) request.add_nodes(valid_utf8(name));
+  state_->ask_all<v1::HealthService, v1::BatchGetHealthRequest, v1::BatchGetHealthResponse>(
+      *snapshot, v1::BatchGetHealthResponse(), request, rpc(&Calls<v1::HealthService>::BatchGet), [=](auto answers) {
+        std::vector<std::string> missing;
+        for (auto& each : answers) {
+          if (each.shard == site->own) continue;
+          if (each.is_missing) missing.push_back(each.shard);
+          if (each.answer && std::ranges::any_of(each.answer->nodes(), is_seen))
+            return done(belongs_to(valid_utf8(what), *site->find(each.shard)));
+        }
+        if (missing.empty()) return done(unknown);
+        done({ErrorCode::kFailedPrecondition, unknown_in_site(unknown, missing).message});
+      });
 }
 
 v1::Status SiteQueries::status() const {
@@ -364,10 +459,7 @@ void SiteQueries::probe() const {
   for (const SiteShard& shard : site->shards) {
     if (shard.name == site->own) continue;
     state_->peers.ask<v1::FabricService, v1::GetStatusRequest, v1::Status>(
-        site, shard, {},
-        [](v1::FabricService::Stub& stub, grpc::ClientContext* context, const v1::GetStatusRequest* asked,
-           v1::Status* response, Ended ended) { stub.async()->GetStatus(context, asked, response, std::move(ended)); },
-        true,
+        site, shard, {}, rpc(&Calls<v1::FabricService>::GetStatus), true,
         [state = state_.get()](const ShardAnswer<v1::Status>& answer) {
           if (!answer.answer) return;
           const std::lock_guard lock(state->mutex);

@@ -20,16 +20,28 @@ class BatchGetHealthRequest;
 class BatchGetHealthResponse;
 class GetJobHealthRequest;
 class GetNodeResponse;
+class GetPathRequest;
+class GetPathResponse;
 class Incident;
 class JobHealth;
+class ListAuditRequest;
+class ListAuditResponse;
+class ListCollectorsRequest;
+class ListCollectorsResponse;
 class ListHealthRequest;
 class ListHealthResponse;
 class ListIncidentsRequest;
 class ListIncidentsResponse;
+class ListLinksRequest;
+class ListLinksResponse;
 class ListMaintenanceRequest;
 class ListMaintenanceResponse;
+class ListNodesRequest;
+class ListNodesResponse;
 class ListPlansRequest;
 class ListPlansResponse;
+class ListPortsRequest;
+class ListPortsResponse;
 class MaintenanceWindow;
 class NodeHealth;
 class Plan;
@@ -85,6 +97,27 @@ class SiteQueries {
   void get_maintenance(const std::string& id, Done<v1::MaintenanceWindow> done) const;
   /// The nodes of that name in all shards; see FabricService.
   void get_node(const std::string& name, Done<v1::GetNodeResponse> done) const;
+  /// A page of nodes; see FabricService.
+  void list_nodes(const v1::ListNodesRequest& request, Done<v1::ListNodesResponse> done) const;
+  /// A page of ports.
+  void list_ports(const v1::ListPortsRequest& request, Done<v1::ListPortsResponse> done) const;
+  /// A page of links.
+  void list_links(const v1::ListLinksRequest& request, Done<v1::ListLinksResponse> done) const;
+  /// The paths within each shard.
+  void get_path(const v1::GetPathRequest& request, Done<v1::GetPathResponse> done) const;
+  /// A page of collectors; see TelemetryService. Of a shard that is only reached on a standby they are missing.
+  void list_collectors(const v1::ListCollectorsRequest& request, Done<v1::ListCollectorsResponse> done) const;
+  /// A page of the audit trails; see RemedyService. `own` reads the own shard's.
+  void list_audit(const v1::ListAuditRequest& request,
+                  const std::function<void(const v1::ListAuditRequest&, Done<v1::ListAuditResponse>)>& own,
+                  Done<v1::ListAuditResponse> done) const;
+  /// What the page draws of a shard's fabrics, as JSON: what there is or, with `state`, how it is. kNotFound for a
+  /// shard that the site does not have.
+  void get_map(const std::string& shard, bool state, Done<std::string> done) const;
+  /// The refusal of a command about `what`, a node, port, link or fabric that this weftd does not know (`unknown`):
+  /// belongs_to() where another shard knows it; kFailedPrecondition where a shard that does not answer may know it;
+  /// else `unknown`.
+  void refer(const std::string& what, const Error& unknown, std::function<void(Error)> done) const;
   /// The own status, and what is known of each shard.
   v1::Status status() const;
 

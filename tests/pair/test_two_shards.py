@@ -160,6 +160,57 @@ class TwoShards(unittest.TestCase):
             self.north.client.json("/api/v1/nodes/nobody/health")
         self.assertEqual(404, refused.exception.status)
 
+    def test_3_lists_have_what_any_shard_watches(self):
+        only_south = self.name(14)
+        for weftd in (self.north, self.south):
+            for path, entries in (("nodes", "nodes"), ("links", "links"), ("ports", "ports")):
+                answer = weftd.client.json(f"/api/v1/{path}")
+                self.assertEqual({"north", "south"}, {each["shard"] for each in answer[entries]}, path)
+                self.assertEqual([], answer["missingShards"])
+            hosts = {(each["shard"], each["host"]) for each in weftctl_json(weftd, "nodes")["nodes"] if each["host"].startswith("gpu-")}
+            self.assertEqual({("north", self.name(i)) for i in range(8)} | {("south", self.name(i)) for i in range(16)}, hosts)
+            found = weftd.client.json(f"/api/v1/nodes?contains={only_south.upper()}")["nodes"]
+            self.assertEqual([("south", only_south)], [(each["shard"], each["host"]) for each in found])
+            self.assertEqual({"south"}, {each["shard"] for each in weftctl_json(weftd, "ports", only_south)["ports"]})
+            self.assertEqual({"south"}, {each["shard"] for each in weftctl_json(weftd, "links", only_south)["links"]})
+            self.assertRegex(weftctl(weftd, "nodes").stdout, rf"{only_south} .* south")
+            path = wait_until(lambda weftd=weftd: self.arrived(weftd, only_south, self.name(13)), 60, why=weftd.log)
+            self.assertEqual("south", path["shard"])
+            self.assertIn("Shard south: ", weftctl(weftd, "path", only_south, self.name(13)).stdout)
+        for words in (("ports", "nobody"), ("path", only_south, "nobody")):
+            self.assertIn("named nobody", weftctl(self.north, *words).stderr)
+
+    def arrived(self, weftd: Weftd, one: str, other: str) -> dict | None:
+        """The path, once the forwarding tables are read."""
+        done = weftctl(weftd, "path", one, other, "--json")
+        return next((each for each in json.loads(done.stdout or "{}").get("paths", []) if each["end"] == "ARRIVED"), None)
+
+    def test_3_the_drawing_of_any_shard(self):
+        for weftd in (self.north, self.south):
+            for shard, hosts in (("north", 8), ("south", 16)):
+                drawn = weftd.client.json(f"/api/v1/map?shard={shard}")["fabrics"]
+                self.assertEqual(hosts, drawn[0]["types"].count("C"), shard)
+                state = weftd.client.json(f"/api/v1/map/state?shard={shard}")["fabrics"]
+                self.assertEqual(drawn[0]["shape"], state[0]["shape"])
+        with self.assertRaises(Answer) as refused:
+            self.north.client.json("/api/v1/map?shard=west")
+        self.assertEqual(404, refused.exception.status)
+
+    def test_4_a_command_on_a_name_of_another_shard_names_that_shard(self):
+        host = self.subnets["south"].network.hosts()[14]
+        leaf = self.subnets["south"].network.nodes[host.ports[1].node]
+        only_south, link = self.name(14), f"{leaf.name} port {host.ports[1].port}"
+        self.assertNotIn(leaf.name, [each["name"] for each in self.north.client.json("/api/v1/nodes")["nodes"] if each["shard"] == "north"])
+        for words, name in ((("drain", only_south), only_south), (("isolate", link), link), (("isolate", link, "--dry-run"), link),
+                            (("maintenance", "add", only_south, "--for", "5m"), only_south), (("maintenance", "add", link, "--for", "5m"), link)):
+            refused = weftctl(self.north, *words, *([] if "--dry-run" in words else ["--reason", "a test", "--who", "ann"]))
+            self.assertNotEqual(0, refused.returncode, refused.stdout)
+            self.assertIn(f"{name} belongs to shard south: ask {self.south.grpc}", refused.stderr, words)
+        unknown = weftctl(self.north, "drain", "nobody", "--reason", "a test", "--who", "ann")
+        self.assertNotEqual(0, unknown.returncode)
+        self.assertNotIn("belongs to", unknown.stderr)
+        self.assertEqual([], weftctl_json(self.north, "maintenance")["windows"])
+
     def test_4_a_command_at_the_wrong_shard_names_the_right_one(self):
         incident = self.expect(self.north, "south", self.pull("south", 11))
         refused = weftctl(self.north, "acknowledge", incident["id"], "--who", "ann")
@@ -180,6 +231,25 @@ class TwoShards(unittest.TestCase):
         refused = weftctl(self.north, "approve", plan, "--who", "ann")
         self.assertNotEqual(0, refused.returncode, refused.stdout)
         self.assertIn(f"{plan} belongs to shard south: ask {self.south.grpc}", refused.stderr)
+        self.see_trails(plan)
+
+    def see_trails(self, plan: str) -> None:
+        """The plan stands in south's trail, as either weftd shows it; a line that is changed there is found."""
+        for weftd in (self.north, self.south):
+            records = weftctl_json(weftd, "audit", "--limit", "0")["records"]
+            self.assertEqual({"south"}, {each["shard"] for each in records if each["planId"] == plan})
+            shown = weftctl(weftd, "audit")
+            self.assertEqual(0, shown.returncode, shown.stderr)
+            self.assertRegex(shown.stdout, r"(?s)Shard north\n.*Shard south\n.*The hashes of all \d+ lines match")
+        sql = self.postgres.primary.sql
+        sql("UPDATE weft_shard_south.audit SET detail = detail || '!' WHERE sequence = 1")
+        try:
+            damaged = weftctl(self.north, "audit")
+            self.assertNotEqual(0, damaged.returncode, damaged.stdout)
+            self.assertIn("shard south: ", damaged.stderr)
+            self.assertRegex(damaged.stdout, r"(?s)Shard north\n.*Shard south\n")
+        finally:
+            sql("UPDATE weft_shard_south.audit SET detail = left(detail, -1) WHERE sequence = 1")
 
     def test_6_a_collector_that_asks_the_wrong_shard_goes_to_the_right_one(self):
         sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
@@ -193,8 +263,11 @@ class TwoShards(unittest.TestCase):
             return [each["state"] for each in weftd.client.json("/api/v1/collectors").get("collectors", []) if each["host"] == "south-1"]
 
         wait_until(lambda: state(self.south) == ["CONNECTED"], 30, why=lambda: f"{collector.log()}\n{self.south.log()}")
-        self.assertEqual([], state(self.north))
         self.assertIn("belongs to shard south", collector.log())
+        for weftd in (self.north, self.south):
+            listed = [each for each in weftd.client.json("/api/v1/collectors")["collectors"] if each["host"] == "south-1"]
+            self.assertEqual(["south"], [each["shard"] for each in listed], "in the shard that it reports to, and nowhere else")
+            self.assertRegex(weftctl(weftd, "collectors", "south-1").stdout, r"south-1 +CONNECTED .* south ")
         found = self.north.client.json("/api/v1/nodes/south-1/health")
         self.assertEqual("south-1", found["node"])
 
@@ -219,6 +292,17 @@ class TwoShards(unittest.TestCase):
                 self.assertEqual(503, refused.exception.status, path)
                 self.assertIn("south", str(refused.exception), path)
             self.assertEqual(["south"], self.north.client.json(f"/api/v1/nodes/{self.name(2)}/health")["missingShards"])
+            for path in ("nodes", "ports", "links", "collectors"):
+                self.assertEqual(["south"], self.north.client.json(f"/api/v1/{path}")["missingShards"], path)
+            for words in (("nodes",), ("links",), ("ports", self.name(2)), ("audit",)):
+                self.assertIn("shard south does not answer", weftctl(self.north, *words).stderr, words)
+            with self.assertRaises(Answer) as refused:
+                self.north.client.json("/api/v1/map/state?shard=south")
+            self.assertEqual(503, refused.exception.status)
+            self.assertIn("shard south does not answer", str(refused.exception))
+            refused = weftctl(self.north, "drain", self.name(14), "--reason", "a test", "--who", "ann")
+            self.assertNotEqual(0, refused.returncode)
+            self.assertIn("no answer from south", refused.stderr)
         finally:
             os.killpg(self.south.process.pid, signal.SIGCONT)
         self.wait_answers(self.north, {"north": True, "south": True})

@@ -46,6 +46,7 @@ const verbs = {
   },
   click: ({at: what}) => at(what).click(),
   tap: ({at: what}) => at(what).tap(),
+  choose: ({at: what, option}) => at(what).selectOption(option),
   fill: ({at: what, text}) => at(what).fill(text),
   press: ({key}) => page.keyboard.press(key),
   type: ({text}) => page.keyboard.type(text),

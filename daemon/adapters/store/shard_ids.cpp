@@ -25,7 +25,7 @@ Result<Site> find_site(const PostgresAddress& address) {
   look.query("weft_site.shard");
   bool is_there = false;
   while (look.next()) is_there = look.integer(0) == 1;
-  Site site = is_there ? read_site(database) : Site();
+  Site site = is_there ? read_site(database, "") : Site();
   if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return site;
 }

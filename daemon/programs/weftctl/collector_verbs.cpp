@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
@@ -26,7 +27,8 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
       session.client.all_pages(session.client.telemetry, &v1::TelemetryService::Stub::ListCollectors, request);
   for (const std::string& host : hosts)
     if (std::ranges::find(answer.collectors(), host, &v1::Collector::host) == answer.collectors().end())
-      throw Failure(Exit::kBadNews, "no collector reports for " + host);
+      throw Failure(Exit::kBadNews, "no collector reports for " + host +
+                                        (answer.missing_shards().empty() ? "" : " in the shards that answer"));
   const bool good = std::ranges::all_of(
       answer.collectors(), [](const v1::Collector& one) { return one.state() == v1::Collector::CONNECTED; });
   const Exit exit = good ? Exit::kGood : Exit::kBadNews;
@@ -35,18 +37,25 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
     return exit;
   }
   if (answer.collectors().empty()) {
-    session.out << "No collectors.\n";
+    session.out << (answer.missing_shards().empty() ? "No collectors.\n"
+                                                    : "No collectors in the shards that answer.\n");
     return exit;
   }
-  Table table({"HOST", judged("STATE"), age("LAST SEEN"), spare("VERSION"), spare(rate("BATCHES")), number("LATE"),
-               number("LOST"), spare(rate("CLOCK")), spare("JOBS"), story("SOURCES")});
+  std::vector<Column> columns({"HOST", judged("STATE"), age("LAST SEEN"), spare("VERSION"), spare(rate("BATCHES")),
+                               number("LATE"), number("LOST"), spare(rate("CLOCK")), spare("JOBS"), story("SOURCES")});
+  const bool shards = has_shards(answer.collectors());
+  if (shards) columns.insert(columns.end() - 1, "SHARD");
+  Table table(std::move(columns));
   for (const v1::Collector& one : answer.collectors()) {
     std::string jobs;
     for (const std::string& job : one.jobs()) jobs += (jobs.empty() ? "" : " ") + job;
-    table.add({one.host(), v1::Collector::State_Name(one.state()), age_text(one.has_heard(), one.heard(), session.now),
-               one.version().empty() ? "-" : one.version(), std::to_string(one.batches()),
-               std::to_string(one.late_batches()), std::to_string(one.lost_batches()),
-               seconds_text(one.clock_offset_seconds()), jobs.empty() ? "-" : jobs, sources_text(one)});
+    std::vector<std::string> cells(
+        {one.host(), v1::Collector::State_Name(one.state()), age_text(one.has_heard(), one.heard(), session.now),
+         one.version().empty() ? "-" : one.version(), std::to_string(one.batches()), std::to_string(one.late_batches()),
+         std::to_string(one.lost_batches()), seconds_text(one.clock_offset_seconds()), jobs.empty() ? "-" : jobs,
+         sources_text(one)});
+    if (shards) cells.insert(cells.end() - 1, one.shard());
+    table.add(std::move(cells));
   }
   table.print(session.sheet());
   return exit;

@@ -82,12 +82,19 @@ v1::Topology whole_topology(const Session& session, const std::string& fabric) {
 }
 
 void print_counters(const Session& session, const v1::ListPortsResponse& ports) {
-  Table table({key("NODE"), number_key("PORT"), key("COUNTER"), number("VALUE"), "UNIT"});
+  std::vector<Column> columns{key("NODE"), number_key("PORT"), key("COUNTER"), number("VALUE"), "UNIT"};
+  const bool shards = has_shards(ports.ports());
+  if (shards) columns.push_back(key("SHARD"));
+  Table table(std::move(columns));
   for (const v1::Port& port : ports.ports())
-    for (const v1::Counter& counter : port.counters())
-      table.add({port.node(), port_text(port),
-                 counter.name() + (counter.has_instance() ? "[" + std::to_string(counter.instance()) + "]" : ""),
-                 (counter.saturated() ? ">= " : "") + std::to_string(counter.value()), counter.unit()});
+    for (const v1::Counter& counter : port.counters()) {
+      std::vector<std::string> cells{
+          port.node(), port_text(port),
+          counter.name() + (counter.has_instance() ? "[" + std::to_string(counter.instance()) + "]" : ""),
+          (counter.saturated() ? ">= " : "") + std::to_string(counter.value()), counter.unit()};
+      if (shards) cells.push_back(port.shard());
+      table.add(std::move(cells));
+    }
   table.print(session.sheet());
 }
 
@@ -129,18 +136,21 @@ v1::ListPortsResponse ports_of(const Session& session, const std::string& fabric
   v1::ListPortsResponse found;
   for (const v1::Port& port : all.ports())
     if (port_text(port) == wanted.port || std::to_string(port.port()) == wanted.port) *found.add_ports() = port;
+  *found.mutable_missing_shards() = all.missing_shards();
   if (found.ports().empty()) throw Failure(Exit::kBadNews, wanted.node + " has no port " + wanted.port);
   return found;
 }
 
 void keep_links_of(const v1::ListPortsResponse& ports, v1::ListLinksResponse& links) {
-  std::set<std::tuple<std::string, std::string, std::uint32_t>> ends;
-  for (const v1::Port& port : ports.ports()) ends.emplace(port.fabric(), port.node_guid(), port.port());
+  // Two shards of a site may have fabrics of the same name.
+  std::set<std::tuple<std::string, std::string, std::string, std::uint32_t>> ends;
+  for (const v1::Port& port : ports.ports()) ends.emplace(port.shard(), port.fabric(), port.node_guid(), port.port());
   v1::ListLinksResponse kept;
   for (const v1::Link& link : links.links())
-    if (ends.contains({link.fabric(), link.a().node_guid(), link.a().port()}) ||
-        (link.has_b() && ends.contains({link.fabric(), link.b().node_guid(), link.b().port()})))
+    if (ends.contains({link.shard(), link.fabric(), link.a().node_guid(), link.a().port()}) ||
+        (link.has_b() && ends.contains({link.shard(), link.fabric(), link.b().node_guid(), link.b().port()})))
       *kept.add_links() = link;
+  *kept.mutable_missing_shards() = links.missing_shards();
   links = std::move(kept);
 }
 
@@ -257,12 +267,14 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
   }
   // Only a fabric that has pods has a column for them.
   const bool pods = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return !node.pod().empty(); });
+  const bool shards = has_shards(nodes.nodes());
   std::vector<Column> columns{key("NODE"), "TYPE", spare("GUID"), spare(number("PORTS")), spare(number("TIER"))};
   if (pods) columns.push_back(spare("POD"));
   columns.insert(columns.end(), {spare("FABRIC"), judged("ANSWERS")});
   // Only where Weft drained a host.
   const bool holds = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return node.has_hold(); });
   if (holds) columns.emplace_back("DRAINED BY");
+  if (shards) columns.push_back(key("SHARD"));
   Table table(std::move(columns));
   for (const v1::Node& node : nodes.nodes()) {
     std::vector<std::string> cells{node.name(), type_text(node.type()), node.guid(), std::to_string(node.port_count()),
@@ -271,6 +283,7 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
     cells.push_back(node.fabric());
     cells.emplace_back(node.unread() ? "not read" : node.reachable() ? "yes" : "no");
     if (holds) cells.push_back(hold_text(node.hold()));
+    if (shards) cells.push_back(node.shard());
     table.add(std::move(cells));
   }
   table.print(session.sheet());
@@ -287,17 +300,29 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
     print_counters(session, ports);
     return Exit::kGood;
   }
-  Table table({key("NODE"), number_key("PORT"), judged("STATE"), spare("LINK"), spare(rate("SENDS")),
-               spare(rate("RECEIVES")), spare(rate("BUSY")), rate("STALLED"), number("ERRORS"), "PEER"});
+  std::vector<Column> columns{key("NODE"),          number_key("PORT"),
+                              judged("STATE"),      spare("LINK"),
+                              spare(rate("SENDS")), spare(rate("RECEIVES")),
+                              spare(rate("BUSY")),  rate("STALLED"),
+                              number("ERRORS"),     "PEER"};
+  const bool shards = has_shards(ports.ports());
+  if (shards) columns.push_back(key("SHARD"));
+  Table table(std::move(columns));
   for (const v1::Port& port : ports.ports()) {
     const v1::PortRates& rates = port.rates();
-    table.add({port.node(), port_text(port), state_text(port),
-               link_text(port.width(), port.speed(), port.rate_bits_per_second()),
-               rates.has_transmit_bits_per_second() ? rate_text(rates.transmit_bits_per_second()) : "-",
-               rates.has_receive_bits_per_second() ? rate_text(rates.receive_bits_per_second()) : "-",
-               rates.has_utilization_ratio() ? percent_text(rates.utilization_ratio()) : "-",
-               rates.has_stall_ratio() ? percent_text(rates.stall_ratio()) : "-", errors_text(port),
-               port.has_peer() ? end_text(port.peer()) : "-"});
+    std::vector<std::string> cells{
+        port.node(),
+        port_text(port),
+        state_text(port),
+        link_text(port.width(), port.speed(), port.rate_bits_per_second()),
+        rates.has_transmit_bits_per_second() ? rate_text(rates.transmit_bits_per_second()) : "-",
+        rates.has_receive_bits_per_second() ? rate_text(rates.receive_bits_per_second()) : "-",
+        rates.has_utilization_ratio() ? percent_text(rates.utilization_ratio()) : "-",
+        rates.has_stall_ratio() ? percent_text(rates.stall_ratio()) : "-",
+        errors_text(port),
+        port.has_peer() ? end_text(port.peer()) : "-"};
+    if (shards) cells.push_back(port.shard());
+    table.add(std::move(cells));
   }
   table.print(session.sheet());
   return Exit::kGood;
@@ -316,6 +341,7 @@ Exit show_links(const Session& session, const std::string& fabric, const std::st
       unread += link.state_unknown();
       if (!link.up() && !link.state_unknown()) *down.add_links() = link;
     }
+    *down.mutable_missing_shards() = links.missing_shards();
     links = std::move(down);
   }
   if (session.json) {
@@ -325,15 +351,24 @@ Exit show_links(const Session& session, const std::string& fabric, const std::st
   if (links.links().empty()) {
     session.out << (known == 0 ? "No links are known" : "No links are down");
     if (unread > 0) session.out << "; not read: " << unread;
-    session.out << ".\n";
+    session.out << (links.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");
     return Exit::kGood;
   }
-  Table table(
-      {key("ONE END"), key("OTHER END"), judged("STATE"), spare("LINK"), spare(number("RATE")), spare("FABRIC")});
-  for (const v1::Link& link : links.links())
-    table.add({end_text(link.a()), link.has_b() ? end_text(link.b()) : "not known", state_text(link),
-               link_text(link.width(), link.speed(), 0), link_text({}, {}, link.rate_bits_per_second()),
-               link.fabric()});
+  std::vector<Column> columns{key("ONE END"), key("OTHER END"),      judged("STATE"),
+                              spare("LINK"),  spare(number("RATE")), spare("FABRIC")};
+  const bool shards = has_shards(links.links());
+  if (shards) columns.push_back(key("SHARD"));
+  Table table(std::move(columns));
+  for (const v1::Link& link : links.links()) {
+    std::vector<std::string> cells{end_text(link.a()),
+                                   link.has_b() ? end_text(link.b()) : "not known",
+                                   state_text(link),
+                                   link_text(link.width(), link.speed(), 0),
+                                   link_text({}, {}, link.rate_bits_per_second()),
+                                   link.fabric()};
+    if (shards) cells.push_back(link.shard());
+    table.add(std::move(cells));
+  }
   table.print(session.sheet());
   return Exit::kGood;
 }

@@ -2,6 +2,7 @@
 #pragma once
 // What ports and rates of links are called in a terminal.
 
+#include <algorithm>
 #include <string>
 
 #include "weft/v1/fabric.pb.h"
@@ -14,5 +15,11 @@ std::string end_text(const v1::PortReference& end);
 std::string port_text(const v1::Port& port);
 /// "4X NDR", on Ethernet "400 Gb/s"; "-" where nothing is known.
 std::string link_text(const std::string& width, const std::string& speed, double bits_per_second);
+
+/// Whether any entry of a list says of which shard of a site it is: then its table has a column for that.
+template <typename List>
+bool has_shards(const List& list) {
+  return std::ranges::any_of(list, [](const auto& entry) { return !entry.shard().empty(); });
+}
 
 }  // namespace weft::ctl

@@ -99,6 +99,7 @@ Exit show_path(const Session& session, const std::string& fabric, const std::str
   bool first = true;
   for (const v1::Path& path : answer.paths()) {
     if (!std::exchange(first, false)) session.out << '\n';
+    if (!path.shard().empty()) session.out << "Shard " << printable(path.shard()) << ": ";
     // LIDs are InfiniBand's.
     (path.to_lid() != 0 ? print_routed : print_equal_cost)(session, path);
   }

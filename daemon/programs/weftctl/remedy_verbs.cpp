@@ -111,6 +111,74 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
   return follow(session, session.client.change(session.client.remedies, method, request), wish.wait);
 }
 
+/// The newest lines of one shard's audit trail, or of weftd's own.
+struct Trail {
+  std::string shard{};              ///< empty: weftd is no part of a site
+  v1::ListAuditResponse read{};     ///< what is shown, ascending, and the token of what is older
+  std::uint64_t checked = 0;        ///< lines whose hashes match
+  std::optional<Failure> damage{};  ///< why older lines could not be read
+};
+
+Trail read_trail(const Session& session, std::uint32_t limit, const std::string& shard) {
+  // Pages come newest first, each ascending. weftd checks the hashes of what it gives: older lines than those that are
+  // shown are read for that alone.
+  Trail trail{.shard = shard};
+  std::vector<v1::ListAuditResponse> pages;
+  std::uint64_t left = limit == 0 ? UINT64_MAX : limit;
+  std::uint64_t longest = 1000;
+  std::string older;
+  v1::ListAuditRequest request;
+  request.set_shard(shard);
+  do {
+    request.set_page_size(static_cast<std::int32_t>(left > 0 ? std::min(left, longest) : longest));
+    v1::ListAuditResponse page;
+    try {
+      page = session.client.call(session.client.remedies, &Stub::ListAudit, request);
+      trail.damage.reset();
+    } catch (const Failure& failure) {
+      if (failure.exit != Exit::kBadNews) throw;
+      // A page with a bad record is not given at all: smaller ones lead up to that record.
+      trail.damage = failure;
+      if (request.page_size() == 1) break;
+      longest = static_cast<std::uint64_t>(request.page_size()) / 2;
+      continue;
+    }
+    const auto size = static_cast<std::uint64_t>(page.records_size());
+    trail.checked += size;
+    request.set_page_token(page.next_page_token());
+    if (!page.missing_shards().empty()) *trail.read.mutable_missing_shards() = page.missing_shards();
+    if (left == 0) continue;
+    left -= std::min(left, size);
+    older = page.next_page_token();
+    pages.push_back(std::move(page));
+  } while (trail.damage || !request.page_token().empty());
+  for (auto page = pages.rbegin(); page != pages.rend(); ++page)
+    trail.read.mutable_records()->MergeFrom(page->records());
+  trail.read.set_next_page_token(older);
+  return trail;
+}
+
+void print_trail(const Session& session, const Trail& trail) {
+  const bool is_missing = !trail.read.missing_shards().empty();
+  if (trail.read.records().empty()) {
+    if (!trail.damage) session.out << (is_missing ? "It does not answer.\n" : "The audit trail is empty.\n");
+    return;
+  }
+  Table table({number("LINE"), "TIME", "USER", "ACTION", spare("PLAN"), spare("INCIDENT"), story("DETAIL")});
+  for (const v1::AuditRecord& record : trail.read.records())
+    table.add({std::to_string(record.sequence()), record.has_at() ? time_text(record.at()) : "-", or_dash(record.who()),
+               or_dash(record.what()), or_dash(record.plan_id()), or_dash(record.incident_id()),
+               or_dash(record.detail())});
+  table.print(session.sheet());
+  if (trail.damage || is_missing) {
+    const std::uint64_t last = trail.read.records().rbegin()->sequence();
+    session.out << "The hashes of the lines " << last - trail.checked + 1 << " to " << last << " match."
+                << (is_missing ? " It does not answer any more: older ones were not checked.\n" : "\n");
+  } else {
+    session.out << "The hashes of all " << trail.checked << " lines match.\n";
+  }
+}
+
 }  // namespace
 
 Exit show_plan(const Session& session, const std::string& id) {
@@ -206,63 +274,31 @@ Exit reset_breaker(const Session& session, const std::string& reason, const std:
 }
 
 Exit show_audit(const Session& session, std::uint32_t limit) {
-  // Pages come newest first, each ascending. weftd checks the hashes of what it gives: older lines than those that are
-  // shown are read for that alone.
-  std::vector<v1::ListAuditResponse> pages;
-  std::uint64_t left = limit == 0 ? UINT64_MAX : limit;
-  std::uint64_t checked = 0;
-  std::uint64_t longest = 1000;
-  std::string older;
-  std::optional<Failure> damage;
-  v1::ListAuditRequest request;
-  do {
-    request.set_page_size(static_cast<std::int32_t>(left > 0 ? std::min(left, longest) : longest));
-    v1::ListAuditResponse page;
-    try {
-      page = session.client.call(session.client.remedies, &Stub::ListAudit, request);
-      damage.reset();
-    } catch (const Failure& failure) {
-      if (failure.exit != Exit::kBadNews) throw;
-      // A page with a bad record is not given at all: smaller ones lead up to that record.
-      damage = failure;
-      if (request.page_size() == 1) break;
-      longest = static_cast<std::uint64_t>(request.page_size()) / 2;
-      continue;
-    }
-    const auto size = static_cast<std::uint64_t>(page.records_size());
-    checked += size;
-    request.set_page_token(page.next_page_token());
-    if (left == 0) continue;
-    left -= std::min(left, size);
-    older = page.next_page_token();
-    pages.push_back(std::move(page));
-  } while (damage || !request.page_token().empty());
-  v1::ListAuditResponse trail;
-  for (auto page = pages.rbegin(); page != pages.rend(); ++page) trail.mutable_records()->MergeFrom(page->records());
-  trail.set_next_page_token(older);
+  const auto status =
+      session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
+  std::vector<Trail> trails;
+  if (status.shards().empty()) trails.push_back(read_trail(session, limit, ""));
+  for (const v1::Status::Shard& shard : status.shards()) trails.push_back(read_trail(session, limit, shard.name()));
+
   if (session.json) {
-    session.out << json_text(trail, false) << '\n';
-    if (damage) throw Failure(*damage);
-    return Exit::kGood;
+    v1::ListAuditResponse all;
+    for (const Trail& trail : trails) all.MergeFrom(trail.read);
+    // A token goes on in one trail.
+    if (trails.size() > 1) all.clear_next_page_token();
+    session.out << json_text(all, false) << '\n';
   }
-  if (trail.records().empty()) {
-    if (damage) throw Failure(Exit::kBadNews, damage->what() + std::string(kDamagedTrail));
-    session.out << "The audit trail is empty.\n";
-    return Exit::kGood;
+  std::string damages;
+  bool is_whole = true;
+  for (const Trail& trail : trails) {
+    if (!session.json && !trail.shard.empty())
+      session.out << (&trail == &trails.front() ? "" : "\n") << "Shard " << printable(trail.shard) << '\n';
+    if (!session.json) print_trail(session, trail);
+    if (trail.damage) damages += (damages.empty() ? "" : "; ") + std::string(trail.damage->what());
+    is_whole = is_whole && trail.read.missing_shards().empty();
   }
-  Table table({number("LINE"), "TIME", "USER", "ACTION", spare("PLAN"), spare("INCIDENT"), story("DETAIL")});
-  for (const v1::AuditRecord& record : trail.records())
-    table.add({std::to_string(record.sequence()), record.has_at() ? time_text(record.at()) : "-", or_dash(record.who()),
-               or_dash(record.what()), or_dash(record.plan_id()), or_dash(record.incident_id()),
-               or_dash(record.detail())});
-  table.print(session.sheet());
-  if (damage) {
-    const std::uint64_t last = trail.records().rbegin()->sequence();
-    session.out << "The hashes of the lines " << last - checked + 1 << " to " << last << " match.\n" << std::flush;
-    throw Failure(Exit::kBadNews, damage->what() + std::string(kDamagedTrail));
-  }
-  session.out << "The hashes of all " << checked << " lines match.\n";
-  return Exit::kGood;
+  session.out << std::flush;
+  if (!damages.empty()) throw Failure(Exit::kBadNews, damages + (session.json ? "" : kDamagedTrail));
+  return is_whole ? Exit::kGood : Exit::kBadNews;
 }
 
 }  // namespace weft::ctl

@@ -4,7 +4,8 @@
 import {useEffect, useState} from 'preact/hooks';
 import {token} from './api';
 import {IncidentList, IncidentView} from './incident_views';
-import {giveToken, useLive, type Picture} from './live';
+import {giveToken, ownShard, shardShown, showShard, useLive, useMapOf, type Picture} from './live';
+import type {FabricMap, MapState} from './types';
 import {MapView} from './map_view';
 import {NodeView, PortView} from './node_views';
 import {isOver, PlanList, PlanView} from './plan_views';
@@ -69,7 +70,7 @@ function Who() {
 
 /** Says so when the server is lost, or when the server itself sees nothing fresh. */
 function Notices() {
-  const {lost, heardAt, state, refused} = useLive();
+  const {lost, heardAt, state, refused, missing} = useLive();
   useClock();
   const age = (performance.now() - heardAt) / 1000;
   const blind = state?.fabrics.filter((fabric) => !fabric.watching) ?? [];
@@ -85,21 +86,68 @@ function Notices() {
       {!lost && blind.map((fabric) => (
         <p key={fabric.fabric} class="notice"><b>{fabric.fabric} is not monitored:</b> {fabric.status}</p>
       ))}
+      {!lost && missing.map((shard) => (
+        <p key={shard} class="notice"><b>Shard {shard} does not answer:</b> what it owns is not shown.</p>
+      ))}
       {!lost && state?.leads === false && <p class="notice">{state.role}</p>}
       {!lost && state && !state.storeOk && <p class="notice"><b>History is not being stored:</b> {state.storeStatus}</p>}
     </div>
   );
 }
 
-function Maps({selected, port}: {selected: string; port: number}) {
-  const {map, state} = useLive();
+interface Selected {
+  selected: string;
+  port: number;
+  /** The shard that it is of; empty: not known. */
+  shard: string;
+}
+
+function ChooseShard() {
+  const {shards} = useLive();
+  if (shards.length < 2) return null;
+  return (
+    <label class="which">Shard{' '}
+      <select value={shardShown()} onChange={(event) => { showShard(event.currentTarget.value); go('#/'); }}>
+        {shards.map((each) => <option key={each.name} value={each.name}>{each.name}{each.answers ? '' : ' (does not answer)'}</option>)}
+      </select>
+    </label>
+  );
+}
+
+function Maps(what: Selected) {
+  const {shard, map, state} = useLive();
+  useEffect(() => { if (what.shard) showShard(what.shard); }, [what.shard, what.selected]);
+  return (
+    <>
+      <ChooseShard />
+      {shard && shard !== ownShard() ? <MapOfShard key={shard} {...what} shard={shard} />
+             : <Fabrics map={map} state={state} {...what} />}
+    </>
+  );
+}
+
+/** Of another shard. What it does not tell now is not drawn: nobody knows whether it is so still. */
+function MapOfShard({shard, ...what}: Selected) {
+  const {value, error} = useMapOf(shard);
+  if (!value) return <section class="map"><p class="muted empty" role="status">{error ? `Not shown: ${error.message}` : 'Loading …'}</p></section>;
+  return (
+    <>
+      {value.state.fabrics.filter((each) => !each.watching).map((each) => (
+        <p key={each.fabric} class="notice"><b>{each.fabric} is not monitored:</b> {each.status}</p>
+      ))}
+      <Fabrics map={value.map} state={value.state} {...what} />
+    </>
+  );
+}
+
+function Fabrics({map, state, selected, port}: {map?: FabricMap[]; state?: MapState; selected: string; port: number}) {
   const [chosen, setChosen] = useState('');
   const owner = map?.find((each) => each.guids.includes(selected));
   const shown = owner ?? map?.find((each) => each.fabric === chosen) ?? map?.[0];
   const how = state?.fabrics.find((each) => each.fabric === shown?.fabric);
   if (!shown || !how) return <section class="map"><p class="muted empty">{state ? 'No fabric is monitored yet.' : 'Loading …'}</p></section>;
   return (
-    <div class="maps">
+    <>
       {map && map.length > 1 && (
         <label class="which">Fabric{' '}
           <select value={shown.fabric} onChange={(event) => { setChosen(event.currentTarget.value); go('#/'); }}>
@@ -108,7 +156,7 @@ function Maps({selected, port}: {selected: string; port: number}) {
         </label>
       )}
       <MapView key={shown.fabric} map={shown} state={how} selected={selected} port={port} />
-    </div>
+    </>
   );
 }
 
@@ -125,12 +173,13 @@ function Side({route}: {route: Route}) {
 }
 
 /** What the reader looks at, to be shown in the drawing. */
-function selectedBy(route: Route, live: Picture): {selected: string; port: number} {
-  if (route.view === 'node' || route.view === 'port') return {selected: route.id, port: route.port};
-  const entity = route.view === 'incident' ? live.incidents?.find((each) => each.id === route.id)?.cause
-    : route.view === 'plan' ? live.plans?.find((each) => each.id === route.id)?.target : undefined;
+function selectedBy(route: Route, live: Picture): Selected {
+  if (route.view === 'node' || route.view === 'port') return {selected: route.id, port: route.port, shard: ''};
+  const incident = route.view === 'incident' ? live.incidents?.find((each) => each.id === route.id) : undefined;
+  const plan = route.view === 'plan' ? live.plans?.find((each) => each.id === route.id) : undefined;
+  const entity = incident?.cause ?? plan?.target;
   const hasPort = entity?.kind === 'LINK' || entity?.kind === 'PORT';
-  return {selected: entity?.nodeGuid ?? '', port: entity && hasPort ? entity.port : -1};
+  return {selected: entity?.nodeGuid ?? '', port: entity && hasPort ? entity.port : -1, shard: incident?.shard || plan?.shard || ''};
 }
 
 export function App() {
@@ -151,7 +200,7 @@ export function App() {
       </header>
       <Notices />
       <main>
-        <Maps {...selectedBy(route, live)} />
+        <div class="maps"><Maps {...selectedBy(route, live)} /></div>
         <div class="side" id="content" tabIndex={-1}><Side route={route} /></div>
       </main>
     </div>

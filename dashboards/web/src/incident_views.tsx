@@ -73,7 +73,7 @@ function List({incidents, now}: {incidents: Incident[]; now: number}) {
 }
 
 export function IncidentList({withEnded}: {withEnded?: boolean}) {
-  const {incidents, state} = useLive();
+  const {incidents, state, missing} = useLive();
   const now = useClock();
   const ended = usePolled<Incident[]>(`ended-${!!withEnded}`, 10_000, async () =>
     withEnded ? (await get<{incidents: Incident[]}>('/api/v1/incidents?state=resolved')).incidents : []);
@@ -83,7 +83,8 @@ export function IncidentList({withEnded}: {withEnded?: boolean}) {
     <section aria-labelledby="open-incidents">
       <h2 id="open-incidents">Open incidents <span class="count">{incidents ? open.length : '…'}</span></h2>
       {incidents && !open.length &&
-        (state?.ready ? <p class="quiet">No open incidents.</p>
+        (missing.length ? <p class="muted">No open incidents in the shards that answer.</p>
+         : state?.ready ? <p class="quiet">No open incidents.</p>
                       : <p class="muted">No data yet: the first sweep is not complete.</p>)}
       <List incidents={open} now={now} />
       {withEnded && before.length > 0 && (
@@ -156,6 +157,7 @@ export function IncidentView({id}: {id: string}) {
       <Acknowledge incident={incident} />
       <Facts>
         <Fact name="Cause"><EntityLink entity={incident.cause} /> <span class="muted">confidence {percent(incident.confidence)}</span></Fact>
+        {incident.shard && <Fact name="Shard">{incident.shard}</Fact>}
         <Fact name="Since"><time dateTime={incident.opened}>{clock(incident.opened)}</time> <span class="muted">{since(incident.opened, now)} ago</span></Fact>
         {incident.resolved && <Fact name="Ended">{clock(incident.resolved)}</Fact>}
         <Fact name="Jobs">{incident.jobs.length ? incident.jobs.join(', ') : 'none known'}</Fact>

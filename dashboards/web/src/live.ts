@@ -2,9 +2,9 @@
 // What the page knows and how old it is. One question at a time, at most one a second; long answers are asked for less
 // often. A hidden page asks every ten seconds.
 
-import {useEffect, useState} from 'preact/hooks';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import {Failure, get, setToken, token} from './api';
-import type {FabricMap, Incident, MapState, Plan, Remedy, Role} from './types';
+import type {FabricMap, Incident, MapState, Plan, Remedy, Role, Shard} from './types';
 
 export interface Picture {
   map?: FabricMap[];
@@ -12,6 +12,12 @@ export interface Picture {
   incidents?: Incident[];
   plans?: Plan[];
   remedy?: Remedy;
+  /** Of the site; none where weftd is on its own. */
+  shards: Shard[];
+  /** The shard whose fabrics are drawn; empty: this weftd's own. */
+  shard: string;
+  /** Shards whose incidents are not known, because they did not answer. */
+  missing: string[];
   name: string;
   role: Role;
   /** Why there is nothing to see: a token is wanted, or the one given is not good enough. */
@@ -22,12 +28,29 @@ export interface Picture {
   lost: boolean;
 }
 
-export const picture: Picture = {name: '', role: 'viewer', refused: '', heardAt: 0, lost: false};
+export const picture: Picture = {shards: [], shard: '', missing: [], name: '', role: 'viewer', refused: '', heardAt: 0, lost: false};
 
 const listeners = new Set<() => void>();
 
 export function changed(): void {
   for (const listener of [...listeners]) listener();
+}
+
+/** This weftd's; empty where it is no part of a site. */
+export function ownShard(): string {
+  return picture.shards.find((each) => each.own)?.name ?? '';
+}
+
+/** The shard that is drawn. */
+export function shardShown(): string {
+  return picture.shard || ownShard();
+}
+
+/** Draws the fabrics of that shard. */
+export function showShard(name: string): void {
+  if (name === shardShown()) return;
+  picture.shard = name;
+  changed();
 }
 
 /** Draws the component anew whenever something was heard. */
@@ -60,20 +83,30 @@ function task(every: number, run: () => Promise<void>): Task {
   return added;
 }
 
+/** The map has all that the state speaks of. */
+function isKnown(map: FabricMap[] | undefined, state: MapState): map is FabricMap[] {
+  return !!map && state.fabrics.every((fabric) =>
+    !fabric.shape || map.some((each) => each.fabric === fabric.fabric && each.shape === fabric.shape));
+}
+
 async function readMap(): Promise<void> {
   picture.map = (await get<{fabrics: FabricMap[]}>('/api/v1/map')).fabrics;
 }
 
 task(3000, async () => {
   const state = await get<MapState>('/api/v1/map/state');
-  const known = (fabric: {fabric: string; shape?: string}) =>
-    !fabric.shape || picture.map?.some((map) => map.fabric === fabric.fabric && map.shape === fabric.shape);
-  if (!picture.map || !state.fabrics.every(known)) await readMap();
+  if (!isKnown(picture.map, state)) await readMap();
   picture.state = state;
 });
 
+task(12_000, async () => {
+  picture.shards = (await get<{shards: Shard[]}>('/api/v1/status')).shards;
+});
+
 task(2000, async () => {
-  picture.incidents = (await get<{incidents: Incident[]}>('/api/v1/incidents?state=open')).incidents;
+  const answer = await get<{incidents: Incident[]; missingShards?: string[]}>('/api/v1/incidents?state=open');
+  picture.incidents = answer.incidents;
+  picture.missing = answer.missingShards ?? [];
 });
 
 task(6000, async () => {
@@ -179,4 +212,17 @@ export function usePolled<T>(key: string, every: number, ask: () => Promise<T>):
     };
   }, [key]);
   return answer.key === key ? answer : {};
+}
+
+/** What another shard draws: asked of this weftd, which asks that shard. An error when it does not answer. */
+export function useMapOf(shard: string): {value?: {map: FabricMap[]; state: MapState}; error?: Failure} {
+  const map = useRef<FabricMap[]>();
+  return usePolled(`map-${shard}`, 3000, async () => {
+    const query = `?shard=${encodeURIComponent(shard)}`;
+    const state = await get<MapState>(`/api/v1/map/state${query}`);
+    let known = map.current;
+    if (!isKnown(known, state)) known = (await get<{fabrics: FabricMap[]}>(`/api/v1/map${query}`)).fabrics;
+    map.current = known;
+    return {map: known, state};
+  });
 }

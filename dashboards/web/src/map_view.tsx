@@ -8,7 +8,7 @@ import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {SHADES, shade, type Mode, type Shading} from './colours';
 import {endA, endB, isSwitch, linkAt, makeGraph, portOf} from './graph';
 import {makeLayout, type Layout} from './layout';
-import {useLive} from './live';
+import {shardShown, useLive} from './live';
 import {badLinks, paint, readPalette, type Scene, type View} from './paint';
 import {go, toNode, toPort} from './route';
 import type {FabricMap, FabricState, Incident} from './types';
@@ -223,7 +223,10 @@ interface Props {
 }
 
 export function MapView({map, state, selected, port}: Props) {
-  const {incidents = []} = useLive();
+  const {incidents: known} = useLive();
+  // Fabrics of two shards may have nodes of the same GUID.
+  const shard = shardShown();
+  const incidents = useMemo(() => (known ?? []).filter((each) => !each.shard || !shard || each.shard === shard), [known, shard]);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawing = useRef<Drawing>();
   const [mode, setMode] = useState<Mode>('state');

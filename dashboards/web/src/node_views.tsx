@@ -3,7 +3,7 @@
 
 import {useEffect, useState} from 'preact/hooks';
 import {get} from './api';
-import {picture, useLive, usePolled} from './live';
+import {ownShard, picture, shardShown, showShard, useLive, usePolled} from './live';
 import {inOrder} from './incident_views';
 import {Fact, Facts, SeverityMark, StateMark} from './parts';
 import {toIncident, toNode, toPlan, toPort} from './route';
@@ -11,8 +11,13 @@ import type {Health, Incident, Node, Port} from './types';
 import {bits, byName, clock, errorRate, grouped, kindName, linkWord, percent, plain, portName} from './words';
 
 function useNode(guid: string) {
-  return usePolled<Node | undefined>(`node-${guid}`, 3000, async () =>
-    (await get<{nodes: Node[]}>(`/api/v1/nodes/${encodeURIComponent(guid)}`)).nodes[0]);
+  const polled = usePolled<Node[]>(`node-${guid}`, 3000, async () =>
+    (await get<{nodes: Node[]}>(`/api/v1/nodes/${encodeURIComponent(guid)}`)).nodes);
+  useLive();
+  // Of the shard that is drawn; where that one does not know it, the shard that does is drawn.
+  const node = polled.value?.find((each) => !each.shard || each.shard === shardShown()) ?? polled.value?.[0];
+  useEffect(() => { if (node?.shard) showShard(node.shard); }, [node?.shard]);
+  return {value: node, error: polled.error};
 }
 
 function touches(incident: Incident, guid: string, port?: number): boolean {
@@ -73,7 +78,7 @@ export function NodeView({guid}: {guid: string}) {
   const {value: node, error} = useNode(guid);
   const {value: health} = usePolled<Health>(`health-${guid}`, 5000, () => get<Health>(`/api/v1/nodes/${encodeURIComponent(guid)}/health`));
   if (!node) return <p class="muted">{error ? error.message : 'Loading …'}</p>;
-  const map = picture.map?.find((each) => each.fabric === node.fabric);
+  const map = shardShown() !== ownShard() ? undefined : picture.map?.find((each) => each.fabric === node.fabric);
   const siblings = (map?.guids ?? [])
     .map((each, index) => ({guid: each, name: map?.names[index] ?? '', host: map?.hosts[index]}))
     .filter((each) => each.host === node.host && each.guid !== node.guid && node.type === 'CHANNEL_ADAPTER')
@@ -82,7 +87,7 @@ export function NodeView({guid}: {guid: string}) {
   const cabled = ports.filter((port) => port.peer || port.state !== 'DOWN' || port.physicalState === 'DISABLED');
   return (
     <article aria-labelledby="node">
-      <p class="crumbs"><a href="#/">Fabric</a> / {node.fabric}</p>
+      <p class="crumbs"><a href="#/">Fabric</a> / {node.shard && `${node.shard} / `}{node.fabric}</p>
       <h2 id="node">{node.name}</h2>
       <p class="marks">
         <span class="mark neutral">{plain(node.type)}</span>

@@ -140,6 +140,7 @@ export function PlanView({id}: {id: string}) {
       <Facts>
         <Fact name="Target"><EntityLink entity={plan.target} /></Fact>
         {plan.incidentId && <Fact name="Incident"><a href={toIncident(plan.incidentId)}>{plan.incidentId}</a></Fact>}
+        {plan.shard && <Fact name="Shard">{plan.shard}</Fact>}
         <Fact name="Actuator">{plan.actuator || '–'}</Fact>
         <Fact name="Requested by">{plan.requestedBy || '–'}</Fact>
         {plan.approvedBy && <Fact name="Approved by">{plan.approvedBy}</Fact>}

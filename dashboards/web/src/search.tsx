@@ -2,8 +2,10 @@
 // One field for nodes, incidents and plans: "/" goes there, arrows choose, Enter opens.
 
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {useLive, type Picture} from './live';
+import {get} from './api';
+import {ownShard, showShard, useLive, type Picture} from './live';
 import {go, toIncident, toNode, toPlan} from './route';
+import type {Node} from './types';
 import {kindName, plain} from './words';
 
 interface Hit {
@@ -11,9 +13,63 @@ interface Hit {
   what: string;
   name: string;
   more: string;
+  /** Of a node: the shard to be drawn. */
+  shard?: string;
 }
 
 const MOST = 12;
+const TYPING_MS = 250;
+/** A page has nodes of three shards. */
+const MOST_PAGES = 8;
+
+/** Nodes of other shards, and the shards that did not answer. */
+interface Elsewhere {
+  text: string;
+  hits: Hit[];
+  missing: string[];
+}
+
+async function findElsewhere(text: string): Promise<Elsewhere> {
+  const found: Elsewhere = {text, hits: [], missing: []};
+  let token = '';
+  for (let page = 0; page < MOST_PAGES && found.hits.length < MOST; page++) {
+    const query = `contains=${encodeURIComponent(text)}&page_size=${MOST * 3}&page_token=${encodeURIComponent(token)}`;
+    const answer = await get<{nodes: Node[]; nextPageToken: string; missingShards: string[]}>(`/api/v1/nodes?${query}`);
+    for (const node of answer.nodes) {
+      if (node.shard === ownShard()) continue; // those are in the map
+      const what = node.type === 'SWITCH' ? 'switch' : 'adapter';
+      found.hits.push({href: toNode(node.guid), what: `${node.shard} ${what}`, name: node.name, more: node.guid, shard: node.shard});
+    }
+    found.missing.push(...answer.missingShards);
+    token = answer.nextPageToken;
+    if (!token) break;
+  }
+  return found;
+}
+
+/** Asked when nobody typed for a moment, and only where weftd is one of several. */
+function useElsewhere(text: string, open: boolean): Elsewhere {
+  const {shards} = useLive();
+  const [found, setFound] = useState<Elsewhere>({text: '', hits: [], missing: []});
+  const asked = open && shards.length > 1 ? text.trim() : '';
+  useEffect(() => {
+    if (!asked) return undefined;
+    let wanted = true;
+    const timer = setTimeout(async () => {
+      try {
+        const answer = await findElsewhere(asked);
+        if (wanted) setFound(answer);
+      } catch {
+        // What is lost or not allowed as a whole, the page says.
+      }
+    }, TYPING_MS);
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [asked]);
+  return found.text === asked ? found : {text: '', hits: [], missing: []};
+}
 
 export function find(picture: Picture, text: string): Hit[] {
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
@@ -34,7 +90,7 @@ export function find(picture: Picture, text: string): Hit[] {
   for (const map of picture.map ?? []) {
     for (let node = 0; node < map.guids.length && hits.length < MOST * 2; node++) {
       if (map.types[node] === 'A' || !fits(map.names[node], map.guids[node], map.hosts[node])) continue;
-      hits.push({href: toNode(map.guids[node]), what: map.types[node] === 'S' ? 'switch' : 'adapter', name: map.names[node], more: map.guids[node]});
+      hits.push({href: toNode(map.guids[node]), what: map.types[node] === 'S' ? 'switch' : 'adapter', name: map.names[node], more: map.guids[node], shard: ownShard()});
     }
   }
   return hits.slice(0, MOST);
@@ -46,7 +102,9 @@ export function Search() {
   const [text, setText] = useState('');
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(0);
-  const hits = useMemo(() => (open ? find(picture, text) : []), [text, open, picture.map, picture.incidents, picture.plans]);
+  const near = useMemo(() => (open ? find(picture, text) : []), [text, open, picture.map, picture.incidents, picture.plans]);
+  const far = useElsewhere(text, open);
+  const hits = [...near, ...far.hits].slice(0, MOST);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
@@ -61,6 +119,7 @@ export function Search() {
   }, []);
   const choose = (hit?: Hit) => {
     if (!hit) return;
+    if (hit.shard) showShard(hit.shard);
     go(hit.href);
     setText('');
     setOpen(false);
@@ -86,12 +145,13 @@ export function Search() {
       {shown && (
         <ul id="hits" role="listbox" aria-label="Found">
           {hits.map((hit, index) => (
-            <li key={hit.href} id={`hit-${index}`} role="option" aria-selected={index === at}
+            <li key={`${hit.shard ?? ''} ${hit.href}`} id={`hit-${index}`} role="option" aria-selected={index === at}
               onPointerDown={(event) => event.preventDefault()} onClick={() => choose(hit)}>
               <span class="muted">{hit.what}</span> <b>{hit.name}</b> <span class="muted more">{hit.more}</span>
             </li>
           ))}
           {!hits.length && <li role="option" aria-selected={false} class="muted">No match</li>}
+          {far.missing.map((shard) => <li key={shard} role="option" aria-selected={false} aria-disabled class="muted">shard {shard} does not answer</li>)}
         </ul>
       )}
     </div>

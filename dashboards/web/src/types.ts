@@ -60,6 +60,7 @@ export interface Incident {
   worstSeverity: Severity;
   headline: string;
   timeline: TimelineEntry[];
+  shard: string;
 }
 
 export interface Plan {
@@ -88,6 +89,7 @@ export interface Plan {
   unresolved: boolean;
   outcome: string;
   refused: boolean;
+  shard: string;
 }
 
 export interface PortReference {
@@ -137,6 +139,7 @@ export interface Node {
   reachable: boolean;
   fabric: string;
   ports: Port[];
+  shard: string;
 }
 
 export interface Health {
@@ -154,7 +157,7 @@ export interface Remedy {
   breakerReason: string;
 }
 
-/** Of /api/v1/map: what there is. Arrays by position; see api/http/fabric_map.hpp. */
+/** Of /api/v1/map: what there is. Arrays by position; see api/convert/fabric_map.hpp. */
 export interface FabricMap {
   fabric: string;
   epoch: string;
@@ -187,6 +190,14 @@ export interface MapState {
   leads?: boolean; // where two weftd share a database
   role?: string;
   fabrics: FabricState[];
+}
+
+/** One weftd, or pair, of a site. */
+export interface Shard {
+  name: string;
+  own: boolean;
+  answers: boolean;
+  trouble: string;
 }
 
 export type Role = 'viewer' | 'operator' | 'admin';

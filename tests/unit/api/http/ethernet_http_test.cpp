@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/http/fabric_map.hpp"
+#include "api/convert/fabric_map.hpp"
 #include "api/http/router.hpp"
 #include "api/publication/publication.hpp"
 #include "tests/fakes/ethernet_fabric.hpp"
@@ -50,7 +50,7 @@ class EthernetPages : public ::testing::Test {
 };
 
 TEST_F(EthernetPages, TheMapHasInterfacesAsAdaptersOfTheirHosts) {
-  const json map = json::parse(fabric_map(*snapshot).body)["fabrics"][0];
+  const json map = json::parse(fabric_map(*snapshot))["fabrics"][0];
   const auto at = [&](const char* name) {
     const auto names = map["names"].get<std::vector<std::string>>();
     return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
@@ -59,7 +59,7 @@ TEST_F(EthernetPages, TheMapHasInterfacesAsAdaptersOfTheirHosts) {
   EXPECT_EQ(map["hosts"][at("gpu-01 eth2")], "gpu-01");
   EXPECT_EQ(map["types"].get<std::string>()[at("gpu-01 eth2")], 'C');
   EXPECT_EQ(map["types"].get<std::string>()[at("spine02")], 'S');
-  const json state = json::parse(fabric_map_state(*snapshot, kNow).body)["fabrics"][0];
+  const json state = json::parse(fabric_map_state(*snapshot, kNow))["fabrics"][0];
   // leaf01's three cables, then what spines have to leaf02, then leaf02's host.
   EXPECT_EQ(state["links"], "uudnnu") << "what nobody reads is neither up nor down";
 }

@@ -8,7 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "api/http/fabric_map.hpp"
+#include "api/convert/fabric_map.hpp"
 #include "api/http/files.hpp"
 #include "api/publication/publication.hpp"
 #include "tests/unit/api/small_fabric.hpp"
@@ -127,7 +127,7 @@ TEST(FabricMap, NamesWhatThereIsByPosition) {
   SmallFabric fabric(2);
   fabric.nodes[1].name = "a \"b\"\\\n\xff";
   const auto snapshot = make_snapshot(1, {fabric.build()}, {}, {});
-  const json map = json::parse(fabric_map(*snapshot).body)["fabrics"][0];
+  const json map = json::parse(fabric_map(*snapshot))["fabrics"][0];
   EXPECT_EQ(map["fabric"], "ib0");
   EXPECT_EQ(map["types"], "SCC");
   EXPECT_EQ(map["names"][1], "a \"b\"\\\n\xEF\xBF\xBD");
@@ -163,7 +163,7 @@ TEST(FabricMap, OneLetterTellsHowEachIs) {
       1, {fabric.build()}, {},
       {make_health("host-1", 0x101, HealthVerdict::kHealthy), make_health("host-2", 0x102, HealthVerdict::kUnhealthy),
        make_health("leaf-1", kLeaf, HealthVerdict::kDegraded)});
-  const json state = json::parse(fabric_map_state(*snapshot, now).body)["fabrics"][0];
+  const json state = json::parse(fabric_map_state(*snapshot, now))["fabrics"][0];
   EXPECT_EQ(state["nodes"], "dhbux");
   EXPECT_EQ(state["links"], "udsu");
   EXPECT_EQ(state["stall"], "g---");
@@ -184,15 +184,29 @@ TEST(FabricMap, DigitsKeepToTheirBounds) {
   EXPECT_EQ(error_digit(std::numeric_limits<double>::infinity()), 'U');
 }
 
+TEST_F(Page, AWeftdOnItsOwnDrawsNoOtherShard) {
+  EXPECT_EQ(route("/api/v1/map").status, 200U);
+  EXPECT_EQ(route("/api/v1/map?shard=south").status, 404U);
+  EXPECT_EQ(route("/api/v1/map/state?shard=south").status, 404U);
+  auto snapshot = std::make_shared<Snapshot>();
+  auto site = std::make_shared<Site>();
+  site->own = "south";
+  site->shards = {{"south", 1, "", 1, {}, {}, {}}};
+  snapshot->site = site;
+  publication.publish(snapshot);
+  EXPECT_EQ(route("/api/v1/map/state?shard=south").status, 200U);
+  EXPECT_EQ(route("/api/v1/map/state?shard=north").status, 404U);
+}
+
 TEST(FabricMap, BeforeTheFirstSweepThereIsNothing) {
-  EXPECT_EQ(fabric_map(Snapshot{}).body, "{\"fabrics\":[]}");
+  EXPECT_EQ(fabric_map(Snapshot{}), "{\"fabrics\":[]}");
   FabricView empty;
   empty.name = "ib0";
   empty.status = "waiting";
   Snapshot snapshot;
   snapshot.fabrics = {empty};
-  EXPECT_EQ(fabric_map(snapshot).body, "{\"fabrics\":[]}");
-  const json state = json::parse(fabric_map_state(snapshot, kNow).body);
+  EXPECT_EQ(fabric_map(snapshot), "{\"fabrics\":[]}");
+  const json state = json::parse(fabric_map_state(snapshot, kNow));
   EXPECT_EQ(state["ready"], false);
   EXPECT_EQ(state["fabrics"][0]["status"], "waiting");
   EXPECT_FALSE(state["fabrics"][0].contains("nodes"));

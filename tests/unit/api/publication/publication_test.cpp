@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <thread>
@@ -10,6 +11,7 @@
 
 #include "api/publication/age.hpp"
 #include "api/publication/derived.hpp"
+#include "api/publication/find_ports.hpp"
 #include "api/publication/utf8.hpp"
 #include "tests/unit/api/small_fabric.hpp"
 
@@ -143,6 +145,22 @@ TEST(Utf8, BadBytesAreReplaced) {
   EXPECT_EQ(valid_utf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD") << "a surrogate";
   EXPECT_EQ(valid_utf8("\xF0\x9F\x98\x80"), "\xF0\x9F\x98\x80");
   EXPECT_EQ(valid_utf8("\xC0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD") << "overlong";
+}
+
+TEST(NodeNamesIn, WhatMayBeANodeInTheNameOfAPortOrALink) {
+  const auto has = [](const std::string& text, const std::string& name) {
+    const auto names = node_names_in(text);
+    return std::ranges::find(names, name) != names.end();
+  };
+  for (const char* text : {"leaf-1", "leaf-1:7", "leaf-1 port 7", "leaf-1 port 7 - gpu-4 mlx5_0 port 1", "leaf-1 swp7",
+                           "leaf-1:swp7", "leaf-1 swp7 - gpu-4 eth2"})
+    EXPECT_TRUE(has(text, "leaf-1")) << text;
+  EXPECT_TRUE(has("MF0;leaf01:MQM9700/U1:7", "MF0;leaf01:MQM9700/U1")) << "names of switches have colons";
+  EXPECT_TRUE(has("pod 1 - leaf-1:7 - gpu-4:1", "pod 1 - leaf-1")) << "and dashes";
+  EXPECT_FALSE(has(":7", ""));
+  std::string long_text;
+  for (int i = 0; i < 1000; ++i) long_text += "a:1 - ";
+  EXPECT_LE(node_names_in(long_text).size(), 64U);
 }
 
 }  // namespace

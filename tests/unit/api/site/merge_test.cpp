@@ -142,5 +142,32 @@ TEST(MergeJob, AShardWithoutTheJobIsLeftOut) {
             ErrorCode::kNotFound);
 }
 
+TEST(MergePaths, ThoseOfEachShardAndNoMoreThanOneMayHave) {
+  v1::GetPathResponse a, b;
+  a.add_paths()->set_fabric("ib0");
+  for (int i = 0; i < 256; ++i) b.add_paths()->set_fabric("ib1");
+  b.set_paths_left_out(3);
+  const auto merged = merge_paths({{"a", a, false}, {"b", b, false}, missing<v1::GetPathResponse>("c")});
+  ASSERT_TRUE(merged);
+  ASSERT_EQ(merged->paths_size(), 256);
+  EXPECT_EQ(merged->paths(0).shard(), "a");
+  EXPECT_EQ(merged->paths(1).shard(), "b");
+  EXPECT_EQ(merged->paths_left_out(), 3U + 1U);
+  EXPECT_EQ(merged->missing_shards(0), "c");
+  v1::GetPathResponse long_ones;
+  for (int i = 0; i < 4; ++i) long_ones.add_paths()->set_description(std::string(1UL << 20, 'x'));
+  EXPECT_EQ(merge_paths({{"a", long_ones, false}})->paths_left_out(), 2U) << "a message has 4 MiB at most";
+}
+
+TEST(MergePaths, WithoutAnyTheShardThatKnowsBothEndsSaysWhy) {
+  const ShardAnswer<v1::GetPathResponse> knows{"b", fail(ErrorCode::kFailedPrecondition, "no table was read"), false};
+  EXPECT_EQ(merge_paths({unknown<v1::GetPathResponse>("a"), knows}).error().message, "no table was read");
+  const auto none = merge_paths({unknown<v1::GetPathResponse>("a"), unknown<v1::GetPathResponse>("b")});
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(none.error().message, "no shard has both ends: a: no node named x; b: no node named x");
+  const auto away = merge_paths({unknown<v1::GetPathResponse>("a"), missing<v1::GetPathResponse>("b")});
+  EXPECT_EQ(away.error().code, ErrorCode::kUnavailable);
+}
+
 }  // namespace
 }  // namespace weft::api

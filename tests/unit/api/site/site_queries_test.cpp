@@ -11,11 +11,9 @@
 #include <thread>
 #include <tuple>
 
-#include "api/grpc/server.hpp"
-#include "tests/unit/api/no_commands.hpp"
+#include "tests/unit/api/site/shard.hpp"
 #include "tests/unit/api/small_fabric.hpp"
 #include "tests/unit/api/small_plans.hpp"
-#include "tests/unit/api/telemetry_peers.hpp"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
 #include "weft/v1/incident.grpc.pb.h"
@@ -23,29 +21,6 @@
 
 namespace weft::api {
 namespace {
-
-/// One shard with what it needs to answer.
-struct Shard {
-  explicit Shard(const Clock& clock) : site(publication, clock, {}) {
-    GrpcOptions options;
-    options.port = 0;
-    options.site = &site;
-    auto started = GrpcServer::start(options, publication, commands, remedies, sink, clock);
-    if (started)
-      server = std::move(*started);
-    else
-      ADD_FAILURE() << started.error().message;
-  }
-  ~Shard() { site.stop(); }
-  std::string address() const { return "127.0.0.1:" + std::to_string(server->port()); }
-
-  Publication publication;
-  NoCommands commands;
-  FakeRemedies remedies;
-  RecordingSink sink;
-  SiteQueries site;
-  std::unique_ptr<GrpcServer> server;
-};
 
 class SiteQueriesTest : public ::testing::Test {
  protected:

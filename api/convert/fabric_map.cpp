@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/http/fabric_map.hpp"
+#include "api/convert/fabric_map.hpp"
 
 #include <google/protobuf/timestamp.pb.h>
 #include <google/protobuf/util/time_util.h>
@@ -240,35 +240,33 @@ std::string map_shape(const FabricView& fabric) {
   return text.data();
 }
 
-HttpReply fabric_map(const Snapshot& snapshot) {
-  HttpReply reply;
-  reply.body = "{\"fabrics\":[";
+std::string fabric_map(const Snapshot& snapshot) {
+  std::string json = "{\"fabrics\":[";
   for (const FabricView& fabric : snapshot.fabrics) {
     if (!has_topology(fabric)) continue;
-    if (reply.body.back() != '[') reply.body += ',';
-    append_map(reply.body, fabric);
+    if (json.back() != '[') json += ',';
+    append_map(json, fabric);
   }
-  reply.body += "]}";
-  return reply;
+  json += "]}";
+  return json;
 }
 
-HttpReply fabric_map_state(const Snapshot& snapshot, TimePoint now) {
-  HttpReply reply;
-  reply.body = is_ready(snapshot) ? "{\"ready\":true" : "{\"ready\":false";
-  if (snapshot.taken != kNever) append_member(reply.body, "taken", time_text(snapshot.taken));
-  reply.body += snapshot.figures.store_ok ? ",\"storeOk\":true" : ",\"storeOk\":false";
-  append_member(reply.body, "storeStatus", snapshot.figures.store_status);
+std::string fabric_map_state(const Snapshot& snapshot, TimePoint now) {
+  std::string json = is_ready(snapshot) ? "{\"ready\":true" : "{\"ready\":false";
+  if (snapshot.taken != kNever) append_member(json, "taken", time_text(snapshot.taken));
+  json += snapshot.figures.store_ok ? ",\"storeOk\":true" : ",\"storeOk\":false";
+  append_member(json, "storeStatus", snapshot.figures.store_status);
   if (snapshot.leadership.is_shared) {
-    reply.body += snapshot.leadership.leads ? ",\"leads\":true" : ",\"leads\":false";
-    append_member(reply.body, "role", leadership_text(snapshot.leadership));
+    json += snapshot.leadership.leads ? ",\"leads\":true" : ",\"leads\":false";
+    append_member(json, "role", leadership_text(snapshot.leadership));
   }
-  reply.body += ",\"fabrics\":[";
+  json += ",\"fabrics\":[";
   for (const FabricView& fabric : snapshot.fabrics) {
-    if (reply.body.back() != '[') reply.body += ',';
-    append_state(reply.body, snapshot, fabric, now);
+    if (json.back() != '[') json += ',';
+    append_state(json, snapshot, fabric, now);
   }
-  reply.body += "]}";
-  return reply;
+  json += "]}";
+  return json;
 }
 
 }  // namespace weft::api

@@ -18,17 +18,16 @@
 
 #include <string>
 
-#include "api/http/router.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {
 
 /// Changes whenever positions in the map mean something else, or are named otherwise.
 std::string map_shape(const FabricView& fabric);
-/// The reply to GET /api/v1/map.
-HttpReply fabric_map(const Snapshot& snapshot);
-/// The reply to GET /api/v1/map/state.
-HttpReply fabric_map_state(const Snapshot& snapshot, TimePoint now);
+/// The answer to GET /api/v1/map.
+std::string fabric_map(const Snapshot& snapshot);
+/// The answer to GET /api/v1/map/state.
+std::string fabric_map_state(const Snapshot& snapshot, TimePoint now);
 
 /// `ratio` 0..1 as a base64 digit; NaN gives '-'.
 char stall_digit(double ratio);

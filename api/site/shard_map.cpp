@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = 64UL << 20;
 constexpr int kMostBeginnings = 3;
+constexpr int kMostPieces = 96;  ///< weftd's own have 3 MB
 
 /// It keeps itself while a piece is under way.
 class MapReading : public std::enable_shared_from_this<MapReading> {
@@ -44,7 +45,7 @@ class MapReading : public std::enable_shared_from_this<MapReading> {
     version_ = piece.version();
     json_ += piece.json();
     if (json_.size() == piece.size()) return done_(std::move(json_));
-    if (piece.json().empty() || json_.size() > piece.size())
+    if (piece.json().empty() || json_.size() > piece.size() || ++pieces_ >= kMostPieces)
       return fail_with(ErrorCode::kUnavailable, " does not say what it was asked");
     go_on();
   }
@@ -58,6 +59,7 @@ class MapReading : public std::enable_shared_from_this<MapReading> {
   std::string json_;
   std::uint64_t version_ = 0;
   int beginnings_ = 0;
+  int pieces_ = 0;
 };
 
 }  // namespace

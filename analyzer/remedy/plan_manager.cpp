@@ -223,6 +223,7 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
       replaced.push_back(&other);
       if (undoes == 0 && other.plan.action == action) plan.incident = other.plan.incident;
     }
+  note_beginning(plan, view);
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   plan.guards = guards_of(plan, view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {

@@ -210,6 +210,11 @@ CREATE TABLE copying (one INTEGER PRIMARY KEY CHECK (one = 1), source TEXT NOT N
                                       // is alone keeps it in a file.
                                       R"sql(
 CREATE TABLE told (receiver TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
+)sql",
+                                      // Which beginning of its incident a plan is for. Of plans from before it is not
+                                      // known.
+                                      R"sql(
+ALTER TABLE plan ADD COLUMN incident_began INTEGER NOT NULL DEFAULT 0;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -28,6 +28,7 @@ Plan full_plan() {
   plan.target = {EntityKind::kHost, "", {}, {}, "dgx-04", "dgx-04"};
   plan.actuator = "slurm";
   plan.incident = 0xFFFF'FFFF'FFFF'FFF0;
+  plan.incident_began = at_second(4);
   plan.undoes = 3;
   plan.inverse = RemedyAction::kRaiseLinkCost;
   plan.reason = "'); DROP TABLE plan; --";
@@ -78,6 +79,7 @@ void expect_same(const Plan& a, const Plan& b) {
   expect_same(a.target, b.target);
   EXPECT_EQ(a.actuator, b.actuator);
   EXPECT_EQ(a.incident, b.incident);
+  EXPECT_EQ(a.incident_began, b.incident_began);
   EXPECT_EQ(a.undoes, b.undoes);
   EXPECT_EQ(a.inverse, b.inverse);
   EXPECT_EQ(a.reason, b.reason);

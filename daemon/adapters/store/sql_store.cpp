@@ -314,7 +314,7 @@ Result<bool> SqlStore::maintain(TimePoint now) {
     const TimePoint oldest = now - options_.incident_retention;
     more = delete_old_incidents(state_, oldest, kDeletedAtOnce);
     more = delete_old_maintenance(state_, oldest, kDeletedAtOnce) || more;
-    more = delete_old_plans(state_, oldest, kDeletedAtOnce) || more;
+    more = delete_old_plans(state_, std::min(oldest, now - options_.plan_retention), kDeletedAtOnce) || more;
   });
   if (saved) state_problem_ = deleted ? "" : deleted.error().message;
   const Result<bool> shrunk = history_.shrink(now);

@@ -223,6 +223,17 @@ TEST_P(Plans, RetentionSparesWhatIsNotSettledAndWorksInSteps) {
   EXPECT_EQ(store->audit(0, 10)->size(), 1U) << "the trail is kept";
 }
 
+TEST_P(Plans, RetentionOfIncidentsDoesNotShortenThatOfPlansThatALimitCounts) {
+  const TempDir dir;
+  auto store = must_open(
+      dir.path(), {.incident_retention = std::chrono::seconds(100), .plan_retention = std::chrono::seconds(1000)});
+  ASSERT_TRUE(store->save_plans({{make_plan(1, PlanState::kRolledBack)}}, nullptr, {}));  // over at 10 s
+  EXPECT_EQ(store->maintain(at_second(1009)), false);
+  EXPECT_EQ(ids(*store->restore_remedies(kNever)), (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(store->maintain(at_second(1011)), false);
+  EXPECT_TRUE(store->restore_remedies(kNever)->plans.empty());
+}
+
 TEST_P(Plans, RetentionSparesThoseOfAnOpenIncident) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.incident_retention = std::chrono::seconds(100)});

@@ -208,6 +208,8 @@ struct Incident {
   const std::string& listed_summary() const { return is_open() ? finding.summary : headline; }
   /// True until the incident is resolved, also while it is acknowledged.
   bool is_open() const { return state != IncidentState::kResolved; }
+  /// When it began, or last began anew. It stays the same until it begins anew.
+  TimePoint began() const { return beginnings.empty() ? opened : beginnings.back(); }
 };
 
 inline constexpr std::size_t kMostBeginnings = 32;

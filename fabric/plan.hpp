@@ -163,7 +163,11 @@ struct Plan {
   Entity target;               ///< a link; or a node by its host's name in `host`
   std::string actuator;        ///< that carries it out: "infiniband_port", "slurm", "kubernetes", "webhook", …
   std::uint64_t incident = 0;  ///< that it is for; 0: a person's own wish
-  std::uint64_t undoes = 0;    ///< the plan that this one takes back; 0: none
+  /// Which beginning of the incident it is for, or ended in: began() of it, to be compared for equality alone. The
+  /// clock may have been set back since, so it says nothing of before and after. kNever: not known, as of a plan from
+  /// before this was noted.
+  TimePoint incident_began = kNever;
+  std::uint64_t undoes = 0;  ///< the plan that this one takes back; 0: none
   /// What takes back what it does; of kRestoreLink the action that it takes back itself. It stands here because the
   /// plan that it undoes may be forgotten by the time. kNothing: inverse_of(action).
   RemedyAction inverse = RemedyAction::kNothing;

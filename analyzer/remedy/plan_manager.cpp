@@ -227,6 +227,7 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
           hosts_.identify(target.host, view.incident(other.plan.incident)).state != HostIdentity::State::kContradicted;
       if (undoes == 0 && other.plan.action == action && is_of_target) plan.incident = other.plan.incident;
     }
+  note_beginning(plan, view);
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   plan.guards = guards_of(plan, view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {

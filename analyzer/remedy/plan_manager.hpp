@@ -155,6 +155,7 @@ class PlanManager {
   void set_back(Duration by, TimePoint now);
   TimePoint ended(const Plan& plan, TimePoint now) const;
   bool ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const;
+  static void note_beginning(Plan& plan, const RemedyView& view);
   bool may_forget(const Plan& plan, const RemedyView& view) const;
   void set_forward(Duration by, TimePoint now);
   void propose(const RemedyView& view);

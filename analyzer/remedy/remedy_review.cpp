@@ -123,6 +123,7 @@ void PlanManager::review(const RemedyView& view) {
   choose(view);
   for (auto& [id, entry] : entries_) {
     const PlanState state = entry.plan.state;
+    note_beginning(entry.plan, view);
     renew_jobs(entry, view);
     if (state == PlanState::kProposed || state == PlanState::kApproved) refresh(entry, view);
     if (entry.work.stage == PlanWork::Stage::kReady) act(entry, view);
@@ -154,9 +155,17 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
   });
 }
 
+// The times of two events say nothing of their order once the clock was set back and has come by both again.
 bool PlanManager::ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const {
-  const TimePoint began = incident.beginnings.empty() ? incident.opened : incident.beginnings.back();
+  const TimePoint began = incident.began();
+  if (plan.incident_began != kNever) return plan.incident_began == began;
   return began > now || ended(plan, now) > began;
+}
+
+// What ends is for the trouble of now, whenever it was proposed.
+void PlanManager::note_beginning(Plan& plan, const RemedyView& view) {
+  const Incident* incident = is_over(plan.state) ? nullptr : view.incident(plan.incident);
+  if (incident) plan.incident_began = incident->began();
 }
 
 void PlanManager::propose(const RemedyView& view) {
@@ -174,7 +183,7 @@ void PlanManager::propose(const RemedyView& view) {
         settings_.mode(RemedyAction::kRaiseLinkCost) != RemedyMode::kOff &&
         !settings_.actuator(RemedyAction::kRaiseLinkCost, view.is_ethernet_link(remedy->target)).empty())
       remedy->action = RemedyAction::kRaiseLinkCost;
-    const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
+    const TimePoint began = incident->began();
     if (clock_.ages(view.now).of(began) < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
     if (settings_.mode(remedy->action) == RemedyMode::kOff) continue;
     // Nobody could carry it out: the incident says all there is to say. Of Ethernet links, for which there is no

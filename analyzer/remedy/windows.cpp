@@ -107,7 +107,7 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
     if (!hurts_traffic(incident->finding.kind) || !is_newer(view, *incident, since) ||
         is_the_link(incident->finding.cause, plan.target))
       continue;
-    const TimePoint began = incident->beginnings.empty() ? incident->opened : incident->beginnings.back();
+    const TimePoint began = incident->began();
     if (began <= since || began > view.now) continue;
     const bool same_kind = own && incident->finding.kind == own->finding.kind;
     if (!touches(incident->finding.cause, plan.target) && !same_kind) continue;

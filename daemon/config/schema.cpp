@@ -259,7 +259,8 @@ std::vector<Key> store_schema() {
        [](WeftdConfig& c) -> Field { return &c.store.incident_retention; },
        {kHour, 36500 * kDay},
        "",
-       "Retention of resolved incidents and their events on disk. Open ones are always kept."},
+       "Retention of resolved incidents and their events on disk, and of finished plans, which stay at least as long "
+       "as remedy.limits needs them. Open incidents are always kept."},
   };
 }
 

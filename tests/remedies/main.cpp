@@ -78,6 +78,8 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
                             Guard::kReachability, Guard::kLeafCapacity, Guard::kJobCapacity, Guard::kBenefit})
     tried(total.refused[static_cast<std::size_t>(guard)], to_string(guard));
   tried(total.held, "an order held on the lane");
+  tried(total.forgotten, "a plan that is forgotten");
+  tried(total.renamed, "an adapter with another name");
   for (const RemedyAction action :
        {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
     tried(total.by_action[static_cast<std::size_t>(action)], to_string(action));

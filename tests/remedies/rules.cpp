@@ -36,6 +36,9 @@ analyzer::RemedySettings random_settings(Dice& dice, const Shape& shape) {
   limits.readings = 3;
   limits.failed_readings = 4;
   limits.expiry = 1h;
+  // What is over is forgotten as early as the budgets of an hour allow, in half of the sequences.
+  if (dice.one_in(2)) limits.retention = 1h;
+  if (dice.one_in(4)) limits.retained_plans = 1 + dice.below(4);
   if (dice.one_in(8)) settings.deny.push_back(shape.host(dice.below(shape.hosts())));
   if (dice.one_in(8)) settings.deny.push_back("spine-0");
   return settings;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "daemon/programs/weftd/act_gate.hpp"
+#include "tests/remedies/changes.hpp"
 #include "tests/remedies/rules.hpp"
 
 namespace weft::remedies {
@@ -31,10 +32,7 @@ class Sequence {
     if (dice_.one_in(2)) {
       std::vector<unsigned> hosts;
       for (unsigned host = 0; host < shape.hosts(); ++host)
-        if (dice_.one_in(2)) {
-          hosts.push_back(host);
-          job_leaves_.insert(host / (shape.hosts() / shape.leaves()));
-        }
+        if (dice_.one_in(2)) hosts.push_back(host);
       world_.place_job("slurm:1", hosts);
     }
     start();
@@ -52,6 +50,7 @@ class Sequence {
     tally_.steps += steps;
     for (const auto& [id, plan] : journal_) {
       if (!is_over(plan.state)) continue;
+      tally_.forgotten += book_->find(id) == nullptr;
       ++tally_.ended[static_cast<std::size_t>(plan.state)];
       ++tally_.by_action[static_cast<std::size_t>(plan.action)];
     }
@@ -64,6 +63,7 @@ class Sequence {
     RemedyOrder order;
     std::uint32_t seen_up = 0;
     int doubt = 0;  ///< as World::doubt_about() when it was decided, of a host
+    std::set<unsigned> job_leaves{};
   };
 
   bool broken() const { return !breach_.promise.empty(); }
@@ -81,10 +81,12 @@ class Sequence {
     memory.ids = journal_.empty() ? 1 : journal_.rbegin()->first + 1;
     memory.holds = saved_status_;
     // What was not journalled did not happen.
-    std::erase_if(aborted_, [this](std::uint64_t id) {
+    const auto is_unknown = [this](std::uint64_t id) {
       const auto plan = journal_.find(id);
       return plan == journal_.end() || plan->second.outcome.empty();
-    });
+    };
+    std::erase_if(aborted_, is_unknown);
+    std::erase_if(unwanted_, [&](const auto& each) { return is_unknown(each.second); });
     book_.emplace(settings_, std::move(memory), world_.now(), world_.steady());
     book_->resume_clock(clock_, world_.now());
     gate_.emplace();
@@ -107,76 +109,24 @@ class Sequence {
   }
 
   void happen() {
-    const Shape& shape = world_.shape();
-    const unsigned link = dice_.below(shape.links());
-    const unsigned host = dice_.below(shape.hosts());
     switch (dice_.below(24)) {
       case 0:
       case 1:
-      case 2:
-      case 3: {
-        constexpr std::array kKinds{IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kSilentLoss,
-                                    IncidentKind::kLinkDown, IncidentKind::kLinkDegraded};
-        const IncidentKind kind = kKinds[dice_.below(kKinds.size())];
-        say(std::string(to_string(kind)) + " at " + shape.link(link).label);
-        world_.fault(link, kind, !dice_.one_in(6));
-        break;
-      }
-      case 4:
-      case 5:
-        say("repair of " + shape.link(link).label);
-        world_.repair(link);
-        break;
-      case 6:
-      case 7:
-        say(shape.host(host) + " breaks");
-        world_.break_host(host);
-        break;
-      case 8:
-        say(shape.host(host) + " is mended");
-        world_.mend_host(host);
-        break;
-      case 9: {
-        const bool is_link = dice_.one_in(2);
-        const unsigned index = is_link ? link : host;
-        if (world_.holder(is_link, index) == Holder::kSomebodyElse) {
-          say("somebody gives back " + label(is_link, index));
-          world_.somebody_gives_back(is_link, index);
-        } else if (dice_.one_in(3) || world_.holder(is_link, index) == Holder::kNobody) {
-          say("somebody takes " + label(is_link, index));
-          world_.somebody_takes(is_link, index);
-        } else {
-          say("somebody gives back what weft took: " + label(is_link, index));
-          world_.somebody_gives_back(is_link, index);
-        }
-        break;
-      }
-      case 10:
-      case 11:
         answer_proposals();
         break;
-      case 12: {
-        const bool is_link = dice_.one_in(2);
-        constexpr std::array kLinkActions{RemedyAction::kIsolateLink, RemedyAction::kRestoreLink};
-        constexpr std::array kHostActions{RemedyAction::kDrainNode, RemedyAction::kUndrainNode};
-        const RemedyAction action = is_link ? kLinkActions[dice_.below(2)] : kHostActions[dice_.below(2)];
-        const Entity target = is_link ? shape.link(link) : analyzer::host_entity(shape.host(host));
-        const auto asked = book_->request(action, target, "maintenance", "ann", world_.look());
-        tally_.refused_requests += !asked;
-        say(std::string("ann asks for ") + to_string(action) + ' ' + target.label +
-            (asked ? "" : ": " + asked.error().message));
+      case 2:
+        request();
         break;
-      }
-      case 13:
+      case 3:
         say("weftd is killed");
         ++tally_.crashes;
         start();
         break;
-      case 14:
+      case 4:
         blind_ = !blind_ && dice_.one_in(2);
         world_.go_blind(blind_);
         break;
-      case 15:
+      case 5:
         if (dice_.one_in(3)) {
           const bool off = !saved_status_.hands_off;
           say(off ? "automation stopped" : "automation resumed");
@@ -188,47 +138,31 @@ class Sequence {
           say(file_there_ ? "the file appears" : "the file is gone");
         }
         break;
-      case 16:
+      case 6:
         if (dice_.one_in(2)) (void)book_->reset_breaker("looked", "bob", world_.now());
         break;
-      case 17:
+      case 7:
         abort();
         break;
-      case 18: {
-        constexpr std::array<Duration, 4> kForward{30s, 10min, 2h, 25h};
-        Duration by = kForward[dice_.below(kForward.size())];
-        if (dice_.one_in(3)) by = -by;
-        if (dice_.one_in(4)) by = -world_.set();  // somebody repairs it
-        say("the clock is set by " + std::to_string(by / 1s) + " s");
-        world_.set(by);
-        break;
-      }
-      case 19:
-        if (dice_.one_in(6) && world_.holder(false, host) == Holder::kNobody) {
-          say("another weftd drains " + shape.host(host));
-          world_.another_weftd_takes(host);
-        }
-        break;
-      case 20:
-      case 21: {
-        constexpr std::array kWays{Reported::kByItself, Reported::kByItself, Reported::kByNobody, Reported::kByTwo};
-        const Reported way = kWays[dice_.below(kWays.size())];
-        say("the adapter of " + shape.host(host) + " is reported by " +
-            (way == Reported::kByItself   ? "itself"
-             : way == Reported::kByNobody ? "nobody"
-                                          : "two hosts"));
-        world_.report(host, way);
-        break;
-      }
       default:
-        break;
+        if (std::string what = change_world(world_, dice_, tally_); !what.empty()) say(std::move(what));
     }
     constexpr std::array<Duration, 8> kSteps{1s, 1s, 2s, 5s, 30s, 3min, 20min, 2h};
     world_.pass(kSteps[dice_.below(kSteps.size())]);
   }
 
-  std::string label(bool is_link, unsigned index) const {
-    return is_link ? world_.shape().link(index).label : world_.shape().host(index);
+  void request() {
+    const Shape& shape = world_.shape();
+    const bool is_link = dice_.one_in(2);
+    constexpr std::array kLinkActions{RemedyAction::kIsolateLink, RemedyAction::kRestoreLink};
+    constexpr std::array kHostActions{RemedyAction::kDrainNode, RemedyAction::kUndrainNode};
+    const RemedyAction action = is_link ? kLinkActions[dice_.below(2)] : kHostActions[dice_.below(2)];
+    const Entity target = is_link ? shape.link(dice_.below(shape.links()))
+                                  : analyzer::host_entity(shape.host(dice_.below(shape.hosts())));
+    const auto asked = book_->request(action, target, "maintenance", "ann", world_.look());
+    tally_.refused_requests += !asked;
+    say(std::string("ann asks for ") + to_string(action) + ' ' + target.label +
+        (asked ? "" : ": " + asked.error().message));
   }
 
   void answer_proposals() {
@@ -241,6 +175,8 @@ class Sequence {
                                   : book_->approve(plan->id, revision, "bob", world_.look());
       say(std::string("bob ") + (rejects ? "rejects " : "approves ") + plan_name(plan->id) +
           (answer ? "" : ": " + answer.error().message));
+      if (rejects && answer && takes_out(plan->action))
+        unwanted_.emplace(std::pair(plan->incident, plan->target.label), plan->id);
       promise(rejects || !answer || revision == 0 || revision == plan->revision,
               "a plan was approved that is not the one that was read");
       if (dice_.one_in(2)) break;
@@ -258,6 +194,8 @@ class Sequence {
     promise(book_->abort(id, "", "bob", world_.now()).has_value(), "a plan that is not over could not be aborted");
     ++tally_.aborts;
     aborted_.insert(id);
+    if (const analyzer::PlanPtr plan = book_->find(id); takes_out(plan->action))
+      unwanted_.emplace(std::pair(plan->incident, plan->target.label), id);
   }
 
   void tell_plans() {
@@ -307,7 +245,7 @@ class Sequence {
     const auto usual = std::ranges::find(lane_, false, [](const Waiting& waiting) { return waiting.order.undo; });
     const auto [is_link, index] = world_.find(order.target);
     lane_.insert(order.undo ? usual : lane_.end(),
-                 {order, world_.links_seen_up(), is_link ? 0 : world_.doubt_about(index)});
+                 {order, world_.links_seen_up(), is_link ? 0 : world_.doubt_about(index), world_.leaves_with_job()});
   }
 
   // The actuator takes its time: what it does not come to waits, and the world goes on. False: the process died.
@@ -359,7 +297,7 @@ class Sequence {
     const Act act = world_.act(order, takes, late);
     say(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target.label +
         (takes ? "" : ", not taken") + (lost ? ", reply lost" : "") + (late > Duration::zero() ? ", lands late" : ""));
-    check_act(act, waiting.seen_up, waiting.doubt);
+    check_act(act, waiting);
     if (trouble_ && dice_.one_in(30)) {
       crash("before the answer");
       return false;
@@ -375,7 +313,7 @@ class Sequence {
     return true;
   }
 
-  void check_act(const Act& act, std::uint32_t before, int doubt) {
+  void check_act(const Act& act, const Waiting& decided) {
     const Plan& plan = journal_.at(act.order.plan);
     const bool undo = act.order.action != plan.action;
     promise(plan.intent == (undo ? PlanIntent::kUndo : PlanIntent::kApply), "an action was not journalled");
@@ -390,13 +328,21 @@ class Sequence {
       promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
     }
     if (!undo && !act.is_link) {
-      promise(doubt == 0 || plan.approved_by != "weftd", "automation acted on a host that nobody confirms");
-      promise(doubt < 2 || !takes_out(plan.action), "a host was drained though somebody says that it is another");
+      promise(decided.doubt == 0 || plan.approved_by != "weftd", "automation acted on a host that nobody confirms");
+      promise(decided.doubt < 2 || !takes_out(plan.action),
+              "a host was drained though somebody says that it is another");
     }
     if (undo || !takes_out(plan.action)) {
-      if (takes_out(act.order.action)) check_capacity(act, before);
+      if (!takes_out(act.order.action)) return;
+      promise((taken_out_by_[{act.is_link, act.index}]) == act.order.action, "a return was undone by another action");
+      check_capacity(act, decided);
       return;
     }
+    const auto unwanted = unwanted_.find({plan.incident, plan.target.label});
+    promise(plan.incident == 0 || plan.requested_by != "weftd" || plan.approved_by != "weftd" ||
+                unwanted == unwanted_.end() || unwanted->second >= plan.id,
+            "automation did what a person had rejected or aborted");
+    taken_out_by_[{act.is_link, act.index}] = plan.action;
     promise(settings_.mode(plan.action) != RemedyMode::kOff, "an action that is off was done");
     promise(settings_.mode(plan.action) == RemedyMode::kAuto || plan.approved_by != "weftd", "nobody approved it");
     promise(!saved_status_.breaker_tripped, "something was taken out with the breaker tripped");
@@ -407,13 +353,13 @@ class Sequence {
     while (!taken_.empty() && world_.steady() - taken_.front() >= 1h - kLongestWait) taken_.pop_front();
     taken_.push_back(world_.steady());
     promise(taken_.size() <= settings_.limits.budget.actions_per_hour, "more actions in an hour than may be");
-    check_capacity(act, before);
+    check_capacity(act, decided);
   }
 
-  void check_capacity(const Act& act, std::uint32_t before) {
-    const char* lost = act.is_link
-                           ? lost_capacity(world_.shape(), settings_.limits.capacity, job_leaves_, before, act.index)
-                           : nullptr;
+  void check_capacity(const Act& act, const Waiting& decided) {
+    const char* lost = act.is_link ? lost_capacity(world_.shape(), settings_.limits.capacity, decided.job_leaves,
+                                                   decided.seen_up, act.index)
+                                   : nullptr;
     promise(lost == nullptr, lost ? lost : "");
   }
 
@@ -458,9 +404,9 @@ class Sequence {
     const auto check = [&](bool is_link, unsigned index) {
       const bool ours = world_.holder(is_link, index) == Holder::kWeft;
       const unsigned holding = held[{is_link, index}];
-      promise(!ours || holding > 0, label(is_link, index) + " was taken out and forgotten");
-      promise(ours || holding == 0, label(is_link, index) + " is said to be out and is not");
-      promise(holding <= 1, label(is_link, index) + " is held by two plans");
+      promise(!ours || holding > 0, world_.label(is_link, index) + " was taken out and forgotten");
+      promise(ours || holding == 0, world_.label(is_link, index) + " is said to be out and is not");
+      promise(holding <= 1, world_.label(is_link, index) + " is held by two plans");
     };
     for (unsigned link = 0; link < world_.shape().links(); ++link) check(true, link);
     for (unsigned host = 0; host < world_.shape().hosts(); ++host) check(false, host);
@@ -478,13 +424,15 @@ class Sequence {
   bool person_stops_ = false, acknowledged_stop_ = false;  ///< as people said it, whatever the book makes of it
   std::map<std::uint64_t, Plan> journal_;
   RemedyStatus saved_status_;
-  std::set<unsigned> job_leaves_;
   std::map<std::uint64_t, unsigned> sent_;  ///< by plan: how often its action was sent
   /// By plan. The world moves between reading and acting: only what was read counts.
   std::map<std::uint64_t, TargetState> last_read_;
   std::deque<Duration> taken_;       // by World::steady(), as far as weftd can know it
   ClockMemory clock_{};              // on disk
   std::set<std::uint64_t> aborted_;  // plans that a person ended, by the journal or since weftd was started
+  /// Incident and target of plans that a person rejected or ended, and the first such plan.
+  std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> unwanted_;
+  std::map<std::pair<bool, unsigned>, RemedyAction> taken_out_by_;  ///< target: how it was last taken out
   bool trouble_ = true, blind_ = false;
   Breach breach_;
 };

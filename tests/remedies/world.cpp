@@ -74,7 +74,7 @@ Shape::Shape(unsigned spines, unsigned leaves, unsigned hosts) : spines_(spines)
   }
 }
 
-Shape::Picture Shape::draw(std::uint32_t up) const {
+std::vector<Port> Shape::ports_with(std::uint32_t up) const {
   std::vector<Port> ports = ports_;
   for (unsigned link = 0; link < links(); ++link) {
     if ((up >> link & 1U) != 0) continue;
@@ -83,8 +83,19 @@ Shape::Picture Shape::draw(std::uint32_t up) const {
       ports[end].physical_state = PortPhysicalState::kPolling;
     }
   }
+  return ports;
+}
+
+std::shared_ptr<const Topology> Shape::misnamed(std::uint32_t up, const Misnamed& adapter) const {
+  std::vector<Node> nodes = nodes_;
+  Node& node = nodes[spines_ + leaves_ + adapter.host];
+  node.name = node.description = adapter.name;
+  return std::make_shared<const Topology>(1, std::move(nodes), ports_with(up), std::vector<DuplicateGuid>{});
+}
+
+Shape::Picture Shape::draw(std::uint32_t up) const {
   Picture picture;
-  picture.topology = std::make_shared<const Topology>(1, nodes_, std::move(ports), std::vector<DuplicateGuid>{});
+  picture.topology = std::make_shared<const Topology>(1, nodes_, ports_with(up), std::vector<DuplicateGuid>{});
   // Down to a host of one's own leaf, up by the first spine that has both links, and from there down.
   RouteTables book(1);
   RouteBlock none;
@@ -168,11 +179,34 @@ void World::report(unsigned host, Reported how) {
   show_hosts();
 }
 
+// Collectors report again meanwhile.
+void World::rename(std::optional<Misnamed> adapter) {
+  misnamed_ = std::move(adapter);
+  show_hosts();
+}
+
+std::set<unsigned> World::leaves_with_job() const {
+  std::set<unsigned> leaves;
+  for (unsigned host = 0; host < shape_->hosts(); ++host)
+    if (!jobs_[host].empty() && (reported_[host] != Reported::kByNobody || seen_name(host) == shape_->host(host)))
+      leaves.insert(host / (shape_->hosts() / shape_->leaves()));
+  return leaves;
+}
+
 int World::doubt_about(unsigned host) const {
   if (!fabrics_[0].sweep) return 1;  // before the first sweep nobody knows who else has the name
+  const std::string& name = shape_->host(host);
   const unsigned neighbour = (host + 1) % shape_->hosts();
   if (reported_[host] == Reported::kByTwo || reported_[neighbour] == Reported::kByTwo) return 2;
-  return reported_[host] == Reported::kByNobody ? 1 : 0;
+  bool is_known = reported_[host] == Reported::kByItself, is_claimed = false, is_others = false;
+  for (unsigned other = 0; other < shape_->hosts(); ++other) {
+    if (seen_name(other) != name) continue;
+    is_claimed |= reported_[other] == Reported::kByNobody;
+    is_others |= other != host && reported_[other] == Reported::kByItself;
+  }
+  if (is_claimed) return 1;
+  // Nothing is known to be its own, and what bears its name is another's.
+  return !is_known && is_others ? 2 : 0;
 }
 
 void World::another_weftd_takes(unsigned host) {
@@ -284,7 +318,13 @@ analyzer::RemedyView World::look() {
   if (!blind_) {
     seen_up_ = links_up();
     known_costly_ = costly_;
-    const Shape::Picture picture = shape_->picture(seen_up_, links_seen_up());
+    Shape::Picture picture = shape_->picture(seen_up_, links_seen_up());
+    if (misnamed_ && (!drawn_ || drawn_up_ != seen_up_ || seen_misnamed_ != misnamed_)) {
+      drawn_ = shape_->misnamed(seen_up_, *misnamed_);
+      drawn_up_ = seen_up_;
+    }
+    seen_misnamed_ = misnamed_;
+    if (misnamed_) picture.topology = drawn_;
     auto sweep = std::make_shared<Sweep>();
     sweep->fabric = kFabric;
     sweep->started = sweep->finished = now_;

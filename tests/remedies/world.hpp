@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,13 @@ enum class Holder : std::uint8_t { kNobody, kWeft, kSomebodyElse };
 
 /// Who reports a host's adapter.
 enum class Reported : std::uint8_t { kByItself, kByNobody, kByTwo };
+
+/// What a host's adapter calls itself, where that is not its host's name: any root can write it.
+struct Misnamed {
+  unsigned host = 0;
+  std::string name;
+  bool operator==(const Misnamed&) const = default;
+};
 
 /// Cabling: `spines` switches over `leaves` switches, each with `hosts` hosts of one adapter. Made once, used by many
 /// worlds.
@@ -44,9 +53,12 @@ class Shape {
     std::shared_ptr<const Routes> routes;
   };
   Picture picture(std::uint32_t up, std::uint32_t ways) const;
+  /// The topology of picture() with one adapter that calls itself otherwise. Drawn anew with each call.
+  std::shared_ptr<const Topology> misnamed(std::uint32_t up, const Misnamed& adapter) const;
 
  private:
   Picture draw(std::uint32_t up) const;
+  std::vector<Port> ports_with(std::uint32_t up) const;
 
   unsigned spines_, leaves_, hosts_;
   std::vector<Entity> link_entities_;
@@ -108,10 +120,16 @@ class World {
   void another_weftd_takes(unsigned host);
   /// Hosts' names are claims: their collectors, which come, go and repeat each other, say who has which adapter.
   void report(unsigned host, Reported how);
-  /// What they say of the host: 0 it is who it says, 1 nobody knows, 2 somebody says otherwise.
+  /// One adapter gets another name: that of another host, as on a cloned image, or one that no host has. nullopt: all
+  /// are called after their hosts again.
+  void rename(std::optional<Misnamed> adapter);
+  /// What they say of the host, by the names of the last sweep: 0 it is who it says, 1 nobody knows, 2 somebody says
+  /// otherwise.
   int doubt_about(unsigned host) const;
   void go_blind(bool blind) { blind_ = blind; }
   void place_job(const std::string& name, const std::vector<unsigned>& hosts);
+  /// Leaves with a host that runs a job, as far as the last sweep and the collectors tell which adapters are its own.
+  std::set<unsigned> leaves_with_job() const;
   bool is_faulty(unsigned link) const { return incident_of_link_[link] != 0; }
 
   /// What weftd sees. Valid until the next change.
@@ -127,6 +145,10 @@ class World {
   std::uint32_t links_seen_up() const { return seen_up_ & ~known_costly_; }
   std::uint32_t links_up() const;
   std::pair<bool, unsigned> find(const Entity& target) const;
+  /// What the link or the host is called.
+  const std::string& label(bool is_link, unsigned index) const {
+    return is_link ? shape_->link(index).label : shape_->host(index);
+  }
 
  private:
   std::uint64_t open(IncidentKind kind, Entity cause, bool two_signals);
@@ -134,6 +156,9 @@ class World {
   void show_hosts();
   void set(bool is_link, unsigned index, Holder holder, bool costly = false);
   bool is_costly(unsigned link) const { return (costly_ >> link & 1U) != 0; }
+  const std::string& seen_name(unsigned host) const {
+    return seen_misnamed_ && seen_misnamed_->host == host ? seen_misnamed_->name : shape_->host(host);
+  }
 
   const Shape* shape_;
   TimePoint now_;
@@ -156,9 +181,12 @@ class World {
   };
   std::vector<Landing> landing_;
   std::vector<Reported> reported_;
-  std::vector<std::vector<std::string>> jobs_;  ///< of each host
-  std::vector<bool> by_other_weftd_;            ///< of hosts_: that somebody is another weftd
-  std::uint64_t other_mark_ = 0;                ///< its newest plan
+  std::optional<Misnamed> misnamed_, seen_misnamed_;  ///< as it is; by the last sweep
+  std::uint32_t drawn_up_ = 0;                        ///< links of `drawn_`
+  std::shared_ptr<const Topology> drawn_;             ///< the last topology with seen_misnamed_
+  std::vector<std::vector<std::string>> jobs_;        ///< of each host
+  std::vector<bool> by_other_weftd_;                  ///< of hosts_: that somebody is another weftd
+  std::uint64_t other_mark_ = 0;                      ///< its newest plan
   std::vector<std::shared_ptr<const HostView>> host_views_;
   std::vector<FabricView> fabrics_;
   std::vector<NodeHealth> health_;

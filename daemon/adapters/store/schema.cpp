@@ -217,6 +217,11 @@ CREATE TABLE told (receiver TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOU
 CREATE TABLE last_use (
   one INTEGER PRIMARY KEY CHECK (one = 1), mark TEXT NOT NULL, epoch INTEGER NOT NULL) STRICT;
 INSERT INTO last_use VALUES (1, lower(hex(randomblob(8))), 0);
+)sql",
+                                      // Which beginning of its incident a plan is for. Of plans from before it is not
+                                      // known.
+                                      R"sql(
+ALTER TABLE plan ADD COLUMN incident_began INTEGER NOT NULL DEFAULT 0;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

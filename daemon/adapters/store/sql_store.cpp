@@ -331,7 +331,8 @@ Result<bool> SqlStore::maintain(TimePoint now, const ClockMemory& clock) {
     const TimePoint oldest = clock.before(now, options_.incident_retention);
     more = delete_old_incidents(state_, oldest, kDeletedAtOnce);
     more = delete_old_maintenance(state_, oldest, kDeletedAtOnce) || more;
-    more = delete_old_plans(state_, oldest, kDeletedAtOnce) || more;
+    const Duration kept = std::max(options_.incident_retention, options_.plan_retention);
+    more = delete_old_plans(state_, clock.before(now, kept), kDeletedAtOnce) || more;
   });
   if (saved) state_problem_ = deleted ? "" : deleted.error().message;
   const Result<bool> shrunk = history_.shrink(clock.before(now, options_.history_retention));

@@ -197,6 +197,8 @@ struct StoreOptions {
   Duration history_retention = std::chrono::hours(30 * 24);
   std::uint64_t max_history_bytes = 8ULL << 30;
   Duration incident_retention = std::chrono::hours(365 * 24);  ///< of plans that are over too; audit records are kept
+  /// Plans that are over are kept at least so long, however short `incident_retention` is: some limit counts them.
+  Duration plan_retention{};
   /// Where incidents, plans and the audit trail are: postgresql://… (see postgres_address.hpp), or empty for weft.db.
   std::string url{};
   /// With `url`: the database is not taken but read, and nothing is written there before Store::lead().

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <utility>
 
+#include "analyzer/remedy/budget.hpp"
 #include "collectors/cabling/cabling_file.hpp"
 #include "collectors/infiniband/topology_file.hpp"
 #include "daemon/adapters/port_report/report_line.hpp"
@@ -82,6 +83,7 @@ store::StoreOptions store_options(const config::WeftdConfig& config) {
           .history_retention = config.store.history_retention,
           .max_history_bytes = config.store.max_history_bytes.value,
           .incident_retention = config.store.incident_retention,
+          .plan_retention = analyzer::longest_memory(config.remedy.limits),
           .url = config.store.url,
           .stands_by = true,
           .shard = config.site.shard};

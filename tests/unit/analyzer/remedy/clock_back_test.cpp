@@ -114,5 +114,59 @@ TEST(ClockBack, HidesNoNewTroubleAfterARestart) {
   EXPECT_EQ(b.book->all()->size(), 2U);
 }
 
+TEST(ClockBack, WhatAPersonRejectedWaitsForHerThoughTheIncidentBeganLaterByTheClock) {
+  SetBack b;
+  b.set_back(2h);
+  ASSERT_TRUE(b.book->reject(1, "not now", "ann", b.fabric.now()));
+  b.book->review(b.look());
+  b.pass(3h);
+  EXPECT_EQ(b.book->all()->size(), 1U) << "the clock passed the beginning once more, and it is the same trouble";
+  b.begins_again();
+  EXPECT_EQ(b.book->all()->size(), 2U);
+}
+
+TEST(ClockBack, WhatAPersonRejectedWaitsForHerAfterARestartToo) {
+  SetBack b;
+  b.set_back(2h);
+  ASSERT_TRUE(b.book->abort(1, "not now", "ann", b.fabric.now()));
+  RemedyMemory memory;
+  for (const Plan& plan : b.book->drain_changes(b.fabric.now()).plans) memory.plans = {plan};
+  ASSERT_EQ(memory.plans.size(), 1U);
+  const ClockMemory left = b.book->clock_memory();
+  b.book.emplace(b.settings, memory, b.fabric.now(), b.fabric.now().time_since_epoch() - b.set_forward);
+  b.book->resume_clock(left, b.fabric.now());
+  b.pass(3h);
+  EXPECT_EQ(b.book->all()->size(), 1U);
+  b.begins_again();
+  EXPECT_EQ(b.book->all()->size(), 2U);
+}
+
+// A beginning that came while the plan stood is part of what she rejected.
+TEST(ClockBack, ARejectedPlanIsForTheBeginningItEndedIn) {
+  SetBack b;
+  b.fabric.advance(1min);
+  b.begins_again();
+  ASSERT_EQ(b.book->all()->size(), 1U);
+  b.set_back(2h);
+  ASSERT_TRUE(b.book->reject(1, "not now", "ann", b.fabric.now()));
+  b.pass(3h);
+  EXPECT_EQ(b.book->all()->size(), 1U);
+}
+
+// As of a plan that an older weftd stored.
+TEST(ClockBack, APlanThatDoesNotSayWhichBeginningItWasForIsJudgedByTime) {
+  SetBack b;
+  b.fabric.advance(1min);
+  ASSERT_TRUE(b.book->reject(1, "not now", "ann", b.fabric.now()));
+  RemedyMemory memory;
+  memory.plans = {b.plan(1)};
+  memory.plans[0].incident_began = kNever;
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  b.pass(1h);
+  EXPECT_EQ(b.book->all()->size(), 1U);
+  b.begins_again();
+  EXPECT_EQ(b.book->all()->size(), 2U);
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -28,6 +28,7 @@ Plan full_plan() {
   plan.target = {EntityKind::kHost, "", {}, {}, "dgx-04", "dgx-04"};
   plan.actuator = "slurm";
   plan.incident = 0xFFFF'FFFF'FFFF'FFF0;
+  plan.incident_began = at_second(4);
   plan.undoes = 3;
   plan.inverse = RemedyAction::kRaiseLinkCost;
   plan.reason = "'); DROP TABLE plan; --";
@@ -78,6 +79,7 @@ void expect_same(const Plan& a, const Plan& b) {
   expect_same(a.target, b.target);
   EXPECT_EQ(a.actuator, b.actuator);
   EXPECT_EQ(a.incident, b.incident);
+  EXPECT_EQ(a.incident_began, b.incident_began);
   EXPECT_EQ(a.undoes, b.undoes);
   EXPECT_EQ(a.inverse, b.inverse);
   EXPECT_EQ(a.reason, b.reason);
@@ -247,6 +249,17 @@ TEST_P(Plans, AClockThatWasSetMakesNeitherPlansNorIncidentsOld) {
   EXPECT_EQ(kept(), 2U) << "back, not noted yet";
   ASSERT_TRUE(store->maintain(at_second(141) + decade, {at_second(141) + decade, {forward}}));
   EXPECT_EQ(kept(), 0U) << "time passes all the same";
+}
+
+TEST_P(Plans, RetentionOfIncidentsDoesNotShortenThatOfPlansThatALimitCounts) {
+  const TempDir dir;
+  auto store = must_open(
+      dir.path(), {.incident_retention = std::chrono::seconds(100), .plan_retention = std::chrono::seconds(1000)});
+  ASSERT_TRUE(store->save_plans({{make_plan(1, PlanState::kRolledBack)}}, nullptr, {}));  // over at 10 s
+  EXPECT_EQ(store->maintain(at_second(1009), {at_second(1009), {}}), false);
+  EXPECT_EQ(ids(*store->restore_remedies(kNever)), (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(store->maintain(at_second(1011), {at_second(1011), {}}), false);
+  EXPECT_TRUE(store->restore_remedies(kNever)->plans.empty());
 }
 
 TEST_P(Plans, RetentionSparesThoseOfAnOpenIncident) {

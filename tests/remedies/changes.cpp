@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/remedies/changes.hpp"
+
+#include <array>
+
+namespace weft::remedies {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string fail_link(World& world, Dice& dice, unsigned link) {
+  constexpr std::array kKinds{IncidentKind::kLinkErrors, IncidentKind::kLinkFlap, IncidentKind::kSilentLoss,
+                              IncidentKind::kLinkDown, IncidentKind::kLinkDegraded};
+  const IncidentKind kind = kKinds[dice.below(kKinds.size())];
+  world.fault(link, kind, !dice.one_in(6));
+  return std::string(to_string(kind)) + " at " + world.label(true, link);
+}
+
+std::string move_by_hand(World& world, Dice& dice, unsigned link, unsigned host) {
+  const bool is_link = dice.one_in(2);
+  const unsigned index = is_link ? link : host;
+  const std::string target = world.label(is_link, index);
+  if (world.holder(is_link, index) == Holder::kSomebodyElse) {
+    world.somebody_gives_back(is_link, index);
+    return "somebody gives back " + target;
+  }
+  if (dice.one_in(3) || world.holder(is_link, index) == Holder::kNobody) {
+    world.somebody_takes(is_link, index);
+    return "somebody takes " + target;
+  }
+  world.somebody_gives_back(is_link, index);
+  return "somebody gives back what weft took: " + target;
+}
+
+std::string set_clock(World& world, Dice& dice) {
+  constexpr std::array<Duration, 4> kForward{30s, 10min, 2h, 25h};
+  Duration by = kForward[dice.below(kForward.size())];
+  if (dice.one_in(3)) by = -by;
+  if (dice.one_in(4)) by = -world.set();  // somebody repairs it
+  world.set(by);
+  return "the clock is set by " + std::to_string(by / 1s) + " s";
+}
+
+std::string report_adapter(World& world, Dice& dice, unsigned host) {
+  constexpr std::array kWays{Reported::kByItself, Reported::kByItself, Reported::kByNobody, Reported::kByTwo};
+  const Reported way = kWays[dice.below(kWays.size())];
+  world.report(host, way);
+  return "the adapter of " + world.label(false, host) + " is reported by " +
+         (way == Reported::kByItself   ? "itself"
+          : way == Reported::kByNobody ? "nobody"
+                                       : "two hosts");
+}
+
+std::string rename_adapter(World& world, Dice& dice, Tally& tally, unsigned host) {
+  if (dice.one_in(3)) {
+    world.rename(std::nullopt);
+    return "all adapters bear the names of their hosts";
+  }
+  const Shape& shape = world.shape();
+  const std::string name = dice.one_in(3) ? "h99" : shape.host(dice.below(shape.hosts()));
+  world.rename(Misnamed{host, name});
+  ++tally.renamed;
+  return "the adapter of " + shape.host(host) + " calls itself " + name;
+}
+
+}  // namespace
+
+std::string change_world(World& world, Dice& dice, Tally& tally) {
+  const Shape& shape = world.shape();
+  const unsigned link = dice.below(shape.links());
+  const unsigned host = dice.below(shape.hosts());
+  switch (dice.below(16)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+      return fail_link(world, dice, link);
+    case 4:
+    case 5:
+      world.repair(link);
+      return "repair of " + world.label(true, link);
+    case 6:
+    case 7:
+      world.break_host(host);
+      return world.label(false, host) + " breaks";
+    case 8:
+      world.mend_host(host);
+      return world.label(false, host) + " is mended";
+    case 9:
+      return move_by_hand(world, dice, link, host);
+    case 10:
+      return set_clock(world, dice);
+    case 11:
+      if (!dice.one_in(6) || world.holder(false, host) != Holder::kNobody) return {};
+      world.another_weftd_takes(host);
+      return "another weftd drains " + world.label(false, host);
+    case 12:
+    case 13:
+      return report_adapter(world, dice, host);
+    case 14:
+      return rename_adapter(world, dice, tally, host);
+    default:
+      return {};
+  }
+}
+
+}  // namespace weft::remedies

@@ -20,7 +20,6 @@ _TABLE = re.compile(r"^#\tForwarding table \d+-\d+:(.*)$")
 _ENTRY = re.compile(r"\[(\d+)\]([0-9A-F]+)")
 _PORT = re.compile(r'^[0-9a-f]+\t\[(\d+)\]\t(?:"([^"]+)"\[(\d+)\])?\t*(?:\s*lid (\d+))?.*?(\w+)/(\w+)(?:\t#.*)?$')
 NO_EGRESS = 0xFF
-PATIENCE = 30
 
 
 @dataclass
@@ -98,6 +97,7 @@ class PhysicalLayer:
         self.subnet = subnet
         self.every = every
         self.cut: set[frozenset] = set()  # links that are down because an end is Disabled
+        self._owed: set[tuple[str, int]] = set()  # ends that must be Disabled again, and could not be reached yet
         self._looks = 0
         self._stop = threading.Event()
         self._failure: BaseException | None = None
@@ -117,7 +117,7 @@ class PhysicalLayer:
         """Waits until everything that was so when it was called has been seen to. Raises what went wrong."""
         wanted = self._looks + 2  # the look under way may have begun before
         deadline = time.monotonic() + within
-        while self._looks < wanted:
+        while self._looks < wanted or self._owed:
             if self._failure:
                 raise self._failure
             if time.monotonic() > deadline:
@@ -133,29 +133,37 @@ class PhysicalLayer:
             self._failure = failure
 
     def _look(self, snapshot: Snapshot) -> None:
-        disabled = {key for key, port in snapshot.ports.items() if port.physical == "Disabled"}
+        owed = sorted(self._owed)  # of these the snapshot does not know yet that they are Disabled
+        for key in owed:
+            self._disable(snapshot, key)
+        disabled = {key for key, port in snapshot.ports.items() if port.physical == "Disabled"} | set(owed)
         for key in sorted(disabled):
             if peer := snapshot.ports[key].peer:
                 self._take_down(snapshot, key, peer, disabled)
         for link in [link for link in self.cut if not link & disabled]:
             node, port = sorted(link)[0]
-            self.subnet.command(f'ReLink "{node}"[{port}]')
+            self._tell(f'ReLink "{node}"[{port}]')
             self.cut.discard(link)
 
     def _take_down(self, snapshot: Snapshot, key, peer, disabled) -> None:
-        self.subnet.command(f'Unlink "{key[0]}"[{key[1]}]')
+        self._tell(f'Unlink "{key[0]}"[{key[1]}]')
         # That made both ends poll; those that were Disabled stay so in hardware.
-        for node, port in {key, peer} & disabled:
-            self._disable(snapshot.ports[node, 0].lid, port)
+        for end in {key, peer} & disabled:
+            self._disable(snapshot, end)
         self.cut.add(frozenset((key, peer)))
 
-    def _disable(self, lid: int, port: int) -> None:
-        # A test may have datagrams dropped, and the subnet manager is just laying new routes.
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self.subnet.run(["ibportstate", str(lid), str(port), "disable"])
-                return
-            except simulated_subnet.SubnetError:
-                if time.monotonic() > deadline or self._stop.wait(0.2):
-                    raise
+    def _tell(self, line: str) -> None:
+        """The console refuses what somebody else, such as a schedule of faults, did since the snapshot. The next look sees how it is."""
+        try:
+            self.subnet.command(line)
+        except simulated_subnet.SubnetError:
+            pass
+
+    def _disable(self, snapshot: Snapshot, end) -> None:
+        """Or remembers to: its node may be cut off, a test may have datagrams dropped, and the subnet manager may just be laying new routes."""
+        self._owed.add(end)
+        try:
+            self.subnet.run(["ibportstate", str(snapshot.ports[end[0], 0].lid), str(end[1]), "disable"])
+            self._owed.discard(end)
+        except simulated_subnet.SubnetError:
+            pass

@@ -8,6 +8,7 @@ import sys
 import unittest
 
 import weft_testing
+from physical_layer import PhysicalLayer, Snapshot
 from weft_testing import fat_tree, netfile, simulated_subnet
 
 
@@ -131,6 +132,27 @@ class SimulatedSubnet(unittest.TestCase):
         self.subnet.kill_opensm()
         self.subnet.start_opensm(60)
         self.assertEqual(set(self.subnet.network.nodes), set(self.discovered().nodes))
+
+    def test_the_physical_layer_outlasts_a_switch_that_is_cut_off(self):
+        """A port that cannot be reached is Disabled again when it can; until then its link stays down."""
+        leaf = self.subnet.network.find("leaf-r1-p01")
+        end = (leaf.ports[17].node, leaf.ports[17].port)
+        spine = self.subnet.network.nodes[end[0]]
+        layer = PhysicalLayer(self.subnet)  # its thread is not started: each look is made here
+        self.subnet.run(["ibportstate", "-G", hex(spine.guid), str(end[1]), "disable"])
+        before = Snapshot.of(self.subnet)
+        self.subnet.unlink(spine.name)
+        layer._look(before)
+        self.subnet.relink(spine.name)
+
+        def is_down():
+            layer._look(Snapshot.of(self.subnet))
+            port = Snapshot.of(self.subnet).ports[end]
+            return port.physical == "Disabled" and port.peer is None
+        weft_testing.wait_until(is_down, 60, why="the port is not Disabled again")
+        self.subnet.run(["ibportstate", "-G", hex(spine.guid), str(end[1]), "enable"])
+        layer._look(Snapshot.of(self.subnet))
+        self.assertIsNotNone(Snapshot.of(self.subnet).ports[end].peer)
 
     def test_a_killed_client_gives_its_place_back(self):
         place = os.path.join(self.subnet.directory, "killed")

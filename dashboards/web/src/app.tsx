@@ -31,11 +31,15 @@ function Tabs({route}: {route: Route}) {
 }
 
 function TokenForm({onDone}: {onDone?: () => void}) {
-  const [text, setText] = useState('');
+  // Read from the field itself: a password manager fills it and submits before anything is drawn anew.
+  const submit = (form: HTMLFormElement) => {
+    giveToken(String(new FormData(form).get('token') ?? '').trim());
+    onDone?.();
+  };
   return (
-    <form class="token" onSubmit={(event) => { event.preventDefault(); giveToken(text.trim()); onDone?.(); }}>
+    <form class="token" onSubmit={(event) => { event.preventDefault(); submit(event.currentTarget); }}>
       <label>Token
-        <input type="password" autoComplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <input type="password" name="token" autoComplete="off" />
       </label>
       <button type="submit" class="primary">Sign in</button>
       {token() && <button type="button" onClick={() => { giveToken(''); onDone?.(); }}>Forget the token</button>}

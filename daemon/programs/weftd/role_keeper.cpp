@@ -13,12 +13,13 @@
 namespace weft::daemon {
 
 Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& config, TimePoint now, bool is_whole) {
-  const TimePoint resolved_since = now - config.incidents.retention;
-  auto restored = is_whole ? store.restore(resolved_since) : store.look(resolved_since);
-  if (!restored) return tl::unexpected(restored.error());
   auto clock = store.restore_clock();
   if (!clock) return tl::unexpected(clock.error());
-  auto plans = store.restore_remedies(clock->seen_by(now) - analyzer::longest_memory(config.remedy.limits));
+  // By the steps of the clock: what was minutes old when it was set forward is not forgotten.
+  const TimePoint resolved_since = clock->before(now, config.incidents.retention);
+  auto restored = is_whole ? store.restore(resolved_since) : store.look(resolved_since);
+  if (!restored) return tl::unexpected(restored.error());
+  auto plans = store.restore_remedies(clock->before(now, analyzer::longest_memory(config.remedy.limits)));
   if (!plans) return tl::unexpected(plans.error());
   return Ledger{std::move(*restored), std::move(*clock), std::move(*plans)};
 }

@@ -222,7 +222,8 @@ std::optional<std::string> PlanManager::reason_to_return(const Plan& out, const 
   const Incident* incident = view.incident(out.incident);
   const bool over =
       !incident || (!incident->is_open() && ages.of(incident->resolved) >= settings_.limits.undrain_after);
-  if (out.incident == 0) return std::nullopt;  // whoever asked for it knows when it ends
+  // A person who asked for it knows when it ends, also where it took the place of a proposal for an incident.
+  if (out.incident == 0 || (takes_out(out.action) && out.requested_by != kOurselves)) return std::nullopt;
   if (out.target.kind == EntityKind::kHost) {
     if (!over) return std::nullopt;
     const NodeHealth* health = view.health_of(out.target.host);

@@ -158,7 +158,8 @@ struct Stepped : Book {
       plan.target = target;
       plan.incident = 7;  // over long since
       plan.actuator = "fake";
-      plan.requested_by = plan.approved_by = "ann";
+      plan.requested_by = kOurselves;
+      plan.approved_by = "ann";
       plan.started = plan.finished = fabric.now() - ago;
       plan.in_force = true;
       memory.plans.push_back(plan);

@@ -192,6 +192,7 @@ TEST(PlanJournal, AReturnByAutomationKnowsWhatItTakesBackToo) {
   Book b(automatic());
   Plan costly = made_costly(b);
   costly.incident = 7;  // over long since
+  costly.requested_by = kOurselves;
   RemedyMemory memory;
   memory.plans = {costly};
   b.book.emplace(b.settings, memory, b.fabric.now());

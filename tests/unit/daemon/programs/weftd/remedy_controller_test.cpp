@@ -290,6 +290,7 @@ TEST_F(RemedyControllerTest, ADayWithoutWeftdMakesNothingDue) {
   Plan& plan = memory.plans.emplace_back();
   plan.id = 1;
   plan.incident = 1;
+  plan.requested_by = "weftd";
   plan.state = PlanState::kCommitted;
   plan.target = link("leaf-0", "spine-0");
   plan.actuator = "fake";

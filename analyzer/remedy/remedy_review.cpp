@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "analyzer/remedy/budget.hpp"
@@ -18,9 +18,11 @@ namespace weft::analyzer {
 namespace {
 
 // But for the numbers, which time alone changes: "7 s old", "free at 14:05".
-bool same_words(std::string_view a, std::string_view b) {
-  const auto is_word = [](char c) { return c < '0' || c > '9'; };
-  return std::ranges::equal(a | std::views::filter(is_word), b | std::views::filter(is_word));
+bool same_words(std::string a, std::string b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::erase_if(a, is_digit);
+  std::erase_if(b, is_digit);
+  return a == b;
 }
 
 // The results are, and the reasons of those that stand in the way.

@@ -180,6 +180,10 @@ void port_to_proto(const FabricView& fabric, PortIndex index, PortDetail detail,
   add_counters(sweep.details.get(), index, to);
 }
 
+bool is_port(const Topology& topology, PortIndex index) {
+  return !topology.is_ethernet() || topology.port(index).number.value != 0;
+}
+
 bool starts_link(const Topology& topology, PortIndex index) {
   const PortIndex peer = topology.port(index).peer;
   return peer != kNoIndex && (peer == index || topology.key_of(index) < topology.key_of(peer));

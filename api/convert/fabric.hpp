@@ -28,6 +28,8 @@ void to_proto(const Topology& topology, PortIndex index, v1::PortReference& to);
 std::string width_text(WidthMask width);
 /// "NDR", or empty where nothing is known.
 std::string speed_text(SpeedMask speed);
+/// It is a port that is shown: port 0 of a switch is InfiniBand's.
+bool is_port(const Topology& topology, PortIndex index);
 /// There is a cable at the port, and this is the end it is listed under: each cable once.
 bool starts_link(const Topology& topology, PortIndex index);
 /// A port of a switch that somebody disabled, with no cable known. It may be one end of a link, or unused.

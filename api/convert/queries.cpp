@@ -47,11 +47,6 @@ Result<Response> page(const Snapshot& snapshot, const Request& request, CountEnt
   return response;
 }
 
-/// Port 0 of a switch is InfiniBand's.
-bool is_port(const Topology& topology, PortIndex index) {
-  return !topology.is_ethernet() || topology.port(index).number.value != 0;
-}
-
 Error unknown_node(std::string_view name) {
   return {ErrorCode::kNotFound, name.empty() ? "no node given" : "no node named " + valid_utf8(name)};
 }

@@ -20,6 +20,7 @@
 #include "api/grpc/credentials.hpp"
 #include "api/grpc/fabric_service.hpp"
 #include "api/grpc/health_service.hpp"
+#include "api/grpc/history_service.hpp"
 #include "api/grpc/incident_service.hpp"
 #include "api/grpc/maintenance_service.hpp"
 #include "api/grpc/remedy_service.hpp"
@@ -31,8 +32,9 @@
 namespace weft::api {
 namespace {
 
-constexpr const char* kServices[] = {"weft.v1.FabricService",      "weft.v1.HealthService", "weft.v1.IncidentService",
-                                     "weft.v1.MaintenanceService", "weft.v1.RemedyService", "weft.v1.TelemetryService"};
+constexpr const char* kServices[] = {"weft.v1.FabricService",   "weft.v1.HealthService",      "weft.v1.HistoryService",
+                                     "weft.v1.IncidentService", "weft.v1.MaintenanceService", "weft.v1.RemedyService",
+                                     "weft.v1.TelemetryService"};
 /// What a Batch has besides its body.
 constexpr int kEnvelopeBytes = 4096;
 
@@ -85,6 +87,7 @@ struct GrpcServer::State {
         hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
         fabric(publication, clock, hall, the_options.max_topologies, the_options.site),
         health(publication, hall, the_options.site),
+        history(publication, the_options.history, clock),
         incidents(publication, commands, clock, hall, callers, the_options.site),
         maintenance(publication, commands, clock, callers, the_options.site),
         remedies(publication, remedy_commands, hall, callers, the_options.site),
@@ -143,6 +146,7 @@ struct GrpcServer::State {
   WatchDispatcher hall;
   FabricService fabric;
   HealthService health;
+  HistoryService history;
   IncidentService incidents;
   MaintenanceService maintenance;
   RemedyService remedies;
@@ -165,6 +169,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   builder.experimental().SetInterceptorCreators(confirm_shard(publication));
   builder.RegisterService(&state->fabric);
   builder.RegisterService(&state->health);
+  builder.RegisterService(&state->history);
   builder.RegisterService(&state->incidents);
   builder.RegisterService(&state->remedies);
   builder.RegisterService(&state->maintenance);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The gRPC server: FabricService, HealthService, IncidentService, RemedyService, TelemetryService, grpc.health.v1 and
-// reflection.
+// The gRPC server: FabricService, HealthService, HistoryService, IncidentService, MaintenanceService, RemedyService,
+// TelemetryService, grpc.health.v1 and reflection.
 
 #include <chrono>
 #include <cstdint>
@@ -20,6 +20,7 @@
 
 namespace weft::api {
 
+class HistoryDesk;
 class SiteQueries;
 
 /// How the gRPC server listens, and its limits.
@@ -29,6 +30,7 @@ struct GrpcOptions {
   unsigned max_watchers = 128;        ///< Watch streams at once; further ones get RESOURCE_EXHAUSTED
   unsigned max_topologies = 16;       ///< GetTopology streams at once
   const SiteQueries* site = nullptr;  ///< null: reads are answered by snapshots alone. Must outlive the server
+  HistoryDesk* history = nullptr;     ///< null: there is no history. Must outlive the server
   TelemetryLimits telemetry;
   access::Gate* gate = nullptr;                 ///< null: everybody is let in
   const access::TlsKeys* tls = nullptr;         ///< null: plain text. Needs a gate; both must outlive the server

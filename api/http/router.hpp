@@ -24,6 +24,7 @@ struct Principal;
 namespace weft::api {
 
 class Commands;
+class HistoryDesk;
 class Publication;
 class RemedyCommands;
 class SiteQueries;
@@ -64,6 +65,7 @@ struct HttpCommandTargets {
   access::Gate* gate = nullptr;
   Assets assets{};
   const SiteQueries* site = nullptr;  ///< null: snapshots answer everything
+  HistoryDesk* history = nullptr;     ///< null: there is no history
 };
 
 /// Chooses and makes the answer to each request.
@@ -76,7 +78,7 @@ class Router {
   /// Never fails: an error is an answer too. `done` is called once: at once, or for a command later and from any
   /// thread.
   void answer(const HttpRequest& request, Done done) const;
-  /// The answer may come later: a command, or a question that other shards of the site are asked, too.
+  /// The answer may come later: a command, a question about the past, or one that other shards are asked, too.
   bool may_wait(const HttpRequest& request) const;
   /// For what is answered at once: where may_wait() is false.
   HttpReply handle(const HttpRequest& request) const;

@@ -6,6 +6,7 @@
 
 #include "daemon/adapters/store/entity_columns.hpp"
 #include "daemon/adapters/store/history_codec.hpp"
+#include "daemon/adapters/store/history_hours.hpp"
 
 namespace weft::store {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 constexpr std::int64_t kChunkBits = 24;
 constexpr std::int64_t kChunksDeletedAtOnce = 2000;
 constexpr std::int64_t kPagesReturnedAtOnce = 1000;
-constexpr std::size_t kMostPoints = 200'000;
 /// Ports are noted as seen this often, and forgotten this long after their last history has gone.
 constexpr Duration kTouchInterval = std::chrono::hours(24);
 
@@ -44,10 +44,6 @@ ChunkPort growth(const SampleTable& before, std::size_t row_before, const Sample
 }
 
 }  // namespace
-
-std::span<const CounterId> history_counters() {
-  return kHistoryCounters;
-}
 
 Result<bool> History::append(std::shared_ptr<const Sweep> sweep) {
   if (!sweep || !sweep->topology || !sweep->counters || sweep->counters->rows() != sweep->topology->ports().size())
@@ -131,43 +127,6 @@ void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
   }
 }
 
-Result<std::vector<HistoryPoint>> History::read(std::string_view fabric, PortKey port, CounterId counter,
-                                                TimePoint from, TimePoint to) {
-  const auto kept = std::ranges::find(kHistoryCounters, counter);
-  if (kept == kHistoryCounters.end())
-    return fail(ErrorCode::kInvalidArgument, "history is not stored for " + std::string(counter_info(counter).name));
-  const auto position = static_cast<std::size_t>(kept - kHistoryCounters.begin());
-  Statement find(database_, "SELECT slot FROM port WHERE fabric = ? AND node = ? AND port = ?");
-  find.query(fabric, port.node.value, port.port.value);
-  const bool found = find.next();
-  const std::int64_t slot = found ? find.integer(0) : 0;
-  find.next();
-  if (!found) {
-    if (auto outcome = database_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-    return fail(ErrorCode::kNotFound,
-                "there is no history of port " + std::to_string(port.port.value) + " of node " + to_string(port.node));
-  }
-  std::vector<HistoryPoint> points;
-  Statement rows(
-      database_,
-      "SELECT at, span, data FROM moment JOIN chunk ON chunk.id = (moment.id << 24 | ?) WHERE fabric = ? AND at "
-      "BETWEEN ? AND ? ORDER BY at");
-  constexpr auto kPorts = static_cast<std::int64_t>(kChunkPorts);
-  rows.query(slot / kPorts, fabric, from, to);
-  while (rows.next()) {
-    const auto ports = decode_chunk(rows.blob(2));
-    if (!ports) return tl::unexpected<Error>(ports.error());
-    const auto offset = static_cast<std::size_t>(slot % kPorts);
-    if (offset >= ports->size() || ((*ports)[offset].present >> position & 1) == 0) continue;
-    if (points.size() == kMostPoints)
-      return fail(ErrorCode::kResourceExhausted, "more than 200000 points: request a shorter time");
-    points.push_back({rows.time(0), Duration(rows.integer(1)), (*ports)[offset].increase[position],
-                      ((*ports)[offset].at_least >> position & 1) != 0});
-  }
-  if (auto outcome = database_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  return points;
-}
-
 std::int64_t History::delete_moment(std::int64_t moment) {
   Statement(database_, "DELETE FROM chunk WHERE id BETWEEN ? AND ?")
       .run(moment << kChunkBits, ((moment + 1) << kChunkBits) - 1);
@@ -192,6 +151,7 @@ Result<bool> History::shrink(TimePoint oldest_allowed) {
       if (more = deleted >= kChunksDeletedAtOnce; more) break;
       deleted += delete_moment(id) + 1;
     }
+    delete_old_hours(database_, oldest_allowed);
     Statement(database_, "DELETE FROM port WHERE seen < ?").run(oldest_allowed - 2 * kTouchInterval);
     if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   }

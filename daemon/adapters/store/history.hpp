@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Port history in a database of its own: a moment for each interval, and for each moment one chunk for every 256 ports.
+// Who reads it: history_reader.hpp.
 
 #include <cstdint>
 #include <map>
@@ -21,9 +22,6 @@ class History {
 
   /// True when a moment was written; false when none was due.
   Result<bool> append(std::shared_ptr<const Sweep> sweep);
-  /// See Store::history().
-  Result<std::vector<HistoryPoint>> read(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
-                                         TimePoint to);
   /// Deletes a little of what is older than that or too much. True when there is more.
   Result<bool> shrink(TimePoint oldest_allowed);
   /// Room taken by what is stored; free pages within the file do not count.

@@ -239,6 +239,14 @@ CREATE TABLE fec_baseline (
   fabric TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL, rate REAL NOT NULL, taken INTEGER NOT NULL,
   mean REAL NOT NULL, squares REAL NOT NULL, sum REAL NOT NULL, last REAL NOT NULL, recent REAL NOT NULL,
   readings INTEGER NOT NULL, drifting INTEGER NOT NULL, PRIMARY KEY (fabric, node, port)) STRICT, WITHOUT ROWID;
+)sql",
+                                        // Whole hours, added up from their moments. next_chunk: those below are added
+                                        // up; NULL: all are.
+                                        R"sql(
+CREATE TABLE hour (id INTEGER PRIMARY KEY AUTOINCREMENT, fabric TEXT NOT NULL, at INTEGER NOT NULL,
+  span INTEGER NOT NULL, next_chunk INTEGER) STRICT;
+CREATE INDEX hour_by_time ON hour (fabric, at);
+CREATE TABLE hour_chunk (id INTEGER PRIMARY KEY, sums BLOB NOT NULL, peaks BLOB NOT NULL) STRICT; -- id as of chunk
 )sql"};
 
 Result<void> refuse(ErrorCode code, const std::filesystem::path& path, const std::string& why) {

@@ -8,6 +8,7 @@
 #include "daemon/adapters/store/audit_table.hpp"
 #include "daemon/adapters/store/clock_table.hpp"
 #include "daemon/adapters/store/collector_table.hpp"
+#include "daemon/adapters/store/history_hours.hpp"
 #include "daemon/adapters/store/incident_table.hpp"
 #include "daemon/adapters/store/maintenance_table.hpp"
 #include "daemon/adapters/store/memory_table.hpp"
@@ -318,11 +319,6 @@ Result<void> SqlStore::append_history(std::shared_ptr<const Sweep> sweep) {
   return {};
 }
 
-Result<std::vector<HistoryPoint>> SqlStore::history(std::string_view fabric, PortKey port, CounterId counter,
-                                                    TimePoint from, TimePoint to) {
-  return history_.read(fabric, port, counter, from, to);
-}
-
 Result<bool> SqlStore::maintain(TimePoint now, const ClockMemory& clock) {
   // Each part is tried whatever became of the others; the first failure is the answer.
   const Result<void> saved = write_waiting();
@@ -336,11 +332,13 @@ Result<bool> SqlStore::maintain(TimePoint now, const ClockMemory& clock) {
   });
   if (saved) state_problem_ = deleted ? "" : deleted.error().message;
   const Result<bool> shrunk = history_.shrink(clock.before(now, options_.history_retention));
+  const Result<bool> added_up = add_up_hours(history_.database());
   publish_status();
   if (!saved) return tl::unexpected<Error>(saved.error());
   if (!deleted) return tl::unexpected<Error>(deleted.error());
   if (!shrunk) return shrunk;
-  return more || *shrunk;
+  if (!added_up) return added_up;
+  return more || *shrunk || *added_up;
 }
 
 void SqlStore::publish_status() {

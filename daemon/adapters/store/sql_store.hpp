@@ -42,8 +42,6 @@ class SqlStore final : public Store {
   Result<std::vector<AuditRecord>> audit(std::uint64_t before, std::size_t limit) override;
   Result<AuditProof> verify_audit() override;
   Result<void> append_history(std::shared_ptr<const Sweep> sweep) override;
-  Result<std::vector<HistoryPoint>> history(std::string_view fabric, PortKey port, CounterId counter, TimePoint from,
-                                            TimePoint to) override;
   Result<bool> maintain(TimePoint now, const ClockMemory& clock) override;
   void lead(std::int64_t epoch) override;
   Result<Restored> look(TimePoint resolved_since) override;

@@ -84,14 +84,6 @@ struct AuditProof {
   bool operator==(const AuditProof&) const = default;
 };
 
-/// How much a counter grew up to `at`.
-struct HistoryPoint {
-  TimePoint at = kNever;
-  Duration span{};             ///< since the moment before; increase ÷ span is the mean rate
-  std::uint64_t increase = 0;  ///< traffic and waits within 0.2 %, errors exact
-  bool at_least = false;       ///< the counter was stuck at its top
-};
-
 /// How the store itself is doing. Readable from any thread.
 struct StoreStatus {
   bool ok = true;
@@ -166,10 +158,6 @@ class Store {
   /// Offer every sweep: one in each history interval is taken, the others cost nothing. A failure is counted in
   /// status() and the next moment covers the longer span.
   virtual Result<void> append_history(std::shared_ptr<const Sweep> sweep) = 0;
-  /// Growth of `counter` at `port` in [from, to], oldest first. Moments without a reading are absent. kNotFound when
-  /// the port has no history; kInvalidArgument for a counter that history does not keep (see history_counters()).
-  virtual Result<std::vector<HistoryPoint>> history(std::string_view fabric, PortKey port, CounterId counter,
-                                                    TimePoint from, TimePoint to) = 0;
 
   /// Housekeeping in small steps: retries what waits, deletes what is too old or too much. True: there is more to do,
   /// call again soon. Call it once a minute otherwise.
@@ -187,9 +175,6 @@ class Store {
 
 /// Records of one audit() at most.
 inline constexpr std::size_t kMostAuditRecords = 10'000;
-
-/// Counters that history keeps: those of every sweep, without the split by unicast and multicast.
-std::span<const CounterId> history_counters();
 
 /// Intervals, retention and size limits of the store.
 struct StoreOptions {

@@ -28,6 +28,7 @@ struct Arguments {
   std::string id;
   std::string who;
   std::string how_long;
+  std::string last = "24h";
   std::string link;
   std::string reason;
   std::string word;
@@ -42,6 +43,7 @@ struct Arguments {
   bool ids = false;
   bool names = false;
   bool counters = false;
+  std::vector<std::string> counter_names;
   bool down = false;
   bool differences = false;
   bool dry_run = false;

@@ -133,6 +133,7 @@ void Client::open() {
   channel_ = channel_to(servers_.current(), security_, has_others());
   fabric.emplace(channel_);
   health.emplace(channel_);
+  history.emplace(channel_);
   incidents.emplace(channel_);
   maintenance.emplace(channel_);
   remedies.emplace(channel_);

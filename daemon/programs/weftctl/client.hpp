@@ -21,6 +21,7 @@
 #include "api/client/server_list.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
+#include "weft/v1/history.grpc.pb.h"
 #include "weft/v1/incident.grpc.pb.h"
 #include "weft/v1/maintenance.grpc.pb.h"
 #include "weft/v1/remedy.grpc.pb.h"
@@ -140,6 +141,7 @@ class Client {
 
   std::optional<v1::FabricService::Stub> fabric;
   std::optional<v1::HealthService::Stub> health;
+  std::optional<v1::HistoryService::Stub> history;
   std::optional<v1::IncidentService::Stub> incidents;
   std::optional<v1::MaintenanceService::Stub> maintenance;
   std::optional<v1::RemedyService::Stub> remedies;

@@ -29,8 +29,8 @@ namespace weft::ctl {
 namespace {
 
 // Verbs that only show, and so may be asked again and again.
-constexpr std::array kShow{"status",   "nodes",  "ports",      "links", "topology", "path", "incidents",
-                           "incident", "health", "collectors", "plans", "plan",     "audit"};
+constexpr std::array kShow{"status",   "nodes",  "ports",      "links", "topology", "path",  "incidents",
+                           "incident", "health", "collectors", "plans", "plan",     "audit", "history"};
 
 Client connect(const Arguments& given) {
   return Client(given.server.empty() ? standard_server(given.security) : given.server, given.security);
@@ -97,6 +97,41 @@ Duration wanted_time(const std::string& text) {
   if (!how_long || *how_long <= Duration::zero())
     throw Failure(Exit::kWrongUsage, "--for needs a duration such as 30m, 2h or 1d");
   return *how_long;
+}
+
+HistoryWish wanted_history(const Arguments& given, TimePoint now) {
+  HistoryWish wanted{
+      .what = given.node, .fabric = given.fabric, .from = {}, .to = now, .counters = given.counter_names};
+  const auto time = [now](const char* option, const std::string& text) {
+    const auto parsed = parse_time(text, now);
+    if (!parsed)
+      throw Failure(Exit::kWrongUsage, std::string(option) + " needs a time such as \"2026-01-31 14:00\" (UTC)");
+    return *parsed;
+  };
+  if (!given.to.empty()) wanted.to = time("--to", given.to);
+  if (!given.from.empty()) {
+    wanted.from = time("--from", given.from);
+    return wanted;
+  }
+  const auto last = parse_duration(given.last);
+  if (!last || *last <= Duration::zero())
+    throw Failure(Exit::kWrongUsage, "--last needs a duration such as 1h, 24h or 30d");
+  wanted.from = wanted.to - *last;
+  return wanted;
+}
+
+void add_history_verb(CLI::App& app, Arguments& given, Verb& chosen) {
+  CLI::App* history = app.add_subcommand("history", "What a port counted over hours, days and weeks, as bars");
+  history->add_option("NODE", given.node, "A node, for all its ports, or one port, in the same forms as for ports")
+      ->required();
+  history->add_option("--last", given.last, "Duration: 1h, 24h, 30d")->capture_default_str();
+  history->add_option("--from", given.from, "\"2026-01-31 14:00\", in UTC");
+  history->add_option("--to", given.to, "The same; default: now");
+  history->add_option("--counter", given.counter_names, "Only this counter, such as symbol_errors; may be repeated");
+  history->add_option("--fabric", given.fabric, "Only this fabric");
+  history->callback([&] {
+    chosen = [&](const Session& session) { return show_history(session, wanted_history(given, session.now)); };
+  });
 }
 
 void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
@@ -256,6 +291,7 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   app.fallthrough();
   app.footer(kFooter);
   add_fabric_verbs(app, given, chosen);
+  add_history_verb(app, given, chosen);
   add_incident_verbs(app, given, chosen);
   add_maintenance_verbs(app, given, chosen);
   add_plan_verbs(app, given, chosen);

@@ -22,6 +22,9 @@ constexpr std::array kExamples{
   weftctl ports leaf-1:12              one port
   weftctl ports leaf-1 --counters      one line per counter
   weftctl ports dgx-04 --watch 1       every second; what changed is marked)"},
+    Examples{"history", R"(  weftctl history leaf-1:12            one port, the last 24 hours
+  weftctl history leaf-1 --last 7d     every port of a switch, a week
+  weftctl history leaf-1:12 --counter symbol_errors --from "2026-01-31 14:00")"},
     Examples{"links", R"(  weftctl links                        every cable
   weftctl links leaf-1                 cables of one node
   weftctl links --down                 cables that are not up

@@ -49,6 +49,17 @@ Exit show_topology(const Session& session, const std::string& fabric);
 /// Prints what differs from the expected topology, the counts first. kBadNews when anything does.
 Exit show_cabling_differences(const Session& session, const std::string& fabric);
 
+/// Which past is shown.
+struct HistoryWish {
+  std::string what;  ///< a node or port, as of show_ports()
+  std::string fabric;
+  TimePoint from = kNever;
+  TimePoint to = kNever;
+  std::vector<std::string> counters{};  ///< none: all
+};
+/// Draws what a port, or each port of a node, counted.
+Exit show_history(const Session& session, const HistoryWish& wanted);
+
 /// `all`: resolved ones and planned work too. `ids_only`: ids, one a line.
 Exit show_incidents(const Session& session, bool all, bool ids_only);
 /// Prints one incident with its evidence.

@@ -30,6 +30,7 @@
 #include "daemon/programs/weftd/ethernet_watcher.hpp"
 #include "daemon/programs/weftd/event_dispatcher.hpp"
 #include "daemon/programs/weftd/expected_topology.hpp"
+#include "daemon/programs/weftd/history_questions.hpp"
 #include "daemon/programs/weftd/named_files.hpp"
 #include "daemon/programs/weftd/page_assets.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
@@ -232,6 +233,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   const CurrentSite current_site = [&registry] { return registry ? registry->site() : nullptr; };
   CommandForwarder commands(main_thread, core, current_site);
   RemedyCommandForwarder remedy_commands(main_thread, remedies, current_site);
+  HistoryQuestions history(config.state_dir);
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
   RoleKeeper::Options role_options;
   role_options.leads = leads;
@@ -257,6 +259,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
                                       .port = config.listen.grpc.port,
                                       .max_watchers = config.grpc.max_watchers,
                                       .site = registry ? &site : nullptr,
+                                      .history = &history,
                                       .telemetry = telemetry_limits(config.telemetry),
                                       .gate = (*security)->gate(),
                                       .tls = (*security)->tls()},
@@ -271,7 +274,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
        .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout),
        .tls = (*security)->tls()},
       publication, clock, {metrics.collectable()},
-      {&commands, &remedy_commands, (*security)->gate(), page_assets(), registry ? &site : nullptr});
+      {&commands, &remedy_commands, (*security)->gate(), page_assets(), registry ? &site : nullptr, &history});
   if (!http) return tl::unexpected(http.error());
   logger("weftd")->info("HTTP on {}://{}:{}/, gRPC on {}:{}", (*security)->tls() ? "https" : "http",
                         config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());
@@ -287,6 +290,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
     if (is_lost) return;
     core.tick();
     metrics.set(store_lane.name(), store_lane.figures());
+    metrics.set(history.lane().name(), history.lane().figures());
     for (const runtime::Lane* lane : remedies.lanes()) metrics.set(lane->name(), lane->figures());
     metrics.set((*store)->status());
     metrics.set_unkillable(tell_unkillable(told));
@@ -358,6 +362,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
 
   files_lane.stop();
   (*http)->stop();
+  history.stop();
   site.stop();
   main_thread.close();
   inbox.close();

@@ -2,6 +2,8 @@
 #include "daemon/adapters/store/history.hpp"
 
 #include "daemon/adapters/store/history_codec.hpp"
+#include "daemon/adapters/store/history_reader.hpp"
+#include "daemon/adapters/store/schema.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
@@ -11,10 +13,17 @@ using namespace std::chrono_literals;
 
 constexpr PortKey kPort{NodeGuid{1}, PortNum{2}};
 
-std::vector<HistoryPoint> read(Store& store, CounterId counter, PortKey port = kPort) {
-  const auto points = store.history("compute", port, counter, at_second(-1'000'000), at_second(10'000'000));
-  if (points) return *points;
-  ADD_FAILURE() << points.error().message;
+/// The interval up to second `n` × `step` is in bucket `n` - 1.
+HistoryQuestion question_of(CounterId counter, PortKey port = kPort, Duration step = 60s) {
+  return {"compute", {port}, {counter}, at_second(0), at_second(100'000), step};
+}
+
+/// Oldest first.
+std::vector<HistoryBucket> read(const TempDir& dir, CounterId counter, PortKey port = kPort, Duration step = 60s) {
+  const auto answer = read_history(dir.path(), question_of(counter, port, step));
+  if (answer)
+    return answer->ports.at(0).counters.empty() ? std::vector<HistoryBucket>{} : answer->ports[0].counters[0].buckets;
+  ADD_FAILURE() << answer.error().message;
   return {};
 }
 
@@ -23,12 +32,12 @@ TEST(History, TakesOneSweepInEachIntervalAndGivesTheGrowth) {
   auto store = must_open(dir.path());
   for (int second = 0; second <= 180; ++second)
     ASSERT_TRUE(store->append_history(share(make_sweep(at_second(second), 100U * static_cast<unsigned>(second)))));
-  const auto bytes = read(*store, CounterId::kTransmitBytes);
+  const auto bytes = read(dir, CounterId::kTransmitBytes);
   ASSERT_EQ(bytes.size(), 3U);
-  EXPECT_EQ(bytes[0].at, at_second(60));
-  EXPECT_EQ(bytes[0].span, 60s);
-  EXPECT_NEAR(static_cast<double>(bytes[1].increase), 6000, 12);
-  const auto errors = read(*store, CounterId::kSymbolErrors);
+  EXPECT_EQ(bytes[0].index, 0U);
+  EXPECT_EQ(bytes[0].covered, 60s);
+  EXPECT_NEAR(bytes[1].increase, 6000, 12);
+  const auto errors = read(dir, CounterId::kSymbolErrors);
   ASSERT_EQ(errors.size(), 3U);
   EXPECT_EQ(errors[2].increase, 60U);
   EXPECT_EQ(store->status().history_written, 3U);
@@ -45,13 +54,14 @@ TEST(History, SurvivesARestart) {
   auto store = must_open(dir.path());
   ASSERT_TRUE(store->append_history(share(make_sweep(at_second(120), 1200))));
   ASSERT_TRUE(store->append_history(share(make_sweep(at_second(180), 1900))));
-  const auto points = read(*store, CounterId::kSymbolErrors);
+  const auto points = read(dir, CounterId::kSymbolErrors);
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[0].increase, 6U);
   EXPECT_EQ(points[1].increase, 7U);
-  const auto part = store->history("compute", kPort, CounterId::kSymbolErrors, at_second(100), at_second(180));
-  ASSERT_TRUE(part);
-  EXPECT_EQ(part->size(), 1U);
+  HistoryQuestion part = question_of(CounterId::kSymbolErrors);
+  part.from = at_second(120);
+  part.to = at_second(180);
+  EXPECT_EQ(read_history(dir.path(), part)->ports.at(0).counters.at(0).buckets.size(), 1U);
 }
 
 TEST(History, AResetCountsFromZeroAndAStuckCounterSaysAtLeast) {
@@ -64,12 +74,14 @@ TEST(History, AResetCountsFromZeroAndAStuckCounterSaysAtLeast) {
   table.set(2, table.column(CounterId::kSymbolErrors), 65535, true);
   stuck.counters = std::make_shared<const SampleTable>(table);
   ASSERT_TRUE(store->append_history(share(stuck)));
-  const auto points = read(*store, CounterId::kSymbolErrors);
+  const auto points = read(dir, CounterId::kSymbolErrors);
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[0].increase, 3U);
-  EXPECT_FALSE(points[0].at_least);
   EXPECT_EQ(points[1].increase, 65532U);
-  EXPECT_TRUE(points[1].at_least);
+  EXPECT_TRUE(read_history(dir.path(), question_of(CounterId::kSymbolErrors))->ports.at(0).counters.at(0).at_least);
+  HistoryQuestion before = question_of(CounterId::kSymbolErrors);
+  before.to = at_second(61);
+  EXPECT_FALSE(read_history(dir.path(), before)->ports.at(0).counters.at(0).at_least);
 }
 
 TEST(History, WhatWasNotReadIsAbsentAndNotZero) {
@@ -81,9 +93,9 @@ TEST(History, WhatWasNotReadIsAbsentAndNotZero) {
   table.set_read_at(2, at_second(0));  // no answer since
   silent.counters = std::make_shared<const SampleTable>(table);
   ASSERT_TRUE(store->append_history(share(silent)));
-  EXPECT_TRUE(read(*store, CounterId::kTransmitBytes).empty());
-  EXPECT_EQ(read(*store, CounterId::kTransmitBytes, {NodeGuid{1}, PortNum{1}}).size(), 1U);
-  EXPECT_TRUE(read(*store, CounterId::kReceiveBytes, {NodeGuid{1}, PortNum{1}}).empty());  // never read at all
+  EXPECT_TRUE(read(dir, CounterId::kTransmitBytes).empty());
+  EXPECT_EQ(read(dir, CounterId::kTransmitBytes, {NodeGuid{1}, PortNum{1}}).size(), 1U);
+  EXPECT_TRUE(read(dir, CounterId::kReceiveBytes, {NodeGuid{1}, PortNum{1}}).empty());  // never read at all
 }
 
 TEST(History, APortIsFoundAgainWhenTheTopologyIsLaidOutAnew) {
@@ -93,10 +105,10 @@ TEST(History, APortIsFoundAgainWhenTheTopologyIsLaidOutAnew) {
   ASSERT_TRUE(store->append_history(share(make_sweep(at_second(60), 100, 4))));
   ASSERT_TRUE(store->append_history(share(make_sweep(at_second(120), 300, 8))));  // its ports have more neighbours now
   ASSERT_TRUE(store->append_history(share(make_sweep(at_second(180), 600, 3))));
-  const auto points = read(*store, CounterId::kSymbolErrors);
+  const auto points = read(dir, CounterId::kSymbolErrors);
   ASSERT_EQ(points.size(), 3U);
   EXPECT_EQ(points[2].increase, 3U);
-  EXPECT_EQ(read(*store, CounterId::kSymbolErrors, {NodeGuid{1}, PortNum{8}}).size(), 0U);  // seen once only
+  EXPECT_EQ(read(dir, CounterId::kSymbolErrors, {NodeGuid{1}, PortNum{8}}).size(), 0U);  // seen once only
 }
 
 TEST(History, PortsBeyond255AreThemselvesAfterARestart) {
@@ -116,10 +128,9 @@ TEST(History, PortsBeyond255AreThemselvesAfterARestart) {
   }
   auto store = must_open(dir.path());
   for (const auto& [number, grown] : {std::pair(300, 60U), {44, 0U}, {512, 60U}}) {
-    const auto points =
-        read(*store, CounterId::kSymbolErrors, {NodeGuid{1}, PortNum{static_cast<std::uint16_t>(number)}});
+    const auto points = read(dir, CounterId::kSymbolErrors, {NodeGuid{1}, PortNum{static_cast<std::uint16_t>(number)}});
     ASSERT_EQ(points.size(), 2U) << number;
-    for (const HistoryPoint& point : points) EXPECT_EQ(point.increase, grown) << number;
+    for (const HistoryBucket& point : points) EXPECT_EQ(point.increase, grown) << number;
   }
 }
 
@@ -132,19 +143,21 @@ TEST(History, TwoFabricsShareTheFileAndNotTheirPorts) {
     other.fabric = "storage";
     ASSERT_TRUE(store->append_history(share(other)));
   }
-  EXPECT_EQ(read(*store, CounterId::kSymbolErrors)[0].increase, 1U);
-  const auto points = store->history("storage", kPort, CounterId::kSymbolErrors, kNever, at_second(1000));
-  ASSERT_EQ(points->size(), 2U);
-  EXPECT_EQ((*points)[1].increase, 5U);
+  EXPECT_EQ(read(dir, CounterId::kSymbolErrors)[0].increase, 1U);
+  HistoryQuestion other = question_of(CounterId::kSymbolErrors);
+  other.fabric = "storage";
+  const auto points = read_history(dir.path(), other)->ports.at(0).counters.at(0).buckets;
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1].increase, 5U);
 }
 
 TEST(History, SaysWhatItDoesNotHave) {
   const TempDir dir;
   auto store = must_open(dir.path());
-  const auto unknown = store->history("compute", kPort, CounterId::kTransmitBytes, kNever, at_second(1));
+  const auto unknown = read_history(dir.path(), question_of(CounterId::kTransmitBytes));
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
-  const auto not_kept = store->history("compute", kPort, CounterId::kUnknownBlocks, kNever, at_second(1));
+  const auto not_kept = read_history(dir.path(), question_of(CounterId::kUnknownBlocks));
   ASSERT_FALSE(not_kept);
   EXPECT_EQ(not_kept.error().code, ErrorCode::kInvalidArgument);
 }
@@ -156,9 +169,9 @@ TEST(History, IsBoundedByTime) {
     ASSERT_TRUE(store->append_history(share(make_sweep(at_second(60 * minute), 0))));
     ASSERT_TRUE(store->maintain(at_second(60 * minute), {}));
   }
-  const auto points = read(*store, CounterId::kTransmitBytes);
+  const auto points = read(dir, CounterId::kTransmitBytes);
   ASSERT_EQ(points.size(), 11U);
-  EXPECT_EQ(points.front().at, at_second(60 * 20));
+  EXPECT_EQ(points.front().index, 19U);
 }
 
 TEST(History, IsBoundedByBytes) {
@@ -174,10 +187,10 @@ TEST(History, IsBoundedByBytes) {
   }
   ASSERT_TRUE(store->maintain(at_second(5000), {}));
   EXPECT_LE(store->status().history_bytes, kLimit);
-  const auto points = read(*store, CounterId::kTransmitBytes);
+  const auto points = read(dir, CounterId::kTransmitBytes, kPort, 1s);
   EXPECT_GT(points.size(), 100U);
   EXPECT_LT(points.size(), 4000U);
-  EXPECT_EQ(points.back().at, at_second(5000));
+  EXPECT_EQ(points.back().index, 4999U);
 }
 
 TEST(History, ALowerLimitGivesTheRoomBackInSteps) {
@@ -193,7 +206,157 @@ TEST(History, ALowerLimitGivesTheRoomBackInSteps) {
   while (*store->maintain(at_second(5000), {}) && steps < 100) ++steps;
   EXPECT_GT(steps, 1);
   EXPECT_LT(steps, 100);
-  EXPECT_EQ(read(*store, CounterId::kTransmitBytes).size(), 61U);
+  EXPECT_EQ(read(dir, CounterId::kTransmitBytes, kPort, 1s).size(), 61U);
+}
+
+/// Seconds after at_second(0) at which an hour begins.
+constexpr int kWholeHour = 2800;
+
+/// A sweep a minute; the symbol errors of minute `m` come to `errors(m)` altogether.
+void write_minutes(Store& store, int first, int last, const std::function<unsigned(int)>& errors,
+                   std::uint16_t ports = 2) {
+  for (int minute = first; minute <= last; ++minute)
+    ASSERT_TRUE(
+        store.append_history(share(make_sweep(at_second(kWholeHour + 60 * minute), 100U * errors(minute), ports))));
+}
+
+void add_up(Store& store, TimePoint now) {
+  int steps = 0;
+  while (*store.maintain(now, {}) && ++steps < 10'000) {
+  }
+  EXPECT_LT(steps, 10'000);
+}
+
+HistoryQuestion days_of(CounterId counter, PortKey port = kPort) {
+  return {"compute", {port}, {counter}, at_second(kWholeHour), at_second(10 * 86'400), 1h};
+}
+
+TEST(HistoryHours, SumsAndPeaksOfMinutes) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  // One error a minute, and 600 more within minute 90: 10 a second.
+  write_minutes(*store, 0, 200, [](int minute) { return static_cast<unsigned>(minute) + (minute >= 90 ? 600U : 0U); });
+  const HistoryAnswer minutes = *read_history(dir.path(), days_of(CounterId::kSymbolErrors));
+  add_up(*store, at_second(kWholeHour + 60 * 200));
+  const HistoryAnswer hours = *read_history(dir.path(), days_of(CounterId::kSymbolErrors));
+  for (const HistoryAnswer& answer : {minutes, hours}) {
+    EXPECT_EQ(answer.step, 1h);
+    const auto& buckets = answer.ports.at(0).counters.at(0).buckets;
+    ASSERT_EQ(buckets.size(), 4U);
+    EXPECT_EQ(buckets[0].increase, 60U);
+    EXPECT_EQ(buckets[1].increase, 660U);
+    EXPECT_EQ(buckets[3].increase, 20U);
+    EXPECT_EQ(buckets[0].covered, 1h);
+    EXPECT_EQ(buckets[3].covered, 20min);
+    EXPECT_NEAR(buckets[0].peak, 1.0 / 60, 1e-9);
+    EXPECT_NEAR(buckets[1].peak, 601.0 / 60, 1e-9);
+  }
+}
+
+TEST(HistoryHours, AreReadAfterTheirMinutesAreGone) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  write_minutes(*store, 0, 130, [](int minute) { return static_cast<unsigned>(minute); });
+  add_up(*store, at_second(kWholeHour + 60 * 130));
+  auto database = open_database(dir.path() / "history.db", history_schema());
+  database->run("DELETE FROM chunk; DELETE FROM moment");
+  ASSERT_TRUE(database->outcome());
+  const HistoryAnswer hours = *read_history(dir.path(), days_of(CounterId::kSymbolErrors));
+  const auto& buckets = hours.ports.at(0).counters.at(0).buckets;
+  ASSERT_EQ(buckets.size(), 2U);
+  EXPECT_EQ(buckets[0].increase + buckets[1].increase, 120U);
+}
+
+TEST(HistoryHours, GoOnAfterARestartInTheMiddleOfAnHour) {
+  const TempDir dir;
+  const auto errors = [](int minute) { return static_cast<unsigned>(minute); };
+  {
+    auto store = must_open(dir.path());
+    write_minutes(*store, 0, 70, errors, 12'000);  // 47 chunks, of which a step does 33
+    ASSERT_TRUE(*store->maintain(at_second(kWholeHour + 60 * 70), {})) << "there must be more to do";
+    EXPECT_EQ(
+        read_history(dir.path(), days_of(CounterId::kSymbolErrors))->ports.at(0).counters.at(0).buckets.at(0).increase,
+        60U)
+        << "an hour that is not whole is not read";
+  }
+  auto store = must_open(dir.path());
+  add_up(*store, at_second(kWholeHour + 60 * 70));
+  for (const auto port : std::array<std::uint16_t, 2>{1, 11'999}) {
+    const auto answer = read_history(dir.path(), days_of(CounterId::kSymbolErrors, {NodeGuid{1}, PortNum{port}}));
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->ports.at(0).counters.at(0).buckets.at(0).increase, 60U);
+  }
+}
+
+TEST(HistoryHours, AreKeptAsLongAsMinutes) {
+  const TempDir dir;
+  auto store = must_open(dir.path(), {.history_retention = 5h});
+  write_minutes(*store, 0, 60 * 12, [](int) { return 0U; });
+  add_up(*store, at_second(kWholeHour + 3600 * 12));
+  const HistoryAnswer answer = *read_history(dir.path(), days_of(CounterId::kSymbolErrors));
+  EXPECT_EQ(answer.ports.at(0).counters.at(0).buckets.front().index, 6U);
+}
+
+TEST(HistoryReader, SharesAnIntervalAmongTheBucketsThatItReachesInto) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  write_minutes(*store, 0, 3, [](int minute) { return static_cast<unsigned>(60 * minute); });
+  HistoryQuestion question = question_of(CounterId::kSymbolErrors);
+  question.from = at_second(kWholeHour - 30);  // each minute is half in one bucket and half in the next
+  const CounterHistory counter = read_history(dir.path(), question)->ports.at(0).counters.at(0);
+  ASSERT_EQ(counter.buckets.size(), 4U);
+  EXPECT_DOUBLE_EQ(counter.buckets[0].increase, 30);
+  EXPECT_DOUBLE_EQ(counter.buckets[1].increase, 60);
+  EXPECT_DOUBLE_EQ(counter.buckets[3].increase, 30);
+  EXPECT_EQ(counter.buckets[0].covered, 30s);
+  EXPECT_EQ(counter.total, 180U);
+}
+
+TEST(HistoryHours, AGapIsAGap) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  write_minutes(*store, 0, 60, [](int) { return 0U; });
+  store.reset();
+  store = must_open(dir.path());  // away for four hours
+  write_minutes(*store, 300, 421, [](int) { return 0U; });
+  add_up(*store, at_second(kWholeHour + 60 * 421));
+  std::vector<std::uint32_t> indexes;
+  const HistoryAnswer answer = *read_history(dir.path(), days_of(CounterId::kSymbolErrors));
+  for (const HistoryBucket& bucket : answer.ports.at(0).counters.at(0).buckets) indexes.push_back(bucket.index);
+  EXPECT_EQ(indexes, (std::vector<std::uint32_t>{0, 5, 6, 7}));
+}
+
+TEST(HistoryReader, RefusesWhatIsTooMuch) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  write_minutes(*store, 0, 2, [](int) { return 0U; });
+  HistoryQuestion question = days_of(CounterId::kSymbolErrors);
+  question.step = 1ms;
+  EXPECT_EQ(read_history(dir.path(), question).error().code, ErrorCode::kInvalidArgument);
+  question = days_of(CounterId::kSymbolErrors);
+  question.to = question.from;
+  EXPECT_EQ(read_history(dir.path(), question).error().code, ErrorCode::kInvalidArgument);
+  question = days_of(CounterId::kSymbolErrors);
+  question.counters.clear();
+  question.ports.assign(1000, kPort);
+  EXPECT_EQ(read_history(dir.path(), question).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(HistoryReader, ADamagedChunkIsAGapAndAMissingFileIsSaid) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  write_minutes(*store, 0, 3, [](int minute) { return static_cast<unsigned>(minute); });
+  auto database = open_database(dir.path() / "history.db", history_schema());
+  database->run("UPDATE chunk SET data = x'0102' WHERE id >> 24 = 2");
+  ASSERT_TRUE(database->outcome());
+  HistoryQuestion question = question_of(CounterId::kSymbolErrors);
+  question.from = at_second(kWholeHour);
+  EXPECT_EQ(read_history(dir.path(), question)->ports.at(0).counters.at(0).buckets.size(), 2U);
+  std::filesystem::remove(dir.path() / "history.db");
+  const auto missing = read_history(dir.path(), question_of(CounterId::kSymbolErrors));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kUnavailable);
+  EXPECT_FALSE(std::filesystem::exists(dir.path() / "history.db"));
 }
 
 TEST(History, ADamagedFileIsRefusedAtOpening) {

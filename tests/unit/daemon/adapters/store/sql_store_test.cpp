@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "daemon/adapters/store/history_reader.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
@@ -54,7 +55,7 @@ TEST(Store, ADirectoryThatCannotBeUsedIsAnErrorWithItsReason) {
 
 /// With `store` unable to grow: incidents wait, history is dropped, both are said. With room again: all is well by
 /// itself.
-void expect_degrades_and_recovers(SqlStore& store, const std::function<void()>& make_room) {
+void expect_degrades_and_recovers(SqlStore& store, const TempDir& dir, const std::function<void()>& make_room) {
   ASSERT_TRUE(store.append_history(share(make_sweep(at_second(0), 0, 250))));
   std::uint64_t id = 2;
   Result<void> saved;
@@ -90,17 +91,21 @@ void expect_degrades_and_recovers(SqlStore& store, const std::function<void()>& 
   EXPECT_EQ(restored->incidents.back().id, id);
   EXPECT_EQ(restored->incident_ids.next(), id + 1);
   EXPECT_EQ(restored->incidents[restored->incidents.size() - 2].id, id - 1);
-  const auto points =
-      store.history("compute", {NodeGuid{1}, PortNum{1}}, CounterId::kTransmitBytes, kNever, at_second(1'000'000));
-  ASSERT_TRUE(points);
-  EXPECT_EQ(points->back().span, 120s);  // the gap is covered, at a coarser grain
+  const auto answer = read_history(dir.path(), {"compute",
+                                                {{NodeGuid{1}, PortNum{1}}},
+                                                {CounterId::kTransmitBytes},
+                                                at_second(60 * (minute - 2)),
+                                                at_second(60 * minute),
+                                                std::chrono::seconds(60)});
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->ports.at(0).counters.at(0).buckets.size(), 2U);  // the gap is covered, at a coarser grain
 }
 
 TEST(Store, AFullDiskDegradesHistoryAndKeepsIncidentsForLater) {
   const TempDir dir;
   auto store = must_open(dir.path());
   store->limit_growth(20);
-  expect_degrades_and_recovers(*store, [&store] { store->limit_growth(0); });
+  expect_degrades_and_recovers(*store, dir, [&store] { store->limit_growth(0); });
 }
 
 TEST(Store, TheSameOnAFileSystemThatIsReallyFull) {
@@ -109,7 +114,7 @@ TEST(Store, TheSameOnAFileSystemThatIsReallyFull) {
     GTEST_SKIP() << "needs the right to mount a tmpfs";
   if (auto store = must_open(dir.path()))
     expect_degrades_and_recovers(
-        *store, [&dir] { EXPECT_EQ(::mount("tmpfs", dir.path().c_str(), "tmpfs", MS_REMOUNT, "size=32m"), 0); });
+        *store, dir, [&dir] { EXPECT_EQ(::mount("tmpfs", dir.path().c_str(), "tmpfs", MS_REMOUNT, "size=32m"), 0); });
   EXPECT_EQ(::umount(dir.path().c_str()), 0);
 }
 

@@ -71,10 +71,6 @@ class IdleStore : public store::Store {
   Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return std::vector<AuditRecord>{}; }
   Result<store::AuditProof> verify_audit() override { return store::AuditProof{}; }
   Result<void> append_history(std::shared_ptr<const Sweep>) override { return {}; }
-  Result<std::vector<store::HistoryPoint>> history(std::string_view, PortKey, CounterId, TimePoint,
-                                                   TimePoint) override {
-    return std::vector<store::HistoryPoint>{};
-  }
   Result<bool> maintain(TimePoint, const ClockMemory&) override { return false; }
   void lead(std::int64_t) override {}
   Result<store::Restored> look(TimePoint since) override { return restore(since); }

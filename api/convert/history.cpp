@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/convert/history.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+
+#include "api/convert/fabric.hpp"
+#include "api/convert/incidents.hpp"
+#include "api/convert/times.hpp"
+#include "api/publication/derived.hpp"
+#include "api/publication/find_ports.hpp"
+#include "api/publication/utf8.hpp"
+
+namespace weft::api {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kUsualPoints = 240;
+constexpr std::uint32_t kMostPoints = 2000;
+constexpr std::size_t kMostMarks = 200;
+constexpr std::size_t kLargestAnswer = 3 << 20;
+/// Lengths of a bucket that people can read off an axis.
+constexpr std::array<std::chrono::seconds, 19> kSteps{1s, 5s, 10s, 30s, 1min, 2min, 5min, 10min, 15min, 30min,
+                                                      1h, 2h, 3h,  6h,  12h,  24h,  48h,  168h,  720h};
+
+Duration step_for(Duration time, std::uint32_t points) {
+  for (const Duration step : kSteps)
+    if (time <= step * static_cast<std::int64_t>(points)) return step;
+  return kSteps.back() * (time / (kSteps.back() * static_cast<std::int64_t>(points)) + 1);
+}
+
+/// Ports of a node, or one port, in one fabric.
+Result<void> find_ports_of(const v1::GetPortHistoryRequest& request, PortHistoryQuestion& asked) {
+  const auto add = [&](const FabricView& fabric, PortIndex port) -> bool {
+    if (!request.fabric().empty() && fabric.name != request.fabric()) return true;
+    if (asked.fabric != nullptr && asked.fabric != &fabric) return false;
+    asked.fabric = &fabric;
+    asked.ports.push_back(port);
+    return true;
+  };
+  bool is_one_fabric = true;
+  for (const FoundNode& found : find_nodes(*asked.snapshot, request.what(), kMostNodes)) {
+    const Topology& topology = *found.fabric->sweep->topology;
+    const Node& node = topology.node(found.node);
+    for (PortIndex i = 0; i < node.port_entries(); ++i)
+      if (is_port(topology, node.first_port + i))
+        is_one_fabric = add(*found.fabric, node.first_port + i) && is_one_fabric;
+  }
+  if (asked.ports.empty())
+    for (const FoundPort& found : find_ports(*asked.snapshot, request.what()))
+      is_one_fabric = add(*found.fabric, found.port) && is_one_fabric;
+  if (asked.ports.empty()) return fail(ErrorCode::kNotFound, "unknown node or port " + valid_utf8(request.what()));
+  if (!is_one_fabric)
+    return fail(ErrorCode::kFailedPrecondition, valid_utf8(request.what()) + " is in several fabrics: name one");
+  return {};
+}
+
+/// Is the thing the node, or one of its ports or links?
+bool is_of(const Entity& entity, NodeGuid node) {
+  return entity.port.node == node || (entity.kind == EntityKind::kLink && entity.peer.node == node);
+}
+
+/// The time of a mark, if it reaches into that of the answer.
+bool set_time(v1::HistoryMark& mark, TimePoint from, TimePoint until, const HistoryQuestion& question) {
+  if (from >= question.to || (until != kNever && until <= question.from)) return false;
+  set_timestamp(*mark.mutable_from(), from);
+  if (until != kNever) set_timestamp(*mark.mutable_until(), until);
+  return true;
+}
+
+std::vector<v1::HistoryMark> marks_of(const PortHistoryQuestion& asked) {
+  const Topology& topology = *asked.fabric->sweep->topology;
+  std::vector<NodeGuid> nodes;
+  for (const PortIndex port : asked.ports) nodes.push_back(topology.key_of(port).node);
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  const auto touches = [&](const Entity& entity) {
+    return std::ranges::any_of(nodes, [&](NodeGuid node) { return is_of(entity, node); });
+  };
+  std::vector<v1::HistoryMark> marks;
+  const auto add = [&](v1::HistoryMark::Kind kind, std::string id, const std::string& text, TimePoint from,
+                       TimePoint until) -> v1::HistoryMark* {
+    v1::HistoryMark mark;
+    if (!set_time(mark, from, until, asked.question)) return nullptr;
+    mark.set_kind(kind);
+    mark.set_id(std::move(id));
+    mark.set_text(valid_utf8(text));
+    return &marks.emplace_back(std::move(mark));
+  };
+  const Snapshot& snapshot = *asked.snapshot;
+  if (snapshot.incidents)
+    for (const auto& incident : *snapshot.incidents) {
+      if (!touches(incident->finding.cause) && !std::ranges::any_of(incident->finding.affected, touches)) continue;
+      if (auto* mark = add(v1::HistoryMark::INCIDENT, incident_name(incident->id), incident->listed_summary(),
+                           incident->opened, incident->resolved))
+        mark->set_severity(to_proto(incident->listed_severity()));
+    }
+  if (snapshot.plans)
+    for (const auto& plan : *snapshot.plans)
+      if (plan->started != kNever && touches(plan->target))
+        add(v1::HistoryMark::PLAN, plan_name(plan->id), std::string(to_string(plan->action)) + ' ' + plan->target.label,
+            plan->started, plan->finished);
+  if (snapshot.maintenance)
+    for (const MaintenanceWindow& window : *snapshot.maintenance)
+      if (std::ranges::any_of(nodes, [&](NodeGuid node) { return covers(window, node); }) || touches(window.entity))
+        add(v1::HistoryMark::MAINTENANCE, maintenance_name(window.id), window.reason, window.from, end_of(window));
+  std::ranges::sort(marks, {}, [](const v1::HistoryMark& mark) { return from_timestamp(mark.from()); });
+  if (marks.size() > kMostMarks) marks.erase(marks.begin(), marks.end() - kMostMarks);
+  return marks;
+}
+
+void counter_to_proto(const CounterHistory& from, float tick, bool with_still, v1::CounterHistory& to) {
+  const CounterInfo& info = counter_info(from.counter);
+  const bool is_ticks = info.unit == CounterUnit::kTicks && tick > 0;
+  const double scale = is_ticks ? tick : 1;
+  to.set_counter(std::string(info.name));
+  to.set_unit(is_ticks ? "seconds" : to_string(info.unit));
+  to.set_total(is_ticks ? std::to_string(static_cast<double>(from.total) * scale) : std::to_string(from.total));
+  to.set_at_least(from.at_least);
+  if (from.total == 0 && !with_still) return;
+  for (const HistoryBucket& bucket : from.buckets) {
+    if (bucket.covered <= Duration::zero()) continue;
+    to.add_bucket(bucket.index);
+    to.add_rate(bucket.increase * scale / std::chrono::duration<double>(bucket.covered).count());
+    to.add_peak(bucket.peak * scale);
+  }
+}
+
+}  // namespace
+
+Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> snapshot,
+                                               const v1::GetPortHistoryRequest& request, TimePoint now) {
+  PortHistoryQuestion asked;
+  asked.snapshot = std::move(snapshot);
+  asked.with_still = request.with_still();
+  HistoryQuestion& question = asked.question;
+  question.to = request.has_to() ? from_timestamp(request.to()) : now;
+  question.from = request.has_from() ? from_timestamp(request.from()) : question.to - 24h;
+  if (question.to == kNever || question.from == kNever || question.from >= question.to)
+    return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends");
+  if (question.from >= now) return fail(ErrorCode::kInvalidArgument, "the time lies ahead");
+  question.to = std::min(question.to, now);
+  if (request.points() > kMostPoints)
+    return fail(ErrorCode::kInvalidArgument, "at most " + std::to_string(kMostPoints) + " points can be had");
+  for (const std::string& name : request.counters()) {
+    const CounterInfo* info = find_counter(name);
+    if (info == nullptr || info->id == CounterId::kCount)
+      return fail(ErrorCode::kInvalidArgument, "unknown counter " + valid_utf8(name));
+    question.counters.push_back(info->id);
+  }
+  if (const auto found = find_ports_of(request, asked); !found) return tl::unexpected(found.error());
+  question.fabric = asked.fabric->name;
+  const Topology& topology = *asked.fabric->sweep->topology;
+  for (const PortIndex port : asked.ports) question.ports.push_back(topology.key_of(port));
+  const std::uint32_t points = request.points() == 0 ? kUsualPoints : request.points();
+  question.step = step_for(question.to - question.from, points);
+  // Buckets begin at whole steps, so that a picture that is drawn anew does not flicker, and hours are whole.
+  question.from = TimePoint(question.from.time_since_epoch() / question.step * question.step);
+  return asked;
+}
+
+Result<v1::GetPortHistoryResponse> port_history(const PortHistoryQuestion& asked, const HistoryAnswer& answer) {
+  v1::GetPortHistoryResponse response;
+  set_timestamp(*response.mutable_from(), asked.question.from);
+  set_duration(*response.mutable_step(), answer.step);
+  response.set_buckets(
+      static_cast<std::uint32_t>((asked.question.to - asked.question.from - Duration(1)) / answer.step + 1));
+  const Topology& topology = *asked.fabric->sweep->topology;
+  for (std::size_t i = 0; i < answer.ports.size() && i < asked.ports.size(); ++i) {
+    const PortIndex index = asked.ports[i];
+    const Port& port = topology.port(index);
+    v1::PortHistory& to = *response.add_ports();
+    to.set_fabric(valid_utf8(asked.fabric->name));
+    to.set_node(valid_utf8(topology.node(port.node).name));
+    to.set_node_guid(to_string(topology.node(port.node).guid));
+    to.set_port(topology.key_of(index).port.value);
+    to.set_label(valid_utf8(port_label(topology, index)));
+    if (const PortIndex peer = port.peer; peer != kNoIndex) to.set_peer(valid_utf8(port_label(topology, peer)));
+    for (const CounterHistory& counter : answer.ports[i].counters)
+      counter_to_proto(counter, port.wait_tick_seconds, asked.with_still, *to.add_counters());
+  }
+  for (v1::HistoryMark& mark : marks_of(asked)) *response.add_marks() = std::move(mark);
+  if (response.ByteSizeLong() > kLargestAnswer)
+    return fail(ErrorCode::kResourceExhausted,
+                "that is more than 3 MB: request one port, fewer points, or some counters");
+  return response;
+}
+
+}  // namespace weft::api

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Questions about the past, and their answers as messages. Pure: no I/O, `now` passed in.
+
+#include <memory>
+#include <vector>
+
+#include "fabric/port_history.hpp"
+#include "fabric/result.hpp"
+#include "fabric/snapshot.hpp"
+#include "weft/v1/history.pb.h"
+
+namespace weft::api {
+
+/// A request whose names are resolved.
+struct PortHistoryQuestion {
+  HistoryQuestion question;
+  std::vector<PortIndex> ports{};  ///< of the question, in the topology of `fabric`
+  const FabricView* fabric = nullptr;
+  std::shared_ptr<const Snapshot> snapshot{};  ///< keeps `fabric`
+  bool with_still = false;
+};
+
+/// kNotFound for an unknown node or port; kFailedPrecondition for a name that is in several fabrics; kInvalidArgument
+/// for an unknown counter, a time that ends before it begins or lies ahead, or more than 2000 points.
+Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> snapshot,
+                                               const v1::GetPortHistoryRequest& request, TimePoint now);
+/// The answer with the names of its ports, in units of people, and what happened meanwhile. kResourceExhausted when it
+/// would be more than 3 MB.
+Result<v1::GetPortHistoryResponse> port_history(const PortHistoryQuestion& asked, const HistoryAnswer& answer);
+
+}  // namespace weft::api

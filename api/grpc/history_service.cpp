@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/grpc/history_service.hpp"
+
+#include <memory>
+
+#include "api/convert/history.hpp"
+#include "api/grpc/command_call.hpp"
+
+namespace weft::api {
+
+grpc::ServerUnaryReactor* HistoryService::GetPortHistory(grpc::CallbackServerContext* context,
+                                                         const v1::GetPortHistoryRequest* request,
+                                                         v1::GetPortHistoryResponse* response) {
+  const auto refuse = [&](Error error) {
+    return answer<v1::GetPortHistoryResponse>(context, tl::unexpected(std::move(error)), response);
+  };
+  if (desk_ == nullptr) return refuse({ErrorCode::kUnavailable, "this weftd keeps no history"});
+  auto asked = parse_port_history(publication_.load(), *request, clock_.now());
+  if (!asked) return refuse(asked.error());
+  using Call = CommandCall<v1::GetPortHistoryResponse, v1::GetPortHistoryResponse>;
+  const Call::Convert move_in = [](const v1::GetPortHistoryResponse& from, v1::GetPortHistoryResponse& to) {
+    to = from;
+  };
+  auto* call = new Call(response, move_in);
+  desk_->read(asked->question, [asked = std::make_shared<const PortHistoryQuestion>(*asked),
+                                done = call->callback()](const Result<HistoryAnswer>& read) {
+    done(read ? port_history(*asked, *read) : tl::unexpected(read.error()));
+  });
+  return call;
+}
+
+}  // namespace weft::api

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/publication/history_desk.hpp"
+#include "api/publication/publication.hpp"
+#include "fabric/clock.hpp"
+#include "weft/v1/history.grpc.pb.h"
+
+namespace weft::api {
+
+/// weft.v1.HistoryService: names from the published snapshot, the past from the daemon.
+class HistoryService final : public v1::HistoryService::CallbackService {
+ public:
+  /// Without a desk every question is answered with kUnavailable.
+  HistoryService(const Publication& publication, HistoryDesk* desk, const Clock& clock)
+      : publication_(publication), desk_(desk), clock_(clock) {}
+
+  grpc::ServerUnaryReactor* GetPortHistory(grpc::CallbackServerContext* context,
+                                           const v1::GetPortHistoryRequest* request,
+                                           v1::GetPortHistoryResponse* response) override;
+
+ private:
+  const Publication& publication_;
+  HistoryDesk* const desk_;
+  const Clock& clock_;
+};
+
+}  // namespace weft::api

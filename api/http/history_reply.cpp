@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/http/history_reply.hpp"
+
+#include <google/protobuf/util/time_util.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <utility>
+
+#include "api/convert/history.hpp"
+#include "api/http/api_replies.hpp"
+#include "api/http/json.hpp"
+#include "api/http/list_requests.hpp"
+
+namespace weft::api {
+namespace {
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+Result<void> parse_time(const std::string& name, const std::string& text, google::protobuf::Timestamp& time) {
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool is_seconds = error == std::errc{} && end == text.data() + text.size();
+  if (is_seconds) time.set_seconds(seconds);
+  if (is_seconds || google::protobuf::util::TimeUtil::FromString(text, &time)) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              name + " must be a time such as 2026-03-01T12:00:00Z, or seconds since 1970");
+}
+
+Result<v1::GetPortHistoryRequest> history_request(const HttpTarget& target) {
+  v1::GetPortHistoryRequest request;
+  request.set_fabric(target.parameter("fabric"));
+  request.set_with_still(target.parameter("still") == "1");
+  const auto points = target.number("points");
+  if (!points) return tl::unexpected(points.error());
+  request.set_points(static_cast<std::uint32_t>(*points));
+  if (const std::string from = target.parameter("from"); !from.empty())
+    if (const auto parsed = parse_time("from", from, *request.mutable_from()); !parsed)
+      return tl::unexpected(parsed.error());
+  if (const std::string to = target.parameter("to"); !to.empty())
+    if (const auto parsed = parse_time("to", to, *request.mutable_to()); !parsed) return tl::unexpected(parsed.error());
+  std::string_view names = {};
+  const std::string counters = target.parameter("counters");
+  for (names = counters; !names.empty();) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    request.add_counters(std::string(names.substr(0, comma)));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  return request;
+}
+
+/// NODE/PORT may be a node with a slash in its name, too: that is tried first.
+Result<PortHistoryQuestion> parse(const std::shared_ptr<const Snapshot>& snapshot, const HttpTarget& target,
+                                  TimePoint now) {
+  auto request = history_request(target);
+  if (!request) return tl::unexpected(request.error());
+  const std::size_t end = target.path.size() - 1;
+  request->set_what(joined(target.path, 3, end));
+  auto asked = parse_port_history(snapshot, *request, now);
+  if (asked || asked.error().code != ErrorCode::kNotFound || end < 5) return asked;
+  request->set_what(joined(target.path, 3, end - 1) + ':' + target.path[end - 1]);
+  auto port = parse_port_history(snapshot, *request, now);
+  return port || is_number(target.path[end - 1]) ? port : asked;
+}
+
+}  // namespace
+
+bool is_history(const std::vector<std::string>& path) {
+  return path.size() >= 5 && path[0] == "api" && path[2] == "ports" && path.back() == "history";
+}
+
+void answer_history(HistoryDesk* desk, std::shared_ptr<const Snapshot> snapshot, const HttpTarget& target,
+                    TimePoint now, const Router::Done& done) {
+  if (desk == nullptr) return done(error_reply({ErrorCode::kUnavailable, "this weftd keeps no history"}));
+  auto asked = parse(snapshot, target, now);
+  if (!asked) return done(error_reply(asked.error()));
+  const auto kept = std::make_shared<const PortHistoryQuestion>(std::move(*asked));
+  desk->read(kept->question, [kept, done](const Result<HistoryAnswer>& read) {
+    if (!read) return done(error_reply(read.error()));
+    const auto response = port_history(*kept, *read);
+    done(response ? json_reply(to_json(*response)) : error_reply(response.error()));
+  });
+}
+
+}  // namespace weft::api

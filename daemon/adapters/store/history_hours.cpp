@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/history_hours.hpp"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "daemon/adapters/store/history_codec.hpp"
+
+namespace weft::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t kChunksAtOnce = 2000;
+constexpr std::int64_t kHoursDeletedAtOnce = 50;
+constexpr std::int64_t kLastChunk = (1 << 24) - 1;
+
+/// What the moments of an hour add up to, for the ports of one chunk.
+struct Sums {
+  std::vector<ChunkPort> sum;
+  std::vector<ChunkPort> peak;  ///< the greatest increase, as it would be of a whole hour
+};
+
+struct OpenHour {
+  std::int64_t id = 0;
+  TimePoint end = kNever;
+  std::int64_t next_chunk = 0;  ///< those below are added up
+};
+
+std::uint64_t by_the_hour(std::uint64_t increase, Duration span) {
+  const double rate = static_cast<double>(increase) * (static_cast<double>(Duration(1h).count()) /
+                                                       static_cast<double>(std::max<std::int64_t>(span.count(), 1)));
+  return rate < 1e19 ? static_cast<std::uint64_t>(rate) : static_cast<std::uint64_t>(1e19);
+}
+
+void add(std::span<const ChunkPort> moment, Duration span, Sums& sums) {
+  const std::size_t ports = std::max(sums.sum.size(), moment.size());
+  sums.sum.resize(ports);
+  sums.peak.resize(ports);
+  for (std::size_t i = 0; i < moment.size(); ++i) {
+    sums.sum[i].present |= moment[i].present;
+    sums.sum[i].at_least |= moment[i].at_least;
+    sums.peak[i].present |= moment[i].present;
+    for (std::size_t counter = 0; counter < kHistoryCounters.size(); ++counter) {
+      if (moment[i].increase[counter] == 0) continue;
+      sums.sum[i].increase[counter] += moment[i].increase[counter];
+      sums.peak[i].increase[counter] =
+          std::max(sums.peak[i].increase[counter], by_the_hour(moment[i].increase[counter], span));
+    }
+  }
+}
+
+/// The hour of the fabric that is to be added up next; id 0: none. Begins one where the last is whole.
+OpenHour next_hour(Database& history, const std::string& fabric) {
+  OpenHour hour;
+  TimePoint after = TimePoint::min();
+  {
+    Statement last(history, "SELECT id, at, next_chunk FROM hour WHERE fabric = ? ORDER BY at DESC LIMIT 1");
+    last.query(fabric);
+    if (last.next()) {
+      after = last.time(1);
+      if (!last.null(2)) hour = {last.integer(0), last.time(1), last.integer(2)};
+      last.next();
+    }
+  }
+  if (hour.id != 0) return hour;
+  Statement moments(history, "SELECT min(at), max(at) FROM moment WHERE fabric = ? AND at > ?");
+  moments.query(fabric, after);
+  if (!moments.next() || moments.null(0)) return {};
+  const TimePoint first = moments.time(0);
+  const TimePoint newest = moments.time(1);
+  moments.next();
+  const TimePoint end = TimePoint(std::chrono::floor<std::chrono::hours>(first.time_since_epoch() - 1ns) + 1h);
+  if (newest <= end) return {};
+  Statement(history,
+            "INSERT INTO hour (fabric, at, span, next_chunk) SELECT ?1, ?2, sum(span), 0 FROM moment WHERE fabric = ?1 "
+            "AND at > ?3 AND at <= ?2")
+      .run(fabric, end, end - 1h);
+  return {history.number("SELECT last_insert_rowid()"), end, 0};
+}
+
+/// Adds up as many chunks of the hour as one step does.
+void add_up(Database& history, const std::string& fabric, const OpenHour& hour) {
+  const TimePoint begin = hour.end - 1h;
+  Statement count(history, "SELECT count(*) FROM moment WHERE fabric = ? AND at > ? AND at <= ?");
+  count.query(fabric, begin, hour.end);
+  const std::int64_t moments = count.next() ? std::max<std::int64_t>(count.integer(0), 1) : 1;
+  count.next();
+  const std::int64_t end_chunk = hour.next_chunk + std::max<std::int64_t>(kChunksAtOnce / moments, 1);
+  std::map<std::int64_t, Sums> chunks;
+  Statement rows(
+      history,
+      "SELECT chunk.id & ?5, span, data FROM moment JOIN chunk ON chunk.id BETWEEN (moment.id << 24 | ?4) AND "
+      "(moment.id << 24 | ?6) WHERE fabric = ?1 AND at > ?2 AND at <= ?3 ORDER BY at");
+  rows.query(fabric, begin, hour.end, hour.next_chunk, kLastChunk, std::min(end_chunk - 1, kLastChunk));
+  while (rows.next())
+    // A damaged chunk is a gap, as it is where moments are read.
+    if (const auto ports = decode_chunk(rows.blob(2))) add(*ports, Duration(rows.integer(1)), chunks[rows.integer(0)]);
+  Statement insert(history, "INSERT INTO hour_chunk VALUES (?, ?, ?)");
+  for (const auto& [chunk, sums] : chunks)
+    insert.run(hour.id << 24 | chunk, encode_chunk(sums.sum), encode_chunk(sums.peak));
+
+  Statement left(history,
+                 "SELECT EXISTS (SELECT 1 FROM moment JOIN chunk ON chunk.id BETWEEN (moment.id << 24 | ?4) AND "
+                 "(moment.id << 24 | ?5) WHERE fabric = ?1 AND at > ?2 AND at <= ?3)");
+  left.query(fabric, begin, hour.end, std::min(end_chunk, kLastChunk), kLastChunk);
+  const bool more = left.next() && left.integer(0) != 0;
+  left.next();
+  if (more)
+    Statement(history, "UPDATE hour SET next_chunk = ? WHERE id = ?").run(end_chunk, hour.id);
+  else
+    Statement(history, "UPDATE hour SET next_chunk = NULL WHERE id = ?").run(hour.id);
+}
+
+}  // namespace
+
+Result<bool> add_up_hours(Database& history) {
+  Transaction transaction(history);
+  std::vector<std::string> fabrics;
+  {
+    Statement names(history, "SELECT DISTINCT fabric FROM moment");
+    names.query();
+    while (names.next()) fabrics.push_back(names.text(0));
+  }
+  bool more = false;
+  for (const std::string& fabric : fabrics) {
+    const OpenHour hour = next_hour(history, fabric);
+    if (hour.id == 0) continue;
+    add_up(history, fabric, hour);
+    more = true;  // another hour may be over, too
+    break;
+  }
+  if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
+  return more;
+}
+
+void delete_old_hours(Database& history, TimePoint oldest_allowed) {
+  std::vector<std::int64_t> ids;
+  {
+    Statement old(history, "SELECT id FROM hour WHERE at < ? ORDER BY id LIMIT ?");
+    old.query(oldest_allowed, kHoursDeletedAtOnce);
+    while (old.next()) ids.push_back(old.integer(0));
+  }
+  for (const std::int64_t id : ids) {
+    Statement(history, "DELETE FROM hour_chunk WHERE id BETWEEN ? AND ?").run(id << 24, id << 24 | kLastChunk);
+    Statement(history, "DELETE FROM hour WHERE id = ?").run(id);
+  }
+}
+
+}  // namespace weft::store

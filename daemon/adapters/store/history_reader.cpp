@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/history_reader.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/adapters/store/history_codec.hpp"
+#include "daemon/adapters/store/schema.hpp"
+
+namespace weft::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kMostOfMoments = std::chrono::hours(72);
+constexpr std::size_t kMostValues = 1'000'000;
+constexpr std::size_t kMostRows = 50'000;
+constexpr auto kPatience = 2s;
+
+/// One port that is asked for, where it stands in its chunk.
+struct Place {
+  std::size_t offset;  ///< in the chunk
+  std::size_t port;    ///< in the answer
+};
+
+/// The chunks that hold the ports, and where.
+using Places = std::map<std::int64_t, std::vector<Place>>;
+
+/// What the rows are added to.
+class Buckets {
+ public:
+  Buckets(const HistoryQuestion& question, Duration step, std::vector<std::size_t> positions)
+      : from_(question.from),
+        step_(step),
+        last_((question.to - question.from - 1ns) / step),
+        positions_(std::move(positions)) {
+    answer_.step = step;
+    for (const PortKey& port : question.ports) {
+      answer_.ports.push_back({port, {}});
+      for (const std::size_t position : positions_)
+        answer_.ports.back().counters.push_back({kHistoryCounters[position], false, 0, {}});
+    }
+  }
+
+  /// What was stored of a stretch of time.
+  struct Row {
+    TimePoint end;
+    Duration length;
+    Duration covered;  ///< of the length, by readings
+    std::vector<ChunkPort> increases{};
+    std::optional<std::vector<ChunkPort>> peaks{};  ///< as they would be of a whole hour; none: the row is one interval
+  };
+
+  void add(const Row& row, std::span<const Place> places) {
+    const auto shares = shares_of(row);
+    const auto middle = index_of(row.end - row.length / 2);
+    for (const Place& place : places) {
+      if (place.offset >= row.increases.size()) continue;
+      const ChunkPort& port = row.increases[place.offset];
+      for (std::size_t i = 0; i < positions_.size(); ++i) {
+        const std::size_t position = positions_[i];
+        if ((port.present >> position & 1) == 0) continue;
+        CounterHistory& counter = answer_.ports[place.port].counters[i];
+        counter.at_least = counter.at_least || (port.at_least >> position & 1) != 0;
+        counter.total += port.increase[position];
+        for (const auto& [index, share] : shares) {
+          HistoryBucket& bucket = bucket_at(counter.buckets, index);
+          bucket.increase += static_cast<double>(port.increase[position]) * share;
+          bucket.covered += Duration(static_cast<std::int64_t>(static_cast<double>(row.covered.count()) * share));
+          if (index == middle) bucket.peak = std::max(bucket.peak, peak_of(row, place, position));
+        }
+      }
+    }
+  }
+
+  HistoryAnswer take() {
+    for (PortHistory& port : answer_.ports)
+      std::erase_if(port.counters, [](const CounterHistory& counter) { return counter.buckets.empty(); });
+    return std::move(answer_);
+  }
+
+ private:
+  std::int64_t index_of(TimePoint at) const { return (at - from_ - 1ns) / step_; }
+
+  /// The buckets that the row reaches into, and the part of it that is in each.
+  std::vector<std::pair<std::int64_t, double>> shares_of(const Row& row) const {
+    std::vector<std::pair<std::int64_t, double>> shares;
+    const TimePoint begin = row.end - row.length;
+    const std::int64_t first = begin < from_ ? 0 : (begin - from_) / step_;
+    for (std::int64_t index = first; index <= std::min(index_of(row.end), last_); ++index) {
+      const TimePoint low = std::max(begin, from_ + index * step_);
+      const TimePoint high = std::min(row.end, from_ + (index + 1) * step_);
+      if (high > low)
+        shares.emplace_back(index, static_cast<double>((high - low).count()) / static_cast<double>(row.length.count()));
+    }
+    return shares;
+  }
+
+  /// Rows come in order, so it is nearly always the last one. They do not where the clock was set back.
+  static HistoryBucket& bucket_at(std::vector<HistoryBucket>& buckets, std::int64_t at) {
+    const auto index = static_cast<std::uint32_t>(at);
+    if (!buckets.empty() && buckets.back().index == index) return buckets.back();
+    if (buckets.empty() || buckets.back().index < index) return buckets.emplace_back(HistoryBucket{index, 0, {}, 0});
+    const auto place = std::ranges::lower_bound(buckets, index, {}, &HistoryBucket::index);
+    return place->index == index ? *place : *buckets.insert(place, HistoryBucket{index, 0, {}, 0});
+  }
+
+  static double peak_of(const Row& row, const Place& place, std::size_t position) {
+    if (row.peaks)
+      return place.offset < row.peaks->size() ? static_cast<double>((*row.peaks)[place.offset].increase[position]) /
+                                                    std::chrono::duration<double>(1h).count()
+                                              : 0;
+    return static_cast<double>(row.increases[place.offset].increase[position]) /
+           std::chrono::duration<double>(row.length).count();
+  }
+
+  TimePoint from_;
+  Duration step_;
+  std::int64_t last_;                   ///< bucket
+  std::vector<std::size_t> positions_;  ///< in kHistoryCounters
+  HistoryAnswer answer_;
+};
+
+Result<std::vector<std::size_t>> positions_of(const std::vector<CounterId>& counters) {
+  std::vector<std::size_t> positions;
+  if (counters.empty())
+    for (std::size_t i = 0; i < kHistoryCounters.size(); ++i) positions.push_back(i);
+  for (const CounterId counter : counters) {
+    const auto kept = std::ranges::find(kHistoryCounters, counter);
+    if (kept == kHistoryCounters.end())
+      return fail(ErrorCode::kInvalidArgument, "history is not stored for " + std::string(counter_info(counter).name));
+    positions.push_back(static_cast<std::size_t>(kept - kHistoryCounters.begin()));
+  }
+  return positions;
+}
+
+Places find_places(Database& database, const HistoryQuestion& question) {
+  Places places;
+  constexpr auto kPorts = static_cast<std::int64_t>(kChunkPorts);
+  Statement find(database, "SELECT slot FROM port WHERE fabric = ? AND node = ? AND port = ?");
+  for (std::size_t i = 0; i < question.ports.size(); ++i) {
+    find.query(question.fabric, question.ports[i].node.value, question.ports[i].port.value);
+    if (!find.next()) continue;
+    const std::int64_t slot = find.integer(0);
+    places[slot / kPorts].push_back({static_cast<std::size_t>(slot % kPorts), i});
+    find.next();
+  }
+  return places;
+}
+
+/// Rows of (at, span, sums, peaks) into the buckets.
+class RowReader {
+ public:
+  explicit RowReader(Buckets& buckets) : buckets_(buckets) {}
+
+  Result<void> read(Statement& rows, bool of_hours, std::span<const Place> places) {
+    while (rows.next()) {
+      if (++rows_ > kMostRows)
+        return fail(ErrorCode::kResourceExhausted, "there are too many moments in that time: request a shorter one");
+      if (std::chrono::steady_clock::now() > deadline_)
+        return fail(ErrorCode::kTimeout, "the disk takes too long for so much history: request a shorter time");
+      const Duration span(rows.integer(1));
+      Buckets::Row row{rows.time(0), of_hours ? Duration(1h) : span, span};
+      auto increases = decode_chunk(rows.blob(2));
+      auto peaks = of_hours ? decode_chunk(rows.blob(3)) : Result<std::vector<ChunkPort>>();
+      if (!increases || !peaks || row.length <= Duration::zero()) continue;  // what is damaged is a gap
+      row.increases = std::move(*increases);
+      if (of_hours) row.peaks = std::move(*peaks);
+      buckets_.add(row, places);
+    }
+    return {};
+  }
+
+ private:
+  Buckets& buckets_;
+  std::size_t rows_ = 0;
+  const std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + kPatience;
+};
+
+}  // namespace
+
+Result<HistoryAnswer> read_history(const std::filesystem::path& state_dir, const HistoryQuestion& question) {
+  auto positions = positions_of(question.counters);
+  if (!positions) return tl::unexpected<Error>(positions.error());
+  if (question.step < 1s || question.to <= question.from)
+    return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends, and a step is 1 s at least");
+  const bool by_hours = question.to - question.from > kMostOfMoments || question.step >= 1h;
+  const Duration step = by_hours ? std::max<Duration>(question.step, 1h) : question.step;
+  const auto buckets = static_cast<std::size_t>((question.to - question.from) / step) + 1;
+  if (buckets > kMostValues || buckets * question.ports.size() * positions->size() > kMostValues)
+    return fail(ErrorCode::kInvalidArgument,
+                "that is more than a million values: request fewer ports, fewer counters or a longer step");
+
+  const std::filesystem::path file = state_dir / "history.db";
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return fail(ErrorCode::kUnavailable, file.string() + " was removed");
+  auto database = open_database(file, history_schema());
+  if (!database) return tl::unexpected<Error>(database.error());
+  database->run("PRAGMA query_only = ON");
+  const Places places = find_places(*database, question);
+  if (places.empty()) {
+    if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+    return fail(ErrorCode::kNotFound, "there is no history of that yet");
+  }
+  Buckets sums(question, step, std::move(*positions));
+  RowReader reader(sums);
+  TimePoint minutes_from = question.from;
+  if (by_hours) {
+    Statement hours(*database,
+                    "SELECT at, span, sums, peaks FROM hour JOIN hour_chunk ON hour_chunk.id = (hour.id << 24 | ?4) "
+                    "WHERE fabric = ?1 AND at > ?2 AND at <= ?3 AND next_chunk IS NULL ORDER BY at");
+    for (const auto& [chunk, ports] : places) {
+      hours.query(question.fabric, question.from, question.to, chunk);
+      if (auto done = reader.read(hours, true, ports); !done) return tl::unexpected<Error>(done.error());
+    }
+    Statement end(*database, "SELECT max(at) FROM hour WHERE fabric = ? AND next_chunk IS NULL");
+    end.query(question.fabric);
+    if (end.next()) {
+      if (!end.null(0)) minutes_from = std::max(minutes_from, end.time(0));
+      end.next();
+    }
+  }
+  Statement moments(
+      *database,
+      "SELECT at, span, data FROM moment JOIN chunk ON chunk.id = (moment.id << 24 | ?4) WHERE fabric = ?1 "
+      "AND at > ?2 AND at <= ?3 ORDER BY at");
+  for (const auto& [chunk, ports] : places) {
+    moments.query(question.fabric, minutes_from, question.to, chunk);
+    if (auto done = reader.read(moments, false, ports); !done) return tl::unexpected<Error>(done.error());
+  }
+  if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return sums.take();
+}
+
+}  // namespace weft::store

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftctl/history_drawing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "daemon/programs/weftctl/value_format.hpp"
+#include "fabric/counters.hpp"
+#include "fabric/number_text.hpp"
+
+namespace weft::ctl {
+namespace {
+
+constexpr std::size_t kUsualColumns = 80;
+constexpr std::size_t kName = 30;     ///< in front of the bars
+constexpr std::size_t kFigures = 30;  ///< behind them
+constexpr std::size_t kFewestBars = 24;
+constexpr std::size_t kMostBars = 240;
+
+constexpr std::array<std::string_view, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr std::string_view kPlainBars = "_.-=+*%#";
+
+const v1::CounterHistory* find(const v1::PortHistory& port, std::string_view counter) {
+  const auto found = std::ranges::find(port.counters(), counter, [](const auto& each) { return each.counter(); });
+  return found == port.counters().end() ? nullptr : &*found;
+}
+
+/// A rate in the unit that people read it in.
+std::string value_text(const v1::CounterHistory& counter, double rate) {
+  if (counter.unit() == "bytes") return rate_text(rate * 8);
+  if (counter.unit() == "seconds") return share_text(rate);  // seconds of waiting in a second
+  return short_number(rate) + "/s";
+}
+
+std::string total_text(const v1::CounterHistory& counter) {
+  const std::string least = counter.at_least() ? ">= " : "";
+  if (counter.unit() == "bytes") return least + bits_text(std::strtod(counter.total().c_str(), nullptr) * 8);
+  if (counter.unit() == "seconds") return short_number(std::strtod(counter.total().c_str(), nullptr)) + " s";
+  return least + count_text(std::strtoull(counter.total().c_str(), nullptr, 10));
+}
+
+std::string title_of(const v1::CounterHistory& counter) {
+  if (counter.counter() == "transmit_bytes") return "sends";
+  if (counter.counter() == "receive_bytes") return "receives";
+  if (counter.counter() == "transmit_wait") return "stalled";
+  return counter.counter();
+}
+
+std::string padded(std::string text, std::size_t columns, bool plain) {
+  text = shortened(printable(text), columns, plain);
+  text.append(columns - std::min(columns, width(text)), ' ');
+  return text;
+}
+
+std::string bars_of(const v1::CounterHistory& counter, std::size_t columns, bool plain) {
+  return bars({counter.bucket().begin(), counter.bucket().end()}, {counter.peak().begin(), counter.peak().end()},
+              columns, plain);
+}
+
+double peak_of(const v1::CounterHistory& counter) {
+  return counter.peak().empty() ? 0 : *std::ranges::max_element(counter.peak());
+}
+
+bool is_traffic(const v1::CounterHistory& counter) {
+  return counter.unit() == "bytes" || counter.unit() == "packets" || counter.unit() == "seconds";
+}
+
+/// Packets say little beside bytes: they are shown where there is nothing else of a port.
+bool is_shown(const v1::PortHistory& port, const v1::CounterHistory& counter) {
+  if (counter.unit() != "packets") return true;
+  return std::ranges::all_of(port.counters(), [](const auto& each) { return each.unit() == "packets"; });
+}
+
+void draw_port(std::ostream& out, const v1::PortHistory& port, std::size_t bars, std::size_t room, bool plain) {
+  std::string still;
+  for (const v1::CounterHistory& counter : port.counters()) {
+    if (!is_shown(port, counter)) continue;
+    if (counter.bucket().empty()) {
+      still += (still.empty() ? "" : ", ") + title_of(counter);
+      continue;
+    }
+    out << padded(title_of(counter), kName - 2, plain) << "  " << padded(bars_of(counter, bars, plain), bars, plain)
+        << "  " << (is_traffic(counter) ? "peak " + value_text(counter, peak_of(counter)) : total_text(counter))
+        << '\n';
+  }
+  if (!still.empty())
+    for (const std::string& line : wrapped("Did not move: " + still + ".", room)) out << line << '\n';
+}
+
+/// Errors of all kinds, each port's own.
+std::string errors_text(const v1::PortHistory& port) {
+  std::uint64_t errors = 0;
+  bool at_least = false;
+  for (const v1::CounterHistory& counter : port.counters()) {
+    const CounterInfo* info = find_counter(counter.counter());
+    if (info == nullptr || !info->is_error) continue;
+    errors += std::strtoull(counter.total().c_str(), nullptr, 10);
+    at_least = at_least || counter.at_least();
+  }
+  return errors == 0 ? "" : (at_least ? ", >= " : ", ") + count_text(errors) + " errors";
+}
+
+/// The counter that the row of a port among others shows: what it sends, unless others were asked for.
+const v1::CounterHistory* row_of(const v1::PortHistory& port) {
+  if (const v1::CounterHistory* sends = find(port, "transmit_bytes")) return sends;
+  return port.counters().empty() ? nullptr : &port.counters(0);
+}
+
+void draw_ports(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t bars, bool plain) {
+  for (const v1::PortHistory& port : history.ports()) {
+    const v1::CounterHistory* row = row_of(port);
+    out << padded(port.label(), kName - 2, plain) << "  ";
+    if (row == nullptr) {
+      out << "no history\n";
+      continue;
+    }
+    out << padded(bars_of(*row, bars, plain), bars, plain) << "  " << title_of(*row) << " at most "
+        << value_text(*row, peak_of(*row)) << errors_text(port) << '\n';
+  }
+}
+
+Duration step_of(const v1::GetPortHistoryResponse& history) {
+  return std::chrono::seconds(history.step().seconds()) + Duration(history.step().nanos());
+}
+
+google::protobuf::Timestamp end_of(const v1::GetPortHistoryResponse& history) {
+  google::protobuf::Timestamp end = history.from();
+  end.set_seconds(end.seconds() + history.step().seconds() * history.buckets());
+  return end;
+}
+
+/// "10-31 14:00": of a time within the picture; the year is above it.
+std::string short_time(const google::protobuf::Timestamp& when) {
+  return time_text(when).substr(5, 11);
+}
+
+void draw_axis(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t bars) {
+  const std::string begin = short_time(history.from());
+  const std::string end = short_time(end_of(history));
+  out << std::string(kName, ' ') << begin;
+  if (bars > begin.size() + end.size()) out << std::string(bars - begin.size() - end.size(), ' ') << end;
+  out << '\n';
+}
+
+void draw_marks(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t columns) {
+  for (const v1::HistoryMark& mark : history.marks()) {
+    std::string line = short_time(mark.from()) + " - " + (mark.has_until() ? short_time(mark.until()) : "now        ") +
+                       "  " + mark.id();
+    if (mark.kind() == v1::HistoryMark::INCIDENT) line += ' ' + v1::Incident::Severity_Name(mark.severity());
+    line += ' ' + printable(mark.text());
+    bool first = true;
+    for (const std::string& part : wrapped(line, columns - 4)) {
+      out << (first ? "" : "    ") << part << '\n';
+      first = false;
+    }
+  }
+}
+
+}  // namespace
+
+std::string bars(const std::vector<std::size_t>& buckets, const std::vector<double>& values, std::size_t columns,
+                 bool plain) {
+  const double top = values.empty() ? 0 : *std::ranges::max_element(values);
+  std::vector<std::string> cells(columns, " ");
+  for (std::size_t i = 0; i < buckets.size() && i < values.size(); ++i) {
+    if (buckets[i] >= columns) continue;
+    if (values[i] <= 0) {
+      cells[buckets[i]] = plain ? "," : "·";
+      continue;
+    }
+    const auto height = static_cast<std::size_t>(std::ceil(values[i] / top * 8)) - 1;
+    const std::size_t level = std::min<std::size_t>(height, 7);
+    cells[buckets[i]] = plain ? std::string(1, kPlainBars[level]) : std::string(kBlocks[level]);
+  }
+  std::string row;
+  for (const std::string& cell : cells) row += cell;
+  return row;
+}
+
+std::size_t history_columns(std::size_t columns) {
+  const std::size_t all = columns == 0 ? kUsualColumns : columns;
+  return std::clamp(all > kName + kFigures ? all - kName - kFigures : 0, kFewestBars, kMostBars);
+}
+
+void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t columns, bool plain) {
+  const std::size_t room = columns == 0 ? kUsualColumns : columns;
+  const std::size_t bars = std::max<std::size_t>(history.buckets(), 1);
+  if (history.ports_size() == 1) {
+    const v1::PortHistory& port = history.ports(0);
+    out << printable(port.label());
+    if (!port.peer().empty()) out << (plain ? " -- " : " — ") << printable(port.peer());
+    out << '\n';
+  }
+  out << "Until " << time_text(end_of(history)) << "; a column is " << short_duration(step_of(history))
+      << ".\nBars: the highest interval of each column. A dot: zero. Empty: not read.\n\n";
+  if (history.ports_size() == 1)
+    draw_port(out, history.ports(0), bars, room, plain);
+  else
+    draw_ports(out, history, bars, plain);
+  draw_axis(out, history, bars);
+  if (!history.marks().empty()) {
+    out << '\n';
+    draw_marks(out, history, room);
+  }
+}
+
+}  // namespace weft::ctl

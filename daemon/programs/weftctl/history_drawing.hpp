@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The past of ports as rows of bars, one column for each bucket.
+
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "weft/v1/history.pb.h"
+
+namespace weft::ctl {
+
+/// One bar for each of `columns` buckets, from 0 to the greatest of `values`; a space where no reading speaks of the
+/// bucket. `buckets`: positions of the values, ascending. What is above 0 is never drawn as nothing. `plain`: ASCII.
+std::string bars(const std::vector<std::size_t>& buckets, const std::vector<double>& values, std::size_t columns,
+                 bool plain);
+
+/// Draws one port: traffic, waits and each counter that moved, with mean, peak and total, and what happened meanwhile.
+/// Of several ports a row for each: what it sends and receives, its waits, its errors. `columns`: of the terminal.
+void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t columns, bool plain);
+
+/// How many buckets draw_history() has room for.
+std::size_t history_columns(std::size_t columns);
+
+}  // namespace weft::ctl

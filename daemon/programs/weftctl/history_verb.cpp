@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftctl/history_drawing.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+
+namespace weft::ctl {
+
+Exit show_history(const Session& session, const HistoryWish& wanted) {
+  v1::GetPortHistoryRequest request;
+  request.set_what(wanted.what);
+  request.set_fabric(wanted.fabric);
+  for (const std::string& counter : wanted.counters) request.add_counters(counter);
+  const auto seconds = [](TimePoint time) {
+    return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+  };
+  request.mutable_to()->set_seconds(seconds(wanted.to));
+  request.mutable_from()->set_seconds(seconds(wanted.from));
+  if (!session.json) request.set_points(static_cast<std::uint32_t>(history_columns(session.columns)));
+  request.set_with_still(!wanted.counters.empty());
+  const auto history = session.client.call(session.client.history, &v1::HistoryService::Stub::GetPortHistory, request);
+  if (session.json)
+    session.out << json_text(history, false) << '\n';
+  else
+    draw_history(session.out, history, session.columns, session.plain);
+  return Exit::kGood;
+}
+
+}  // namespace weft::ctl

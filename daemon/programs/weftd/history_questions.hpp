@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Questions about the past, on a thread of their own.
+
+#include <filesystem>
+#include <utility>
+
+#include "api/publication/history_desk.hpp"
+#include "daemon/adapters/store/history_reader.hpp"
+#include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/lane.hpp"
+
+namespace weft::daemon {
+
+/// Reads history.db beside the store, one question after the other. At most 16 wait.
+class HistoryQuestions final : public api::HistoryDesk {
+ public:
+  /// Of the history in this directory, which a Store has opened.
+  explicit HistoryQuestions(std::filesystem::path state_dir) : state_dir_(std::move(state_dir)) {}
+  void read(HistoryQuestion question, Callback callback) override {
+    const auto refused = callback;
+    if (!lane_.post([this, question = std::move(question), callback = std::move(callback)] {
+          callback(store::read_history(state_dir_, question));
+        }))
+      refused(fail(ErrorCode::kResourceExhausted, "too many questions about the past wait: ask again in a moment"));
+  }
+  /// Answers what waits, and no more.
+  void stop() { lane_.stop(); }
+  /// For metrics.
+  const runtime::Lane& lane() const { return lane_; }
+
+ private:
+  const std::filesystem::path state_dir_;
+  runtime::Lane lane_{{.name = "history",
+                       .capacity = 16,
+                       .when_full = runtime::WhenFull::kRefuse,
+                       .on_failure = [](const std::string& what) { logger("history")->error("{}", what); }}};
+};
+
+}  // namespace weft::daemon

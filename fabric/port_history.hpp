@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What ports counted over hours and days: the question and its answer, in buckets of equal length.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/clock.hpp"
+#include "fabric/counters.hpp"
+#include "fabric/ids.hpp"
+
+namespace weft {
+
+/// Bucket `i` of an answer covers the times after `from` + `i` × `step`, up to `from` + (`i` + 1) × `step`.
+struct HistoryQuestion {
+  std::string fabric;
+  std::vector<PortKey> ports;
+  std::vector<CounterId> counters{};  ///< none: all that history keeps
+  TimePoint from = kNever;
+  TimePoint to = kNever;
+  Duration step{};  ///< at least 1 s
+};
+
+/// What a counter grew by in one bucket. A bucket of which no reading speaks is absent. The increase of an interval
+/// that reaches into several buckets is shared among them by time.
+struct HistoryBucket {
+  std::uint32_t index = 0;
+  double increase = 0;
+  Duration covered{};  ///< the part of the time that readings speak of; increase ÷ covered is the mean rate
+  double peak = 0;  ///< greatest rate of one interval of the history whose middle is in the bucket, in units a second
+};
+
+/// One counter of one port.
+struct CounterHistory {
+  CounterId counter = CounterId::kCount;
+  bool at_least = false;    ///< it was stuck at its top for some of the time
+  std::uint64_t total = 0;  ///< of all intervals that ended in the time; traffic and waits within 0.2 %, errors exact
+  std::vector<HistoryBucket> buckets{};
+};
+
+/// One port; only counters with a reading are there.
+struct PortHistory {
+  PortKey port;
+  std::vector<CounterHistory> counters{};
+};
+
+/// The answer. Ports without a history in that time have no counters.
+struct HistoryAnswer {
+  Duration step{};  ///< of the question, or an hour: of more than three days only hours are read
+  std::vector<PortHistory> ports{};
+};
+
+}  // namespace weft

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/convert/history.hpp"
+
+#include <gtest/gtest.h>
+
+#include "api/convert/times.hpp"
+#include "tests/unit/api/small_fabric.hpp"
+
+namespace weft::api {
+namespace {
+
+using namespace std::chrono_literals;
+
+v1::GetPortHistoryRequest request_for(const std::string& what) {
+  v1::GetPortHistoryRequest request;
+  request.set_what(what);
+  return request;
+}
+
+Result<PortHistoryQuestion> ask(const v1::GetPortHistoryRequest& request, const std::vector<Incident>& incidents = {}) {
+  return parse_port_history(make_snapshot(1, {SmallFabric(2).build()}, incidents), request, kNow);
+}
+
+TEST(PortHistory, ANodeIsAllItsPortsAndAPortIsOne) {
+  const auto node = ask(request_for("leaf-1"));
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->question.ports.size(), 4U);  // port 0 of an InfiniBand switch is one of them
+  EXPECT_EQ(node->question.fabric, "ib0");
+  for (const char* name : {"leaf-1:2", "leaf-1 port 2"}) {
+    const auto port = ask(request_for(name));
+    ASSERT_TRUE(port) << name;
+    ASSERT_EQ(port->question.ports.size(), 1U) << name;
+    EXPECT_EQ(port->question.ports[0], (PortKey{{kLeaf}, {2}})) << name;
+  }
+  const auto unknown = ask(request_for("leaf-9"));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(ask(request_for("")));
+}
+
+TEST(PortHistory, TheLastDayInWholeStepsUnlessAnotherTimeIsAskedFor) {
+  const auto day = ask(request_for("leaf-1:1"));
+  ASSERT_TRUE(day);
+  EXPECT_EQ(day->question.to, kNow);
+  EXPECT_EQ(day->question.step, 10min);  // 240 buckets of 6 minutes would do; people read tens
+  EXPECT_LE(day->question.from, kNow - 24h);
+  EXPECT_EQ(day->question.from.time_since_epoch() % day->question.step, Duration::zero());
+  auto month = request_for("leaf-1:1");
+  set_timestamp(*month.mutable_from(), kNow - 720h);
+  EXPECT_EQ(ask(month)->question.step, 3h);
+  month.set_points(30);
+  EXPECT_EQ(ask(month)->question.step, 24h);
+}
+
+TEST(PortHistory, RefusesTimesThatAreNone) {
+  auto request = request_for("leaf-1:1");
+  set_timestamp(*request.mutable_from(), kNow + 1h);
+  EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
+  request = request_for("leaf-1:1");
+  set_timestamp(*request.mutable_to(), kNow - 1h);
+  set_timestamp(*request.mutable_from(), kNow - 1h);
+  EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
+  request = request_for("leaf-1:1");
+  request.mutable_from()->set_nanos(-1);
+  EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
+  request = request_for("leaf-1:1");
+  request.set_points(2001);
+  EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
+  request = request_for("leaf-1:1");
+  request.add_counters("symbol_error");
+  EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(PortHistory, ATimeThatEndsAheadEndsNow) {
+  auto request = request_for("leaf-1:1");
+  set_timestamp(*request.mutable_to(), kNow + 1h);
+  EXPECT_EQ(ask(request)->question.to, kNow);
+}
+
+TEST(PortHistory, SaysRatesInUnitsOfPeopleAndWhatDidNotMove) {
+  const auto asked = ask(request_for("leaf-1:1"));
+  HistoryAnswer answer{asked->question.step,
+                       {{asked->question.ports[0],
+                         {{CounterId::kTransmitWait, false, 120, {{0, 60, 60s, 3}, {2, 60, 30s, 4}}},
+                          {CounterId::kSymbolErrors, true, 0, {{0, 0, 60s, 0}}}}}}};
+  const auto response = port_history(*asked, answer);
+  ASSERT_TRUE(response);
+  EXPECT_EQ(from_duration(response->step()), asked->question.step);
+  EXPECT_EQ(response->buckets(), 145U);  // a day, and what the first whole step begins earlier
+  const v1::PortHistory& port = response->ports(0);
+  EXPECT_EQ(port.label(), "leaf-1 port 1");
+  EXPECT_EQ(port.peer(), "host-1 mlx5_0 port 1");
+  const v1::CounterHistory& waits = port.counters(0);
+  EXPECT_EQ(waits.unit(), "seconds");  // a tick of this port is half a second
+  ASSERT_EQ(waits.bucket_size(), 2);
+  EXPECT_EQ(waits.bucket(1), 2U);
+  EXPECT_DOUBLE_EQ(waits.rate(0), 0.5);
+  EXPECT_DOUBLE_EQ(waits.rate(1), 1);
+  EXPECT_DOUBLE_EQ(waits.peak(1), 2);
+  EXPECT_DOUBLE_EQ(std::stod(waits.total()), 60);
+  const v1::CounterHistory& errors = port.counters(1);
+  EXPECT_TRUE(errors.at_least());
+  EXPECT_EQ(errors.total(), "0");
+  EXPECT_TRUE(errors.bucket().empty());
+
+  auto with_still = request_for("leaf-1:1");
+  with_still.set_with_still(true);
+  EXPECT_EQ(port_history(*ask(with_still), answer)->ports(0).counters(1).bucket_size(), 1);
+}
+
+TEST(PortHistory, MarksWhatHappenedThereAndThen) {
+  Incident there = make_incident(1, IncidentState::kResolved);
+  Incident elsewhere = make_incident(2);
+  elsewhere.finding.cause = {EntityKind::kLink, "ib0", {{kLeaf}, {2}}, {{0x102}, {1}}, "leaf-1 port 2 - host-2"};
+  Incident long_ago = make_incident(3, IncidentState::kResolved);
+  long_ago.opened = kNow - 80h;
+  long_ago.resolved = kNow - 79h;
+  const auto asked = ask(request_for("host-1 mlx5_0"), {there, elsewhere, long_ago});
+  ASSERT_TRUE(asked);
+  const auto response = port_history(*asked, {asked->question.step, {}});
+  ASSERT_EQ(response->marks_size(), 1);
+  EXPECT_EQ(response->marks(0).id(), "INC-1");
+  EXPECT_EQ(response->marks(0).kind(), v1::HistoryMark::INCIDENT);
+  EXPECT_EQ(from_timestamp(response->marks(0).until()), kNow);
+}
+
+TEST(PortHistory, ANameInTwoFabricsNeedsOne) {
+  SmallFabric other(2, "ib1");
+  const auto snapshot = make_snapshot(1, {SmallFabric(2).build(), other.build()});
+  auto request = request_for("leaf-1:1");
+  const auto both = parse_port_history(snapshot, request, kNow);
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().code, ErrorCode::kFailedPrecondition);
+  request.set_fabric("ib1");
+  EXPECT_EQ(parse_port_history(snapshot, request, kNow)->question.fabric, "ib1");
+}
+
+}  // namespace
+}  // namespace weft::api

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftctl/history_drawing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "daemon/programs/weftctl/value_format.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Bars, AreAsHighAsTheirValueAndEmptyWhereNothingWasRead) {
+  EXPECT_EQ(bars({0, 1, 3}, {8, 4, 0}, 5, false), "█▄ · ");
+  EXPECT_EQ(bars({0, 1, 3}, {8, 4, 0}, 5, true), "#= , ");
+  EXPECT_EQ(bars({}, {}, 3, false), "   ");
+}
+
+TEST(Bars, WhatIsAboveZeroIsNeverDrawnAsNothing) {
+  EXPECT_EQ(bars({0, 1}, {1e12, 1e-6}, 2, false), "█▁");
+}
+
+v1::PortHistory port_of(const std::string& label) {
+  v1::PortHistory port;
+  port.set_label(label);
+  v1::CounterHistory& sends = *port.add_counters();
+  sends.set_counter("transmit_bytes");
+  sends.set_unit("bytes");
+  sends.set_total("7500000000");
+  for (const unsigned bucket : {0U, 2U}) {
+    sends.add_bucket(bucket);
+    sends.add_rate(1e9);
+    sends.add_peak(bucket == 0 ? 2e9 : 1e9);
+  }
+  v1::CounterHistory& errors = *port.add_counters();
+  errors.set_counter("symbol_errors");
+  errors.set_unit("events");
+  errors.set_total("3");
+  errors.set_at_least(true);
+  errors.add_bucket(2);
+  errors.add_rate(0.05);
+  errors.add_peak(0.05);
+  v1::CounterHistory& still = *port.add_counters();
+  still.set_counter("link_downed");
+  still.set_unit("events");
+  still.set_total("0");
+  return port;
+}
+
+v1::GetPortHistoryResponse history_of(int ports) {
+  v1::GetPortHistoryResponse history;
+  history.mutable_from()->set_seconds(1'767'268'800);  // 2026-01-01 12:00:00 UTC
+  history.mutable_step()->set_seconds(600);
+  history.set_buckets(24);
+  for (int i = 1; i <= ports; ++i) *history.add_ports() = port_of("leaf-1 port " + std::to_string(i));
+  return history;
+}
+
+std::string drawn(const v1::GetPortHistoryResponse& history, std::size_t columns = 84) {
+  std::ostringstream out;
+  draw_history(out, history, columns, false);
+  return out.str();
+}
+
+TEST(HistoryDrawing, OfOnePortShowsEachCounterThatMoved) {
+  v1::GetPortHistoryResponse history = history_of(1);
+  history.mutable_ports(0)->set_peer("spine-1 port 4");
+  v1::HistoryMark& mark = *history.add_marks();
+  mark.set_kind(v1::HistoryMark::INCIDENT);
+  mark.set_id("INC-7");
+  mark.set_severity(v1::Incident::CRITICAL);
+  mark.mutable_from()->set_seconds(1'767'270'000);
+  mark.set_text("link is down");
+  const std::string text = drawn(history);
+  EXPECT_THAT(text, HasSubstr("leaf-1 port 1 — spine-1 port 4\n"));
+  EXPECT_THAT(text, HasSubstr("Until 2026-01-01 16:00:00 UTC; a column is 10 min"));
+  EXPECT_THAT(text, HasSubstr("█ ▄"));
+  EXPECT_THAT(text, HasSubstr("peak 16 Gb/s"));
+  EXPECT_THAT(text, HasSubstr(">= 3\n"));
+  EXPECT_THAT(text, HasSubstr("Did not move: link_downed."));
+  EXPECT_THAT(text, HasSubstr("01-01 12:00"));
+  EXPECT_THAT(text, HasSubstr("01-01 12:20 - now"));
+  EXPECT_THAT(text, HasSubstr("INC-7 CRITICAL link is down"));
+}
+
+TEST(HistoryDrawing, OfSeveralPortsIsARowForEach) {
+  const std::string text = drawn(history_of(3));
+  EXPECT_THAT(text, HasSubstr("leaf-1 port 3 "));
+  EXPECT_THAT(text, HasSubstr("sends at most 16 Gb/s, >= 3 errors\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Did not move")));
+}
+
+TEST(HistoryDrawing, KeepsToTheTerminal) {
+  for (const std::size_t columns : {84U, 120U, 200U}) {
+    v1::GetPortHistoryResponse history = history_of(1);
+    history.set_buckets(static_cast<std::uint32_t>(history_columns(columns)));
+    std::istringstream lines(drawn(history, columns));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(width(line), columns) << line;
+  }
+  EXPECT_EQ(history_columns(20), 24U);
+  EXPECT_EQ(history_columns(1000), 240U);
+  EXPECT_EQ(history_columns(0), history_columns(80));
+}
+
+TEST(HistoryDrawing, NamesDoNotSteerTheTerminal) {
+  v1::GetPortHistoryResponse history = history_of(1);
+  history.mutable_ports(0)->set_label("leaf\x1b[2J");
+  EXPECT_THAT(drawn(history), Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace weft::ctl

@@ -102,12 +102,12 @@ class HostIdentity(weftd_partners.WithSlurm):
 
 @unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
 class TwoDomains(weftd_partners.WithSlurm):
-    """n1.alpha and n1.beta are two hosts, by the node name map; Slurm has one node n1. n3 is on the deny list."""
+    """n1.alpha and n1.beta are two hosts, by the node name map; Slurm has one node n1. n3 is on the deny list, beside a misspelt name."""
     confirmed = ("n1.alpha", "n1.beta", "n3", "n4")
 
     @classmethod
     def remedies(cls, scheduler: str) -> str:
-        return super().remedies(scheduler).replace("[remedy]\n", '[remedy]\ndeny = ["n3 mlx5_0"]\n')
+        return super().remedies(scheduler).replace("[remedy]\n", '[remedy]\ndeny = ["n3 mlx5_0", "n33"]\n')
 
     @classmethod
     def make_network(cls):
@@ -124,6 +124,14 @@ class TwoDomains(weftd_partners.WithSlurm):
         lists = next(guard for guard in plan["guards"] if guard["guard"] == "LISTS")
         self.assertEqual("the target is on the deny list (remedy.deny), as n3 mlx5_0", lists["explanation"])
         self.assertNotIn("DRAIN", self.slurm.state("n3"))
+
+    def test_an_entry_that_names_nothing_is_warned_about(self):
+        def log() -> str:
+            with open(self.weftd.log_path, encoding="utf-8", errors="replace") as stream:
+                return stream.read()
+
+        wait_until(lambda: "the entry 'n33' of remedy.deny or remedy.allow has no effect" in log(), within=120, why=log)
+        self.assertNotIn("the entry 'n3 mlx5_0'", log())
 
     def test_a_short_name_of_two_hosts_is_refused(self):
         for more in ((), ("--dry-run",)):

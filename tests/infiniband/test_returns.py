@@ -106,6 +106,9 @@ class Returns(weft_testing.SubnetTest):
             self.weftd.wait_sweeps(4)
             if time.monotonic() - begun < REINSTATE_AFTER - 2:
                 self.assertEqual([], self.plans("RESTORE_LINK"), f"the clock was set to {shift} s")
+                down = self.weftd.incidents("LINK_DOWN")
+                self.assertEqual(len(bad), len(down))
+                self.assertTrue(all(incident.get("maintenanceId") for incident in down), f"nobody is paged for what plans hold: {down}")
 
         def back():
             self.assertLessEqual(len(self.plans("RESTORE_LINK", "EXECUTING", "VERIFYING")), 1, "two of one switch are on probation")
@@ -117,7 +120,8 @@ class Returns(weft_testing.SubnetTest):
         def refused():
             budget = [guard["explanation"] for plan in self.plans("RESTORE_LINK", "PROPOSED", "APPROVED") for guard in plan["guards"]
                       if (guard["guard"], guard["result"]) == ("BUDGET", "REFUSED")]
-            return len(budget) == 1 and budget[0].startswith(f"returns per hour are used up: {RETURNS} ")
+            return len(budget) == 1 and budget[0].startswith(
+                f"returns per hour are used up: {RETURNS} (remedy.limits.budget.returns_per_hour); the next one is free at 20")
 
         for shift in (0, 2 * HOUR, -2 * HOUR):
             self.clock.set(shift)

@@ -84,7 +84,7 @@ std::optional<MaintenanceWindow> window_of(const Plan& plan) {
   MaintenanceWindow window;
   window.id = kFirstPlanWindow + plan.id;
   window.entity = plan.target;
-  window.from = plan.started;
+  window.from = kNever;  // for as long as it is there: a clock that is set back does not end it
   window.until = TimePoint::max();
   // The reason of a return says nothing of why the link is out again.
   window.reason = !takes_out && plan.in_force ? "its return failed: " + plan.outcome : plan.reason;

@@ -56,6 +56,17 @@ class BadInput(unittest.TestCase):
                 with self.subTest(line):
                     self.assertRegex(done.stderr, rf"(?m)weftd\.toml:{line}\b.*{word}")
 
+    def test_orders_go_to_nobody_without_tls(self):
+        with open(os.path.join(self.place, "key"), "w", encoding="ascii") as stream:
+            stream.write("a key of the test, long enough\n")
+        os.chmod(stream.name, 0o600)
+        for key, more in (("slurm.rest_url", ""), ("webhook.url", f'webhook.key_file = "{stream.name}"\n')):
+            path = self.write("weftd.toml", f'[remedy]\n{more}{key} = "http://192.0.2.1:6820"\n')
+            for arguments in ((), ("--check-config",)):
+                done = run_weftd(["--config", path, *arguments])
+                self.assertEqual(USAGE, done.returncode, done.stderr)
+                self.assertIn(f"remedy.{key}: must begin with https://", done.stderr)
+
     def test_a_configuration_that_is_not_toml(self):
         path = self.write("weftd.toml", "[infiniband\nwindow = 3\n")
         done = run_weftd(["--config", path])

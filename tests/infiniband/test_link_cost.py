@@ -133,6 +133,9 @@ class SlowLink(weft_testing.SubnetTest):
         told = [step["state"] for step in plan["steps"]]
         self.assertEqual(["PROPOSED", "APPROVED", "EXECUTING", "VERIFYING", "COMMITTED"], sorted(set(told), key=told.index))
         self.assertEqual(self.raised(), self.weights())
+        with open(self.file, encoding="ascii") as stream:
+            for line in stream.read().strip().splitlines():
+                self.assertRegex(line, rf"# weft {plan['id']}\.[0-9a-f]{{16}} {plan['incidentId']}: ", "whose it is: of this store")
         self.assertEqual(0, self.routes())
         self.assertEqual(["Active"] * 2, [Snapshot.of(self.subnet).ports[end].state for end in self.ends()], "it is the last resort")
 

@@ -2,6 +2,8 @@
 """What a weftd that was started anew knows of links that were taken out before: which end it set itself, from wherever it looks,
 which ones others disabled, and where their cables lead."""
 
+import time
+
 import weft_testing
 from physical_layer import PhysicalLayer, Snapshot
 from weft_testing import fat_tree, guid_text, wait_until, weftctl, weftctl_json
@@ -177,6 +179,34 @@ class Restarts(weft_testing.SubnetTest):
         back = self.wait_state(self.ask("restore", f"{leaf.name}:{number}"), "COMMITTED", "ROLLED_BACK", "FAILED")
         self.assertEqual("COMMITTED", back["state"], back)
         self.wait_in_use(ends[0])
+
+    def test_rolled_back_as_soon_as_a_switch_at_its_end_falls_silent(self):
+        """All other cables of a leaf are pulled while its link is out: that it answers no more is no reason to wait."""
+        leaf = next(node for node in self.network.switches if node.name.startswith("leaf") and
+                    node.identity != self.watcher.ports[1].node)
+        _, out, *_ = self.uplinks(leaf)  # not the physical layer's own way, which would be lost while OpenSM is stopped
+        others = [number for number in self.uplinks(leaf) if number != out]
+        end = (leaf.identity, out)
+        with self.opensm_stopped():
+            isolation = self.ask("isolate", f"{leaf.name}:{out}")
+            self.wait_state(isolation, "VERIFYING")
+            self.layer.settle()
+            begun = time.monotonic()
+            for number in others:
+                self.subnet.unlink(leaf.name, number)
+            plan = self.wait_state(isolation, "ROLLING_BACK", "COMMITTED", "ROLLED_BACK", "FAILED")
+            self.assertEqual("ROLLING_BACK", plan["state"], plan)
+            self.assertLess(time.monotonic() - begun, 30, "it waited for the end of its time")
+            self.assertRegex(plan["outcome"], r"answers? no more")
+            wait_until(lambda: Snapshot.of(self.subnet).ports[end].physical == "LinkUp", within=PATIENCE, why="the port is not set back")
+            self.weftd.wait_sweeps(4)
+            self.assertEqual("ROLLING_BACK", self.wait_state(isolation, "ROLLING_BACK", "ROLLED_BACK", "FAILED")["state"],
+                             "nothing is as before while no subnet manager has activated the link")
+            for number in others:
+                self.subnet.relink(leaf.name, number)
+        plan = self.wait_state(isolation, "ROLLED_BACK", "FAILED")
+        self.assertEqual("ROLLED_BACK", plan["state"], plan)
+        self.wait_in_use(end)
 
     def test_links_that_others_disabled_still_count(self):
         leaf = self.network.find("leaf-r0-p02")

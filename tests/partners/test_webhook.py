@@ -64,6 +64,17 @@ class Orders(WithReceiver):
         self.assertEqual("weft PLAN-7 INC-17 epoch 4: adapter mlx5_0 is dead", order["message"])
         self.assertEqual("PLAN-7.DRAIN_NODE", order["idempotency_key"], "another leader's same order is the same")
 
+    def test_of_two_weftd_have_different_keys(self):
+        """Both count their plans from PLAN-1: the receiver takes the order of each."""
+        ids = ("1c9e0b7a5d3f2468", "ffff0b7a5d3f2468")
+        for number, installation in enumerate(ids):
+            partner = self.made(memory_file=os.path.join(self.place, f"told-{number}.json"))
+            self.assertTrue(partner.drain("dgx-07", installation=installation)["ok"])
+        self.assertEqual([(f"PLAN-7.{each}.DRAIN_NODE", each) for each in ids],
+                         [(order["idempotency_key"], order["installation"]) for order in self.receiver.orders])
+        self.assertEqual([f"weft PLAN-7.{each} INC-17: adapter mlx5_0 is dead" for each in ids],
+                         [order["message"] for order in self.receiver.orders])
+
     def test_are_not_sent_after_their_time(self):
         answer = self.refused(self.partner.drain("dgx-07", epoch=4, permit=0), "failed_precondition")
         self.assertIn("nothing was sent", answer["message"])

@@ -2,6 +2,7 @@
 """Between decision and act, through real programs: weftd on ibsim with OpenSM, and a real Slurm that is slow or does not answer. What waits
 is stopped by a person's hands-off and by the hands-off file, and goes on when both let go."""
 
+import json
 import os
 import shutil
 import tempfile
@@ -9,6 +10,7 @@ import time
 import unittest
 
 import weftd_partners
+from physical_layer import PhysicalLayer
 from slurm_cluster import PATH, SlurmCluster, missing
 from weftd_partners import wait_until, weft_testing, weftctl, weftctl_json
 
@@ -24,6 +26,8 @@ READING = 3  # seconds that a reading takes while Slurm is slow
 SLOW_SCONTROL = """\
 #!/bin/sh
 if [ "$1" = show ] && [ -e {slow} ]; then sleep {reading}; fi
+if [ "$1" = show ] && [ -e {stuck} ]; then echo $$ >{begun}; while [ -e {stuck} ]; do sleep 0.2; done; fi
+if [ "$1" = update ] && [ -e {stuck_update} ]; then touch {begun}; while [ -e {stuck_update} ]; do sleep 0.2; done; fi
 exec {scontrol} "$@"
 """
 
@@ -36,10 +40,11 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
         cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
         cls.brake = os.path.join(cls.place, "brake")
         os.mkdir(cls.brake)
-        cls.slow = os.path.join(cls.place, "slow")
+        cls.slow, cls.stuck, cls.stuck_update, cls.begun = (os.path.join(cls.place, name) for name in ("slow", "stuck", "stuck-update", "begun"))
         scontrol = os.path.join(cls.place, "scontrol")
         with open(scontrol, "w", encoding="utf-8") as script:
-            script.write(SLOW_SCONTROL.format(slow=cls.slow, reading=READING, scontrol=shutil.which("scontrol", path=PATH)))
+            script.write(SLOW_SCONTROL.format(slow=cls.slow, stuck=cls.stuck, stuck_update=cls.stuck_update, begun=cls.begun, reading=READING,
+                                               scontrol=shutil.which("scontrol", path=PATH)))
         os.chmod(scontrol, 0o755)
         cls.slurm = SlurmCluster(4)
         cls.addClassCleanup(cls.slurm.stop)
@@ -54,16 +59,17 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
 
     def clear(self):
         self.slurm.resume_controller()
-        if os.path.exists(self.slow):
-            os.unlink(self.slow)
+        for path in (self.slow, self.stuck, self.stuck_update, self.begun):
+            if os.path.exists(path):
+                os.unlink(path)
         if os.path.islink(self.brake):
             os.unlink(self.brake)
         shutil.rmtree(self.brake, ignore_errors=True)
         os.mkdir(self.brake)
         weftctl(self.weftd, "hands-off", "off", "--reason", "the test is over")
 
-    def slow_down(self):
-        with open(self.slow, "w", encoding="utf-8"):
+    def slow_down(self, what: str | None = None):
+        with open(what or self.slow, "w", encoding="utf-8"):
             pass
 
     def hands_off(self) -> dict:
@@ -99,6 +105,54 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
         self.assertEqual(0, weftctl(self.weftd, "hands-off", "off", "--reason", "it is the right one").returncode)
         self.plan("n4", "DRAIN_NODE", "COMMITTED")
         self.assertIn("DRAIN", self.slurm.state("n4"))
+
+    def test_hands_off_says_what_had_begun(self):
+        self.slow_down(self.stuck_update)
+        self.assertEqual(0, weftctl(self.weftd, "drain", "n2", "--reason", "new memory").returncode)
+        wait_until(lambda: os.path.exists(self.begun), within=60, why=lambda: f"the order is not sent: {self.plans()}")
+        done = weftctl(self.weftd, "--json", "hands-off", "on", "--reason", "wrong host")
+        self.assertEqual(0, done.returncode, done.stderr)
+        plan = self.plan("n2", "DRAIN_NODE", "EXECUTING")
+        self.assertEqual([(plan["id"], "DRAIN_NODE", "n2")],
+                         [(begun["planId"], begun["action"], begun["target"]) for begun in json.loads(done.stdout)["underWay"]])
+        self.assertNotIn("DRAIN", self.slurm.state("n2"), "it was said before it was so")
+        os.unlink(self.stuck_update)
+        wait_until(lambda: "DRAIN" in self.slurm.state("n2"), within=30, why="what had begun is not done")
+        wait_until(lambda: not self.hands_off().get("underWay"), within=30, why="it is under way for ever")
+
+    def test_a_scheduler_that_hangs_holds_up_no_link(self):
+        """Each actuator has a lane of its own: a link is taken out while Slurm's reading hangs."""
+        leaf = self.network.nodes[self.watcher.ports[1].node]
+        uplink = next(number for number, end in sorted(leaf.ports.items()) if self.network.nodes[end.node].name.startswith("spine"))
+        self.slow_down(self.stuck)
+        self.assertEqual(0, weftctl(self.weftd, "drain", "n2", "--reason", "new memory").returncode)
+        asked = self.plan("n2", "DRAIN_NODE", "EXECUTING")["id"]
+
+        def reading() -> str:
+            with open(self.begun, encoding="ascii") as stream:
+                return stream.read().strip()
+
+        wait_until(lambda: os.path.exists(self.begun) and reading(), within=30, why="Slurm is not read")
+        hangs = reading()
+        with PhysicalLayer(self.subnet):
+            done = weftctl(self.weftd, "isolate", f"{leaf.name}:{uplink}", "--reason", "to look at it")
+            self.assertEqual(0, done.returncode, done.stderr)
+
+            def newest(action: str) -> dict:
+                return next((plan for plan in reversed(self.plans()) if plan["action"] == action), {"state": "none"})
+
+            wait_until(lambda: newest("ISOLATE_LINK")["state"] in ("VERIFYING", "COMMITTED"), within=60,
+                       why=lambda: f"it waits for Slurm: {newest('ISOLATE_LINK')}\n{self.weftd.log()}")
+            self.assertTrue(os.path.exists(f"/proc/{hangs}"), "it waited for the reading of Slurm")
+            self.assertEqual("EXECUTING", next(plan["state"] for plan in self.plans() if plan["id"] == asked))
+            self.assertEqual(0, weftctl(self.weftd, "abort", asked, "--reason", "the test is over").returncode)
+            os.unlink(self.stuck)
+            verb = ("abort", newest("ISOLATE_LINK")["id"]) if newest("ISOLATE_LINK")["state"] == "VERIFYING" else (
+                "restore", f"{leaf.name}:{uplink}")
+            done = weftctl(self.weftd, *verb, "--reason", "it was looked at")
+            self.assertEqual(0, done.returncode, done.stderr)
+            wait_until(lambda: newest("ISOLATE_LINK")["state"] == "ROLLED_BACK" or newest("RESTORE_LINK")["state"] == "COMMITTED", within=60,
+                       why=lambda: f"it is not back: {self.plans()}\n{self.weftd.log()}")
 
     def test_the_hands_off_file_appears_unreadable_and_vanishes_while_a_plan_is_under_way(self):
         self.slow_down()

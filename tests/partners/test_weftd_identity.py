@@ -2,9 +2,19 @@
 """Whom a drain means, with a real Slurm: a name that nobody confirms, that two adapters claim or that is forged is not acted on by
 automation, and what another weftd did is left alone."""
 
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "collector"))
+
+import sysfs_tree
 import weftd_partners
+from program_testing import free_address, program
+from simulated_subnet import _die_with_parent
 from slurm_cluster import missing
 from weftd_partners import wait_until, weft_testing, weftctl, weftctl_json
 
@@ -102,12 +112,12 @@ class HostIdentity(weftd_partners.WithSlurm):
 
 @unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
 class TwoDomains(weftd_partners.WithSlurm):
-    """n1.alpha and n1.beta are two hosts, by the node name map; Slurm has one node n1. n3 is on the deny list."""
+    """n1.alpha and n1.beta are two hosts, by the node name map; Slurm has one node n1. n3 is on the deny list, beside a misspelt name."""
     confirmed = ("n1.alpha", "n1.beta", "n3", "n4")
 
     @classmethod
     def remedies(cls, scheduler: str) -> str:
-        return super().remedies(scheduler).replace("[remedy]\n", '[remedy]\ndeny = ["n3 mlx5_0"]\n')
+        return super().remedies(scheduler).replace("[remedy]\n", '[remedy]\ndeny = ["n3 mlx5_0", "n33"]\n')
 
     @classmethod
     def make_network(cls):
@@ -124,6 +134,14 @@ class TwoDomains(weftd_partners.WithSlurm):
         lists = next(guard for guard in plan["guards"] if guard["guard"] == "LISTS")
         self.assertEqual("the target is on the deny list (remedy.deny), as n3 mlx5_0", lists["explanation"])
         self.assertNotIn("DRAIN", self.slurm.state("n3"))
+
+    def test_an_entry_that_names_nothing_is_warned_about(self):
+        def log() -> str:
+            with open(self.weftd.log_path, encoding="utf-8", errors="replace") as stream:
+                return stream.read()
+
+        wait_until(lambda: "the entry 'n33' of remedy.deny or remedy.allow has no effect" in log(), within=120, why=log)
+        self.assertNotIn("the entry 'n3 mlx5_0'", log())
 
     def test_a_short_name_of_two_hosts_is_refused(self):
         for more in ((), ("--dry-run",)):
@@ -144,6 +162,59 @@ class TwoDomains(weftd_partners.WithSlurm):
         plan = self.plan("n1.beta", "DRAIN_NODE", "FAILED")
         self.assertIn("Slurm's node n1 may be host n1.beta or host n1.alpha", plan["outcome"])
         self.assertNotIn("DRAIN", self.slurm.state("n1"))
+
+
+@unittest.skipIf(missing(), f"not installed: {', '.join(missing())}")
+class ByTheirCollectors(weftd_partners.WithSlurm):
+    """Without a node name map: real collectors tell whose an adapter is. A second one in n3 calls itself n2's."""
+    confirmed = ()
+
+    @classmethod
+    def make_network(cls):
+        network = super().make_network()
+        forger = network.hosts()[4]
+        forger.name = "n2 mlx5_7"
+        cls.forger = forger.identity
+        return network
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        place = tempfile.mkdtemp(prefix="weft-collectors-")
+        cls.addClassCleanup(shutil.rmtree, place, True)
+        adapters = {host: [cls.subnet.network.find(f"{host} mlx5_0")] for host in ("n1", "n2", "n3")}
+        adapters["n3"].append(cls.subnet.network.find(cls.forger))
+        for host, its in adapters.items():
+            sysfs = os.path.join(place, host, "sys")
+            sysfs_tree.make(sysfs, 0)
+            for number, adapter in enumerate(its):
+                sysfs_tree.add_adapter(sysfs, number, adapter.guid, adapter.guid + 1)  # ibsim numbers ports so
+            collector = subprocess.Popen([program("weft-collector"), "--node-name", host, "--analyzer", cls.weftd.grpc, "--sysfs-root", sysfs,
+                                          "--state-dir", os.path.join(place, host, "state"), "--http", free_address(), "--interval", "200ms"],
+                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                         preexec_fn=_die_with_parent)
+            cls.addClassCleanup(collector.wait, 15)
+            cls.addClassCleanup(collector.terminate)
+        wait_until(lambda: len(weftctl_json(cls.weftd, "collectors").get("collectors", [])) == len(adapters),
+                   why=lambda: f"not all collectors report: {cls.weftd.log()}")
+        cls.weftd.wait_sweeps(2)
+
+    def test_a_host_whose_collector_reports_its_adapter_is_drained(self):
+        self.subnet.unlink("n1 mlx5_0", 1)
+        plan = self.plan("n1", "DRAIN_NODE", "COMMITTED")
+        identity = next(guard for guard in plan["guards"] if guard["guard"] == "IDENTITY")
+        self.assertEqual("PASSED", identity["result"], identity)
+        self.assertRegex(identity["explanation"], "^its (own )?collector reports")
+        self.assertIn("DRAIN", self.slurm.state("n1"))
+
+    def test_who_forges_a_name_is_drained_under_his_own(self):
+        self.subnet.unlink(self.forger, 1)
+        plan = self.plan("n3", "DRAIN_NODE", "PROPOSED", "APPROVED", "EXECUTING", "VERIFYING", "COMMITTED")
+        self.weftd.wait_sweeps(8)  # automation has had its time
+        self.assertEqual([], [each for each in self.plans() if each["target"]["host"] == "n2"])
+        self.assertNotIn("DRAIN", self.slurm.state("n2"))
+        self.plan("n3", "DRAIN_NODE", "COMMITTED")
+        self.assertTrue(self.slurm.node("n3")["Reason"].startswith(f"weft {plan['id']}."), self.slurm.node("n3"))
 
 
 if __name__ == "__main__":

@@ -71,6 +71,20 @@ class Accounts(unittest.TestCase):
         self.assertEqual(["root (uid 0), for cto", "root (uid 0)", "root (uid 0)", "root (uid 0)", "root (uid 0), for ann", "root (uid 0)"],
                          self.trail()[-6:])
 
+    def test_names_of_weftd_and_control_characters_get_nowhere(self):
+        before = self.trail()
+        for more, words in ((("--reason", "x", "--who", "weftd"), "is a name of Weft's own parts"),
+                            (("--reason", "x", "--who", "the file"), "is a name of Weft's own parts"),
+                            (("--reason", "x", "--who", "ann\nweftd"), "control character"),
+                            (("--reason", "a\x1b]0;owned\x07"), "control character"),
+                            (("--reason", "a\n2026-01-01 weftd approved PLAN-7"), "control character")):
+            done = self.run_as((), self.socket(), "hands-off", "on", *more)
+            self.assertNotEqual(0, done.returncode, f"{more}: {done.stdout}")
+            self.assertIn(words, done.stderr)
+        self.assertEqual(before, self.trail())
+        self.assertEqual(0, self.run_as((), self.socket(), "hands-off").returncode, "it is not stopped")
+        self.assertNotIn("\x1b", self.weftd.log())
+
     def test_members_of_the_group_are_operators(self):
         group = next(line.split(":")[2] for line in open("/etc/group", encoding="ascii") if line.startswith("operator:"))
         member = (*NOBODY, f"--groups={group}")

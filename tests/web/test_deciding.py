@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 from page_testing import PageTest, weft_testing
+from physical_layer import PhysicalLayer, Snapshot
 from weft_testing import ROOT, guid_text, wait_until
 
 REMEDIES = """
@@ -17,7 +18,7 @@ reading_interval = "500ms"
 [remedy.limits.capacity]
 leaf_share_idle = 0.5
 [remedy.limits.verification]
-within = "10s"
+within = "30s"
 """
 
 
@@ -126,6 +127,33 @@ class Deciding(PageTest):
         self.do("click", at=f".facts a:has-text('{incident['id']}')")
         self.do("click", at="button:has-text('Acknowledge')")
         self.do("wait", at=".marks .mark:has-text('Acknowledged')")
+        self.expect_clean()
+
+    def test_a_plan_under_way_is_aborted(self):
+        """OpenSM stands still, so that it is verified while the browser looks."""
+        plan = self.plan_of("leaf-r1-p01", 10)
+        end = self.network.find("leaf-r1-p01").identity, 10
+        with PhysicalLayer(self.subnet):
+            with self.opensm_stopped():
+                self.assertEqual(0, weft_testing.weftctl(self.weftd, "approve", plan["id"]).returncode)
+                wait_until(lambda: self.state(plan)["state"] == "VERIFYING", why=lambda: f"{self.state(plan)} {self.weftd.log()}")
+                self.do("forget")
+                self.open(storage={"weft-token": self.operator})
+                self.do("click", at="nav a:has-text('Plans')")
+                self.do("click", at=f"a.entry:has-text('{plan['id']}')")
+                self.do("click", at="button:has-text('Abort')")
+                self.expect_accessible()
+                self.do("click", at="dialog[open] button[type=submit]")
+                self.assertEqual("VERIFYING", self.state(plan)["state"], "it takes a reason")
+                self.do("fill", at="dialog[open] input", text="wrong link")
+                self.do("press", key="Enter")
+                self.do("wait", at="article .mark:has-text('Rolling back')")
+                self.assertEqual("ROLLING_BACK", self.state(plan)["state"])
+            wait_until(lambda: self.state(plan)["state"] == "ROLLED_BACK", within=90, why=lambda: f"{self.state(plan)} {self.weftd.log()}")
+        self.assertEqual("aborted by ola: wrong link", self.state(plan)["outcome"])
+        self.assertEqual("Active", Snapshot.of(self.subnet).ports[end].state)
+        self.do("wait", at="article .mark:has-text('Rolled back')")
+        self.do("wait", at="button:has-text('Abort')", state="detached")
         self.expect_clean()
 
 

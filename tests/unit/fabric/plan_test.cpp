@@ -114,6 +114,19 @@ TEST(PlanWindow, OfAReturnThatFailedSaysSo) {
   EXPECT_EQ(in_words(*window), "taken out of service by PLAN-4: its return failed: it did not help: errors");
 }
 
+TEST(PlanWindow, HoldsThoughTheClockIsSetBack) {
+  Plan plan;
+  plan.action = RemedyAction::kIsolateLink;
+  plan.state = PlanState::kCommitted;
+  plan.target.kind = EntityKind::kLink;
+  plan.in_force = true;
+  plan.started = TimePoint(std::chrono::hours(24 * 365 * 56));
+  const auto window = window_of(plan);
+  ASSERT_TRUE(window);
+  for (const int hours : {-25, 0, 25})
+    EXPECT_EQ(state_at(*window, plan.started + std::chrono::hours(hours)), MaintenanceState::kActive) << hours;
+}
+
 TEST(PlanTarget, AHostIsTheSameShortAndQualified) {
   const auto host = [](std::string name) {
     Entity entity;

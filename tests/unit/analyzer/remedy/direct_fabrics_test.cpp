@@ -154,6 +154,20 @@ TEST(Dragonflies, WhatHangsOnOneCableIsNotCutOff) {
   EXPECT_TRUE(b.plan(1).refused());
 }
 
+TEST(Dragonflies, TheLastCableOfASwitchIsNotTaken) {
+  Direct b(fakes::dragonfly(9, 4, 1), RoutingEngine::kDfsssp);
+  const PortIndex last = b.fabric.port_towards("s-0-0", "s-0-1");
+  const Node node = b.fabric.nodes()[b.fabric.find("s-0-0")];
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+    const PortIndex peer = b.fabric.ports()[port].peer;
+    if (port == last || peer == kNoIndex) continue;
+    if (b.fabric.nodes()[b.fabric.ports()[peer].node].type == NodeType::kSwitch) b.fabric.unlink(port);
+  }
+  const Plan plan = b.bad("s-0-0", "s-0-1");
+  EXPECT_EQ(b.result(plan, Guard::kReachability), GuardResult::kRefused);
+  EXPECT_EQ(b.why(plan, Guard::kReachability), "s-0-0 and s-0-1 would have no path to each other");
+}
+
 TEST(Tori, AreIsolatedByThemselvesOnlyAsTorus2QosPromises) {
   for (const RoutingEngine engine : {RoutingEngine::kUnknown, RoutingEngine::kDfsssp, RoutingEngine::kMinHop}) {
     Direct b(fakes::torus(6, 5, 1), "s-1-1-0-host mlx5_0", with_engine(engine));

@@ -83,6 +83,19 @@ Plan ended(const Book& b, std::uint64_t id, RemedyAction action, PlanState state
   return plan;
 }
 
+TEST(Forgetting, WhatDidNotHelpIsNotDoneAgainWhileItsIncidentIsOpen) {
+  for (const PlanState state : {PlanState::kRolledBack, PlanState::kFailed}) {
+    Lasting b;
+    b.fabric.advance(1h);
+    RemedyMemory memory;
+    memory.plans = {ended(b, 1, RemedyAction::kIsolateLink, state, 30min)};
+    memory.plans[0].incident = b.incidents[0]->id;
+    b.book.emplace(b.settings, memory, b.fabric.now());
+    EXPECT_FALSE(b.acts_within(9 * 24h)) << to_string(state);
+    EXPECT_EQ(b.book->all()->size(), 1U);
+  }
+}
+
 TEST(Forgetting, ActionsThatABudgetCountsAreKept) {
   Book b;
   b.settings.limits.retained_plans = 1;
@@ -115,7 +128,8 @@ TEST(Forgetting, ReturnsThatFailedAreKeptAsLongAsTheyCount) {
   }
   ASSERT_EQ(b.book->all()->size(), 4U);
   EXPECT_EQ(b.plan(4).state, PlanState::kProposed);
-  EXPECT_EQ(b.verdict(b.plan(4), Guard::kReinstatement).result, GuardResult::kRefused);
+  EXPECT_EQ(b.verdict(b.plan(4), Guard::kReinstatement).explanation,
+            "it failed again after its return 2 times: check it by hand (remedy.limits.verification.reinstatements)");
   EXPECT_EQ(longest_memory(b.settings.limits), 7 * 24h) << "so far back a restart reads";
 }
 

@@ -64,6 +64,63 @@ TEST(BudgetHints, NoTimeIsNamedWhereNoneHelps) {
   EXPECT_EQ(b.why(Guard::kBudget), "actions per hour are used up: 0 (remedy.limits.budget.actions_per_hour)");
 }
 
+TEST(BudgetHints, NameTheKeyOfEachMaximum) {
+  const std::pair<unsigned BudgetLimits::*, std::string> all[] = {{&BudgetLimits::out_per_switch, "out_per_switch"},
+                                                                  {&BudgetLimits::out_per_rail, "out_per_rail"},
+                                                                  {&BudgetLimits::out_per_job, "out_per_job"}};
+  for (const auto& [limit, key] : all) {
+    Hints b;
+    b.settings.limits.budget.*limit = 0;
+    b.begin({});
+    EXPECT_TRUE(b.why(Guard::kBudget).ends_with(" reached: 0 (remedy.limits.budget." + key + ')'))
+        << b.why(Guard::kBudget);
+  }
+  Hints b;
+  b.settings.limits.budget.out_minimum = 0;
+  b.settings.limits.budget.out_share = 0.03;  // of 36 links
+  Plan out = over(1, b.link("leaf-1", "spine-0"), b.fabric.now() - 2h);
+  out.state = PlanState::kCommitted;
+  out.in_force = true;
+  b.begin({out});
+  EXPECT_TRUE(b.why(Guard::kBudget).ends_with(" reached: 1 (remedy.limits.budget.out_share)")) << b.why(Guard::kBudget);
+}
+
+TEST(DataHints, NameTheKey) {
+  Hints b;
+  b.begin({});
+  RemedyView old = b.look();
+  old.now += 1h;
+  const auto seen = b.book->preview(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-7"), "why", "ann", old);
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(b.verdict(*seen, Guard::kFreshData).explanation,
+            "the last complete sweep is 3600 s old (remedy.limits.stale_intervals)");
+  unsigned away = 0;
+  for (NodeIndex node = 0; node < b.fabric.nodes().size() && away < 2; ++node)
+    if (b.fabric.nodes()[node].name.starts_with("spine")) {
+      b.fabric.node(node).reachable = false;
+      ++away;
+    }
+  EXPECT_EQ(b.why(Guard::kFreshData),
+            "2 nodes are missing in the last sweep, at most 1 may be missing (remedy.limits.missing_share)");
+}
+
+TEST(ListHints, NameTheKey) {
+  Hints b;
+  b.settings.allow = {"leaf-3"};
+  b.begin({});
+  EXPECT_EQ(b.why(Guard::kLists), "the target is not on the allow list (remedy.allow)");
+}
+
+TEST(ConfidenceHints, NameTheKey) {
+  Hints b;
+  b.settings.limits.confidence = 0.95;
+  b.begin({});
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kTwoSignals).explanation,
+            "the confidence in the cause is too low (remedy.limits.confidence)");
+}
+
 TEST(CoolDownHints, SayWhenItIsOver) {
   Hints b;
   const TimePoint now = b.fabric.now();

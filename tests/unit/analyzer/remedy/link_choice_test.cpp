@@ -104,6 +104,51 @@ TEST(LinkChoice, TakesOutTheMostHarmfulLinkWhereOnlyOneMayGo) {
   EXPECT_DOUBLE_EQ(choice.harm_left, 4);
 }
 
+// One leaf in each of six pods may lose two of its eight uplinks, and four of them are bad.
+struct SixPods {
+  static constexpr unsigned kPods = 6;
+  // To choose among four links takes six checks, and a quarter is kept for a second try; among all 24 thousands.
+  static constexpr std::size_t kChecksOfAPod = 8;
+  fakes::FabricBuilder fabric = three_tiers(kPods, 2, 8, 2);
+  std::shared_ptr<const Topology> topology = fabric.topology();
+  FabricTree tree{*topology, find_places(*topology)};
+  CapacityLimits limits{.leaf_share_idle = 0.75, .rail_share = 0.5};
+  LiveTree live{tree, up_states(tree, *topology), {}, limits};
+  LinkChooser chooser{live};
+  std::vector<BadLink> bad;
+
+  UplinkIndex uplink(unsigned pod, unsigned agg) {
+    const std::string of = std::to_string(pod);
+    return tree.uplink_of(fabric.port_towards("leaf-" + of + "-0", "agg-" + of + '-' + std::to_string(agg)));
+  }
+  void add(unsigned pod) {
+    for (unsigned agg = 0; agg < 4; ++agg) bad.push_back({uplink(pod, agg), 2.0 + agg});
+  }
+};
+
+TEST(LinkChoice, SearchesEachPodByItself) {
+  SixPods six;
+  for (unsigned pod = 0; pod < SixPods::kPods; ++pod) six.add(pod);
+  const LinkChoice choice = six.chooser.choose(six.bad, SixPods::kPods * SixPods::kChecksOfAPod);
+  EXPECT_TRUE(choice.exact);
+  EXPECT_EQ(choice.out, (std::vector<std::uint32_t>{2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23}));
+}
+
+TEST(LinkChoice, IsRememberedUntilTheFabricChanges) {
+  SixPods six;
+  for (unsigned pod = 0; pod + 1 < SixPods::kPods; ++pod) six.add(pod);
+  ASSERT_TRUE(six.chooser.choose(six.bad, 10'000).exact);
+  // Trouble in another pod: those of before are not searched again.
+  six.add(SixPods::kPods - 1);
+  EXPECT_TRUE(six.chooser.choose(six.bad, SixPods::kChecksOfAPod).exact);
+  EXPECT_EQ(six.chooser.choose(six.bad, 0).out.size(), 2 * SixPods::kPods);
+  six.live.change(six.uplink(0, 7), false);
+  const LinkChoice after = six.chooser.choose(six.bad, 10'000);
+  EXPECT_TRUE(after.exact);
+  EXPECT_EQ(after.out, (std::vector<std::uint32_t>{3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23}))
+      << "the first leaf can spare only one more";
+}
+
 TEST(LinkChoice, TakesOutManyThatCostLittleWhereAllAreAlikeAndTimeIsShort) {
   CapacityLimits limits;
   limits.leaf_share_idle = 0.75;

@@ -173,6 +173,13 @@ TEST(RemedyMetrics, TheFileIsABrakeOfItsOwn) {
   EXPECT_THAT(text, HasSubstr("weft_remedy_orders_under_way 1\n"));
 }
 
+TEST(RemedyMetrics, IncidentsWithoutAPlanAreCounted) {
+  auto snapshot = make_snapshot(1, {});
+  EXPECT_THAT(expose(*snapshot), HasSubstr("weft_remedy_without_plan 0\n"));
+  snapshot->remedy.without_plan = 3;
+  EXPECT_THAT(expose(*snapshot), HasSubstr("weft_remedy_without_plan 3\n"));
+}
+
 TEST(RemedyMetrics, AutomationAsAWhole) {
   auto snapshot = make_snapshot(1, {});
   EXPECT_THAT(expose(*snapshot), HasSubstr("weft_breaker_tripped 0\n"));

@@ -41,8 +41,7 @@ constexpr std::size_t kShardsOfPage = 3;
 /// Shards in the order in which a list goes through them: the own one, then the others by name.
 ShardTokens all_shards(const Site& site) {
   ShardTokens tokens{{site.own, ""}};
-  for (const SiteShard& shard : site.shards)
-    if (shard.name != site.own) tokens.emplace_back(shard.name, "");
+  for (const SiteShard& shard : site.others()) tokens.emplace_back(shard.name, "");
   return tokens;
 }
 
@@ -231,7 +230,7 @@ void SiteQueries::stop() {
 
 bool SiteQueries::has_others() const {
   const SitePtr site = state_->publication.load()->site;
-  return site && site->shards.size() > 1;
+  return site && !site->others().empty();
 }
 
 void SiteQueries::list_incidents(const v1::ListIncidentsRequest& request, Done<v1::ListIncidentsResponse> done) const {
@@ -444,7 +443,7 @@ v1::Status SiteQueries::status() const {
     if (const auto found = reached.find(shard.name()); found != reached.end()) {
       shard.set_answers(found->second.answers);
       shard.set_trouble(valid_utf8(found->second.trouble));
-    } else {
+    } else if (shard.trouble().empty()) {
       shard.set_trouble("not asked yet");
     }
     if (const auto found = state_->incidents.find(shard.name()); found != state_->incidents.end())
@@ -456,8 +455,7 @@ v1::Status SiteQueries::status() const {
 void SiteQueries::probe() const {
   const SitePtr site = state_->publication.load()->site;
   if (!site) return;
-  for (const SiteShard& shard : site->shards) {
-    if (shard.name == site->own) continue;
+  for (const SiteShard& shard : site->others()) {
     state_->peers.ask<v1::FabricService, v1::GetStatusRequest, v1::Status>(
         site, shard, {}, rpc(&Calls<v1::FabricService>::GetStatus), true,
         [state = state_.get()](const ShardAnswer<v1::Status>& answer) {
@@ -476,6 +474,7 @@ std::vector<ShardFigures> SiteQueries::figures() const {
   for (const SiteShard& shard : site->shards) {
     const auto found = reached.find(shard.name);
     const bool own = shard.name == site->own;
+    if (shard.is_new && !own) continue;
     const bool answers = own ? !site->is_left : found != reached.end() && found->second.answers;
     figures.push_back({shard.name, own, answers, shard.epoch});
   }

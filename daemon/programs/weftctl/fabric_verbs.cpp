@@ -191,9 +191,10 @@ void print_shards(const Session& session, const v1::Status& status) {
                                     ? "not known"
                                     : std::to_string(open.critical()) + " critical, " + std::to_string(open.warning()) +
                                           " warning, " + std::to_string(open.info()) + " info";
-    const char* state = shard.answers() ? shard.own() ? "this weftd's own" : "answers"
-                        : shard.own()   ? "taken out"
-                                        : "does not answer";
+    const char* state = shard.answers()     ? shard.own() ? "this weftd's own" : "answers"
+                        : shard.own()       ? "taken out"
+                        : shard.never_led() ? "never led"
+                                            : "does not answer";
     table.add({shard.name(), state, joined(shard.addresses()), shard.leader(), joined(shard.fabrics()),
                figures + (shard.trouble().empty() ? "" : "; " + shard.trouble())});
   }
@@ -220,7 +221,7 @@ Exit show_status(const Session& session) {
       session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
   bool good = status.ready();
   for (const v1::Fabric& fabric : status.fabrics()) good = good && fabric.watching();
-  for (const v1::Status::Shard& shard : status.shards()) good = good && shard.answers();
+  for (const v1::Status::Shard& shard : status.shards()) good = good && (shard.answers() || shard.never_led());
   if (session.json) {
     session.out << json_text(status, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;

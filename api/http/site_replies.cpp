@@ -164,6 +164,8 @@ bool site_reply(const SiteQueries& site, const HttpTarget& target, const Router:
     site.get_plan(path[3], reply_with<v1::Plan>(done));
   else if (depth == 4 && what == "maintenance")
     site.get_maintenance(path[3], reply_with<v1::MaintenanceWindow>(done));
+  else if (depth == 4 && what == "topology" && path[3] == "differences")
+    site.get_cabling_differences(differences_request(target), reply_with<v1::GetCablingDifferencesResponse>(done));
   else if (depth >= 5 && what == "nodes" && path.back() == "health")
     site.get_health(joined(path, 3, depth - 1), reply_with<v1::NodeHealth>(done));
   else if (depth >= 4 && what == "nodes")

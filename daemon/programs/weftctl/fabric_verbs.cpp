@@ -78,6 +78,7 @@ v1::Topology whole_topology(const Session& session, const std::string& fabric) {
     for (v1::Topology part; stream->Read(&part);) all.MergeFrom(part);
     return stream->Finish();
   });
+  for (const std::string& shard : all.missing_shards()) session.client.note_missing(shard);
   return all;
 }
 
@@ -381,13 +382,14 @@ Exit show_topology(const Session& session, const std::string& fabric) {
     return Exit::kGood;
   }
   // As a person walks it: each node with what is behind each of its ports.
-  std::map<std::pair<std::string, std::string>, std::vector<const v1::Port*>> ports_of;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<const v1::Port*>> ports_of;
   for (const v1::Port& port : topology.ports())
-    if (port.has_peer()) ports_of[{port.fabric(), port.node_guid()}].push_back(&port);
+    if (port.has_peer()) ports_of[{port.shard(), port.fabric(), port.node_guid()}].push_back(&port);
   for (const v1::Node& node : topology.nodes()) {
     session.out << type_text(node.type()) << ' ' << printable(node.name()) << "  " << node.guid()
-                << (node.reachable() ? "" : "  unreachable") << '\n';
-    for (const v1::Port* port : ports_of[{node.fabric(), node.guid()}])
+                << (node.reachable() ? "" : "  unreachable")
+                << (node.shard().empty() ? "" : "  shard " + printable(node.shard())) << '\n';
+    for (const v1::Port* port : ports_of[{node.shard(), node.fabric(), node.guid()}])
       session.out << (port->name().empty() ? "  port " : "  ") << printable(port_text(*port)) << "  "
                   << (port->state() == v1::Port::ACTIVE                                        ? ""
                       : port->state() == v1::Port::STATE_UNKNOWN && !port->has_state_read_at() ? "[not read] "

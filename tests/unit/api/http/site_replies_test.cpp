@@ -84,6 +84,12 @@ TEST_F(SiteReplies, AShardWhoseListDoesNotGetOnIsMissing) {
   EXPECT_EQ(answer["incidents"].size(), 1U) << "the own shard's";
 }
 
+TEST_F(SiteReplies, CablingDifferencesAreAskedOfAllShards) {
+  const auto answer = get("/api/v1/topology/differences");
+  EXPECT_EQ(answer["fabrics"].size(), 0U);
+  EXPECT_EQ(answer["missingShards"], nlohmann::json({"south"})) << "it has no such service";
+}
+
 TEST_F(SiteReplies, AShardThatGivesOnePageForEverIsMissing) {
   south.is_always_new = false;
   const auto answer = get("/api/v1/incidents");

@@ -19,8 +19,8 @@ enum class Audience {
   kShard,  ///< another shard of the site, for its clients
 };
 
-/// So many Watch streams may other shards have: four kinds for each weftd of a large site.
-inline constexpr std::size_t kMostShardWatchers = 512;
+/// So many Watch streams may other shards have: of four kinds, for 64 weftd.
+inline constexpr std::size_t kMostShardWatchers = 256;
 
 /// A Watch call that waits for news.
 class Watcher {

@@ -376,6 +376,11 @@ std::shared_ptr<SiteTopology> SiteQueries::topology(const std::string& fabric) c
   return std::make_shared<SiteTopology>(state_->publication.load(), fabric, state_->clock.now(), &state_->peers);
 }
 
+void SiteQueries::read_topology(const std::string& fabric, std::function<bool(v1::Topology&)> take,
+                                Done<void> done) const {
+  read_all(topology(fabric), std::move(take), std::move(done));
+}
+
 SiteWatches& SiteQueries::watches() const {
   return state_->watches;
 }

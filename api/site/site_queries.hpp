@@ -48,6 +48,7 @@ class MaintenanceWindow;
 class NodeHealth;
 class Plan;
 class Status;
+class Topology;
 }  // namespace weft::v1
 
 namespace weft::api {
@@ -115,6 +116,8 @@ class SiteQueries {
                                Done<v1::GetCablingDifferencesResponse> done) const;
   /// All there is in the fabrics of that name, or in all where it is empty, of one shard after the other.
   std::shared_ptr<SiteTopology> topology(const std::string& fabric) const;
+  /// Gives `take` each part of it until it says false; see read_all().
+  void read_topology(const std::string& fabric, std::function<bool(v1::Topology&)> take, Done<void> done) const;
   /// For streams of the whole site.
   SiteWatches& watches() const;
   /// A page of collectors; see TelemetryService. Of a shard that is only reached on a standby they are missing.

@@ -130,6 +130,18 @@ void SiteTopology::answer(Result<std::optional<v1::Topology>> part) {
   std::exchange(done_, nullptr)(std::move(part));
 }
 
+void read_all(const std::shared_ptr<SiteTopology>& topology, std::function<bool(v1::Topology&)> take,
+              std::function<void(Result<void>)> done) {
+  topology->next([topology, take, done](Result<std::optional<v1::Topology>> part) {
+    if (!part) return done(tl::unexpected(part.error()));
+    if (!*part) return done({});
+    if (take(**part)) return read_all(topology, take, done);
+    topology->cancel();
+    done(fail(ErrorCode::kResourceExhausted,
+              "the topology is too large for one answer: name a fabric, or ask over gRPC"));
+  });
+}
+
 void SiteTopology::cancel() {
   const std::lock_guard lock(mutex_);
   is_cancelled_ = true;

@@ -65,4 +65,9 @@ class SiteTopology : public std::enable_shared_from_this<SiteTopology> {
   std::atomic<bool> is_cancelled_ = false;
 };
 
+/// Gives `take` each part until it says false, then the end to `done`: kResourceExhausted where it did. Both are called
+/// at once or on a thread of gRPC.
+void read_all(const std::shared_ptr<SiteTopology>& topology, std::function<bool(v1::Topology&)> take,
+              std::function<void(Result<void>)> done);
+
 }  // namespace weft::api

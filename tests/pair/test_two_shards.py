@@ -271,6 +271,9 @@ class TwoShards(unittest.TestCase):
         for weftd in (self.north, self.south):
             hosts = [(each["shard"], each["host"]) for each in weftctl_json(weftd, "topology")["nodes"] if each["type"] == "CHANNEL_ADAPTER"]
             self.assertEqual({"north": 8, "south": 16}, {shard: sum(each[0] == shard for each in hosts) for shard in ("north", "south")})
+            served = weftd.client.json("/api/v1/topology")
+            self.assertEqual({"north", "south"}, {each["shard"] for each in served["links"]})
+            self.assertEqual(hosts, [(each["shard"], each["host"]) for each in served["nodes"] if each["type"] == "CHANNEL_ADAPTER"])
             shown = weftctl(weftd, "topology").stdout
             self.assertRegex(shown, rf"adapter {self.name(14)} .*shard south")
             self.assertEqual(0, weftctl(weftd, "topology", "--differences").returncode)

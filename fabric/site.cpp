@@ -2,6 +2,7 @@
 #include "fabric/site.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "fabric/id_series.hpp"
 
@@ -24,6 +25,13 @@ const SiteShard* Site::find(std::string_view name) const {
   return found == shards.end() ? nullptr : &*found;
 }
 
+std::vector<SiteShard> Site::others() const {
+  std::vector<SiteShard> others;
+  std::ranges::copy_if(shards, std::back_inserter(others),
+                       [this](const SiteShard& shard) { return shard.name != own && !shard.is_new; });
+  return others;
+}
+
 const SiteShard* Site::owner_of(std::uint64_t id) const {
   if (id < first_id) return find(elder);
   const auto found = std::ranges::find(shards, id % kMostShards, &SiteShard::number);
@@ -31,7 +39,8 @@ const SiteShard* Site::owner_of(std::uint64_t id) const {
 }
 
 const SiteShard* Site::collected_by(std::string_view host) const {
-  const auto found = std::ranges::find_if(shards, [host](const SiteShard& shard) {
+  const auto found = std::ranges::find_if(shards, [this, host](const SiteShard& shard) {
+    if (shard.is_new && shard.name != own) return false;
     return std::ranges::any_of(shard.collectors,
                                [host](const std::string& pattern) { return matches_pattern(pattern, host); });
   });

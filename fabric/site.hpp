@@ -23,6 +23,7 @@ struct SiteShard {
   std::vector<std::string> fabrics{};     ///< that it watches
   std::vector<std::string> collectors{};  ///< names of hosts with '*' and '?', as site.collectors has them
   std::string trouble{};                  ///< why it has no address that can be asked; empty: it has, or told none
+  bool is_new = false;                    ///< no weftd of it has led yet: it owns nothing, and is not asked
   bool operator==(const SiteShard&) const = default;
 };
 
@@ -38,6 +39,8 @@ struct Site {
 
   /// The shard of that name; null when there is none.
   const SiteShard* find(std::string_view name) const;
+  /// All but the own one and those that are new, sorted by name: whom to ask.
+  std::vector<SiteShard> others() const;
   /// The shard that gave the id of an incident, a plan or a maintenance window; null when none has that number.
   const SiteShard* owner_of(std::uint64_t id) const;
   /// The shard that the collector of `host` belongs to: the first by name with a pattern that matches, and null when no

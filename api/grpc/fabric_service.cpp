@@ -2,7 +2,10 @@
 #include "api/grpc/fabric_service.hpp"
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "api/convert/cabling.hpp"
 #include "api/convert/fabric_map.hpp"
@@ -11,7 +14,8 @@
 #include "api/grpc/answer.hpp"
 #include "api/grpc/fabric_feed.hpp"
 #include "api/grpc/site_call.hpp"
-#include "api/grpc/watch_stream.hpp"
+#include "api/grpc/site_feed.hpp"
+#include "api/site/site_topology.hpp"
 
 namespace weft::api {
 namespace {
@@ -21,8 +25,8 @@ constexpr std::size_t kMapPiece = 3UL << 20;  ///< bytes; gRPC's usual limit of 
 /// Sends a topology part after part, at the reader's pace. Deletes itself when gRPC is done with it.
 class TopologyStream final : public grpc::ServerWriteReactor<v1::Topology> {
  public:
-  TopologyStream(TopologyParts parts, std::atomic<unsigned>& running, unsigned most)
-      : parts_(std::move(parts)), running_(running) {
+  TopologyStream(std::shared_ptr<SiteTopology> topology, std::atomic<unsigned>& running, unsigned most)
+      : topology_(std::move(topology)), running_(running) {
     if (++running_ > most) {
       Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many topologies are being sent: retry later"});
     } else {
@@ -32,27 +36,26 @@ class TopologyStream final : public grpc::ServerWriteReactor<v1::Topology> {
 
  private:
   void send_next() {
-    const auto more = parts_.next(part_);
-    if (!more) return Finish(to_status(more.error()));
-    if (*more) {
+    topology_->next([this](Result<std::optional<v1::Topology>> part) {
+      if (!part) return Finish(to_status(part.error()));
+      if (!*part) return Finish(grpc::Status::OK);
+      part_ = std::move(**part);
       StartWrite(&part_);
-    } else {
-      Finish(grpc::Status::OK);
-    }
+    });
   }
+  // After either of these next() is called no more, or answers soon.
+  void OnCancel() override { topology_->cancel(); }
   void OnWriteDone(bool ok) override {
-    if (ok) {
-      send_next();
-    } else {
-      Finish({grpc::StatusCode::CANCELLED, "the client disconnected"});
-    }
+    if (ok) return send_next();
+    topology_->cancel();
+    Finish({grpc::StatusCode::CANCELLED, "the client disconnected"});
   }
   void OnDone() override {
     --running_;
     delete this;
   }
 
-  TopologyParts parts_;
+  std::shared_ptr<SiteTopology> topology_;
   v1::Topology part_;
   std::atomic<unsigned>& running_;
 };
@@ -65,10 +68,12 @@ grpc::ServerUnaryReactor* FabricService::GetStatus(grpc::CallbackServerContext* 
   return answer(context, Result<v1::Status>(is_ours ? site_->status() : status(*publication_.load())), response);
 }
 
-grpc::ServerWriteReactor<v1::Topology>* FabricService::GetTopology(grpc::CallbackServerContext*,
+grpc::ServerWriteReactor<v1::Topology>* FabricService::GetTopology(grpc::CallbackServerContext* context,
                                                                    const v1::GetTopologyRequest* request) {
-  return new TopologyStream(TopologyParts(publication_.load(), request->fabric(), clock_.now()), topologies_,
-                            most_topologies_);
+  auto topology = is_for_site(site_, *context)
+                      ? site_->topology(request->fabric())
+                      : std::make_shared<SiteTopology>(publication_.load(), request->fabric(), clock_.now(), nullptr);
+  return new TopologyStream(std::move(topology), topologies_, most_topologies_);
 }
 
 grpc::ServerUnaryReactor* FabricService::ListNodes(grpc::CallbackServerContext* context,
@@ -112,12 +117,17 @@ grpc::ServerUnaryReactor* FabricService::GetPath(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* FabricService::GetCablingDifferences(grpc::CallbackServerContext* context,
                                                                const v1::GetCablingDifferencesRequest* request,
                                                                v1::GetCablingDifferencesResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_cabling_differences(*request, std::move(done)); });
   return answer(context, cabling_differences(*publication_.load(), request->fabric()), response);
 }
 
-grpc::ServerWriteReactor<v1::WatchFabricResponse>* FabricService::Watch(grpc::CallbackServerContext*,
+grpc::ServerWriteReactor<v1::WatchFabricResponse>* FabricService::Watch(grpc::CallbackServerContext* context,
                                                                         const v1::WatchFabricRequest* request) {
-  return WatchStream<FabricFeed>::start(hall_, FabricFeed(*request));
+  return watch_site<FabricNews>(site_, *context, hall_, FabricFeed(*request),
+                                [wanted = request->fabric()](const v1::WatchFabricResponse& event, bool) {
+                                  return wanted.empty() || event.fabric().name() == wanted;
+                                });
 }
 
 grpc::ServerUnaryReactor* FabricService::GetMap(grpc::CallbackServerContext* context, const v1::GetMapRequest* request,

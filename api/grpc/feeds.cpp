@@ -117,6 +117,7 @@ bool HealthFeed::next(const Snapshot& snapshot, Message& message) {
   if (const auto gone = told_.next_gone()) {
     message.set_type(Message::REMOVED);
     message.mutable_health()->set_node(valid_utf8(gone->first));
+    if (gone->second != 0) message.mutable_health()->add_guids(to_string(NodeGuid{gone->second}));
     return true;
   }
   if (!initial_) return false;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/grpc/health_service.hpp"
 
+#include <set>
+#include <string>
+
 #include "api/convert/health.hpp"
 #include "api/convert/queries.hpp"
 #include "api/grpc/answer.hpp"
 #include "api/grpc/feeds.hpp"
 #include "api/grpc/site_call.hpp"
-#include "api/grpc/watch_stream.hpp"
+#include "api/grpc/site_feed.hpp"
 
 namespace weft::api {
 grpc::ServerUnaryReactor* HealthService::Get(grpc::CallbackServerContext* context, const v1::GetHealthRequest* request,
@@ -41,9 +44,13 @@ grpc::ServerUnaryReactor* HealthService::List(grpc::CallbackServerContext* conte
   return answer(context, list_health(*publication_.load(), *request), response);
 }
 
-grpc::ServerWriteReactor<v1::WatchHealthResponse>* HealthService::Watch(grpc::CallbackServerContext*,
+grpc::ServerWriteReactor<v1::WatchHealthResponse>* HealthService::Watch(grpc::CallbackServerContext* context,
                                                                         const v1::WatchHealthRequest* request) {
-  return WatchStream<HealthFeed>::start(hall_, HealthFeed(*request));
+  const std::set<std::string> nodes(request->nodes().begin(), request->nodes().end());
+  return watch_site<HealthNews>(site_, *context, hall_, HealthFeed(*request),
+                                [nodes](const v1::WatchHealthResponse& event, bool) {
+                                  return nodes.empty() || nodes.contains(event.health().node());
+                                });
 }
 
 }  // namespace weft::api

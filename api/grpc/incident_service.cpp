@@ -8,7 +8,7 @@
 #include "api/grpc/command_call.hpp"
 #include "api/grpc/feeds.hpp"
 #include "api/grpc/site_call.hpp"
-#include "api/grpc/watch_stream.hpp"
+#include "api/grpc/site_feed.hpp"
 
 namespace weft::api {
 namespace {
@@ -32,9 +32,13 @@ grpc::ServerUnaryReactor* IncidentService::Get(grpc::CallbackServerContext* cont
   return answer(context, get_incident(*publication_.load(), request->id()), response);
 }
 
-grpc::ServerWriteReactor<v1::WatchIncidentsResponse>* IncidentService::Watch(grpc::CallbackServerContext*,
+grpc::ServerWriteReactor<v1::WatchIncidentsResponse>* IncidentService::Watch(grpc::CallbackServerContext* context,
                                                                              const v1::WatchIncidentsRequest* request) {
-  return WatchStream<IncidentFeed>::start(hall_, IncidentFeed(*request));
+  return watch_site<IncidentNews>(
+      site_, *context, hall_, IncidentFeed(*request),
+      [all = request->include_resolved()](const v1::WatchIncidentsResponse& event, bool is_first) {
+        return all || !is_first || event.incident().state() != v1::Incident::RESOLVED;
+      });
 }
 
 grpc::ServerUnaryReactor* IncidentService::Acknowledge(grpc::CallbackServerContext* context,

@@ -9,7 +9,7 @@
 #include "api/grpc/command_call.hpp"
 #include "api/grpc/feeds.hpp"
 #include "api/grpc/site_call.hpp"
-#include "api/grpc/watch_stream.hpp"
+#include "api/grpc/site_feed.hpp"
 
 namespace weft::api {
 namespace {
@@ -43,9 +43,12 @@ grpc::ServerUnaryReactor* RemedyService::GetPlan(grpc::CallbackServerContext* co
   return answer(context, get_plan(*publication_.load(), request->id()), response);
 }
 
-grpc::ServerWriteReactor<v1::WatchPlansResponse>* RemedyService::WatchPlans(grpc::CallbackServerContext*,
+grpc::ServerWriteReactor<v1::WatchPlansResponse>* RemedyService::WatchPlans(grpc::CallbackServerContext* context,
                                                                             const v1::WatchPlansRequest* request) {
-  return WatchStream<PlanFeed>::start(hall_, PlanFeed(*request));
+  return watch_site<PlanNews>(site_, *context, hall_, PlanFeed(*request),
+                              [all = request->include_ended()](const v1::WatchPlansResponse& event, bool is_first) {
+                                return all || !is_first || event.plan().state() < v1::Plan::COMMITTED;
+                              });
 }
 
 grpc::ServerUnaryReactor* RemedyService::ApprovePlan(grpc::CallbackServerContext* context,

@@ -22,11 +22,13 @@ WatchDispatcher::~WatchDispatcher() {
   stop();
 }
 
-bool WatchDispatcher::admit(std::shared_ptr<Watcher> watcher) {
+bool WatchDispatcher::admit(std::shared_ptr<Watcher> watcher, Audience audience) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_ || watchers_.size() >= most_) return false;
-    watchers_.push_back(std::move(watcher));
+    const auto most = audience == Audience::kShard ? kMostShardWatchers : most_;
+    const auto there = std::ranges::count(watchers_, audience, &Admitted::audience);
+    if (stopping_ || static_cast<std::size_t>(there) >= most) return false;
+    watchers_.push_back({std::move(watcher), audience});
   }
   nudge();
   return true;
@@ -36,9 +38,9 @@ void WatchDispatcher::leave(const Watcher* watcher) {
   std::shared_ptr<Watcher> last;  // freed after the lock
   const std::lock_guard lock(mutex_);
   const auto at =
-      std::find_if(watchers_.begin(), watchers_.end(), [&](const auto& one) { return one.get() == watcher; });
+      std::find_if(watchers_.begin(), watchers_.end(), [&](const auto& one) { return one.watcher.get() == watcher; });
   if (at == watchers_.end()) return;
-  last = std::move(*at);
+  last = std::move(at->watcher);
   watchers_.erase(at);
 }
 
@@ -52,7 +54,7 @@ void WatchDispatcher::nudge() {
 
 void WatchDispatcher::stop() {
   subscription_.reset();
-  std::vector<std::shared_ptr<Watcher>> watchers;
+  std::vector<Admitted> watchers;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -60,12 +62,12 @@ void WatchDispatcher::stop() {
   }
   woken_.notify_one();
   if (thread_.joinable()) thread_.join();
-  for (const auto& watcher : watchers) watcher->end();
+  for (const auto& one : watchers) one.watcher->end();
 }
 
 void WatchDispatcher::run() {
   for (;;) {
-    std::vector<std::shared_ptr<Watcher>> watchers;
+    std::vector<Admitted> watchers;
     {
       std::unique_lock lock(mutex_);
       woken_.wait(lock, [this] { return nudged_ || stopping_; });
@@ -75,7 +77,7 @@ void WatchDispatcher::run() {
     }
     const auto snapshot = publication_->load();
     each_time_(*snapshot);
-    for (const auto& watcher : watchers) watcher->advance(*snapshot);
+    for (const auto& one : watchers) one.watcher->advance(*snapshot);
   }
 }
 

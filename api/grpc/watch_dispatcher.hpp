@@ -13,6 +13,15 @@
 
 namespace weft::api {
 
+/// Who watches. Each has streams of its own: neither takes those of the other.
+enum class Audience {
+  kClient,
+  kShard,  ///< another shard of the site, for its clients
+};
+
+/// So many Watch streams may other shards have: of four kinds, for 64 weftd.
+inline constexpr std::size_t kMostShardWatchers = 256;
+
 /// A Watch call that waits for news.
 class Watcher {
  public:
@@ -33,8 +42,8 @@ class WatchDispatcher {
   WatchDispatcher(const WatchDispatcher&) = delete;
   WatchDispatcher& operator=(const WatchDispatcher&) = delete;
 
-  /// False when there are too many, or the hall is closing.
-  bool admit(std::shared_ptr<Watcher> watcher);
+  /// False when there are too many, or the hall is closing. Other shards may have kMostShardWatchers.
+  bool admit(std::shared_ptr<Watcher> watcher, Audience audience = Audience::kClient);
   /// Removes a watcher that has ended.
   void leave(const Watcher* watcher);
   /// There may be something to send. Any thread; cheap.
@@ -43,6 +52,10 @@ class WatchDispatcher {
   void stop();
 
  private:
+  struct Admitted {
+    std::shared_ptr<Watcher> watcher;
+    Audience audience;
+  };
   void run();
 
   const Publication* publication_;
@@ -52,7 +65,7 @@ class WatchDispatcher {
   std::condition_variable woken_;
   bool nudged_ = true;  ///< look once at the start
   bool stopping_ = false;
-  std::vector<std::shared_ptr<Watcher>> watchers_;
+  std::vector<Admitted> watchers_;
   std::thread thread_;
   Subscription subscription_;
 };

@@ -9,23 +9,28 @@
 #include <utility>
 
 #include "api/grpc/watch_dispatcher.hpp"
+#include "api/publication/derived.hpp"
 
 namespace weft::api {
 
-/// `Feed` is IncidentFeed, HealthFeed or FabricFeed. It owns itself until gRPC is done with it.
+/// `Feed` is IncidentFeed, PlanFeed, HealthFeed or FabricFeed, or a SiteFeed of one. It owns itself until gRPC is done
+/// with it. Another shard gets nothing from a weftd that stands by: it is to ask the leader.
 template <typename Feed>
 class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message>, public Watcher {
  public:
   /// Makes the stream. It ends with RESOURCE_EXHAUSTED when there are too many watchers.
-  static grpc::ServerWriteReactor<typename Feed::Message>* start(WatchDispatcher& hall, Feed feed) {
-    std::shared_ptr<WatchStream> stream(new WatchStream(hall, std::move(feed)));
+  static grpc::ServerWriteReactor<typename Feed::Message>* start(WatchDispatcher& hall, Feed feed,
+                                                                 Audience audience = Audience::kClient) {
+    std::shared_ptr<WatchStream> stream(new WatchStream(hall, std::move(feed), audience));
     stream->self_ = stream;
-    if (!hall.admit(stream))
+    if (!hall.admit(stream, audience))
       stream->finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many Watch streams: retry later"});
     return stream.get();
   }
 
   void advance(const Snapshot& snapshot) override {
+    if (audience_ == Audience::kShard && snapshot.leadership.stands_by())
+      return finish({grpc::StatusCode::UNAVAILABLE, leadership_text(snapshot.leadership)});
     {
       const std::lock_guard lock(mutex_);
       if (writing_ || finished_ || !feed_.next(snapshot, message_)) return;
@@ -38,7 +43,8 @@ class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message
   void end() override { finish({grpc::StatusCode::UNAVAILABLE, "the server is stopping"}); }
 
  private:
-  WatchStream(WatchDispatcher& hall, Feed feed) : hall_(hall), feed_(std::move(feed)) {}
+  WatchStream(WatchDispatcher& hall, Feed feed, Audience audience)
+      : hall_(hall), audience_(audience), feed_(std::move(feed)) {}
 
   void OnWriteDone(bool ok) override {
     bool last = false;
@@ -77,6 +83,7 @@ class WatchStream final : public grpc::ServerWriteReactor<typename Feed::Message
   }
 
   WatchDispatcher& hall_;
+  const Audience audience_;
   std::mutex mutex_;
   Feed feed_;
   typename Feed::Message message_;

@@ -74,6 +74,12 @@ v1::GetPathRequest path_request(const HttpTarget& target) {
   return request;
 }
 
+v1::GetCablingDifferencesRequest differences_request(const HttpTarget& target) {
+  v1::GetCablingDifferencesRequest request;
+  request.set_fabric(target.parameter("fabric"));
+  return request;
+}
+
 std::string joined(const std::vector<std::string>& path, std::size_t from, std::size_t to) {
   std::string name;
   for (std::size_t i = from; i < to; ++i) name += (i > from ? "/" : "") + path[i];

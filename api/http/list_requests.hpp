@@ -30,6 +30,8 @@ v1::ListPortsRequest ports_request(const HttpTarget& target);
 v1::ListLinksRequest links_request(const HttpTarget& target);
 /// `fabric`, `from` and `to`.
 v1::GetPathRequest path_request(const HttpTarget& target);
+/// "?fabric=ib0".
+v1::GetCablingDifferencesRequest differences_request(const HttpTarget& target);
 
 /// Segments `from` up to `to` as one name: names of switches have slashes in them, and not everybody encodes them.
 std::string joined(const std::vector<std::string>& path, std::size_t from, std::size_t to);

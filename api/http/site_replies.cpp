@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/http/site_replies.hpp"
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <set>
@@ -89,6 +90,35 @@ void list_reply(const SiteQueries& site, ListMember<Request, Response> member, c
   std::make_shared<WholeList<Request, Response>>(site, member, std::move(*request), list, done)->go_on();
 }
 
+/// The topology of all shards in one answer.
+void topology_of_site(const SiteQueries& site, const std::string& fabric, const Router::Done& done) {
+  struct Whole {
+    /// By list, from the last one on: what is put in before is not looked at, for a node has ports, too.
+    std::array<std::pair<std::string, std::string>, 3> elements{{{"links", ""}, {"ports", ""}, {"nodes", ""}}};
+    std::size_t bytes = 0;
+    v1::Topology rest;  ///< what is no element
+  };
+  const auto whole = std::make_shared<Whole>();
+  const auto take = [whole](v1::Topology& part) {
+    for (auto& [list, all] : whole->elements) {
+      const std::string elements = list_elements(part, list);
+      if (!elements.empty()) all += (all.empty() ? "" : ",") + elements;
+      whole->bytes += elements.size();
+    }
+    whole->rest.mutable_missing_shards()->MergeFrom(part.missing_shards());
+    return whole->bytes < kMostBytes;
+  };
+  site.read_topology(fabric, take, [whole, done](const Result<void>& ended) {
+    if (!ended) return done(error_reply(ended.error()));
+    std::string json = to_json(whole->rest);
+    for (const auto& [list, all] : whole->elements) {
+      const std::string open = '"' + list + "\":[";
+      json.insert(json.find(open) + open.size(), all);
+    }
+    done(json_reply(std::move(json)));
+  });
+}
+
 /// Lists, and other questions without a name in the path.
 bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Router::Done& done) {
   const std::string& what = target.path[2];
@@ -109,6 +139,8 @@ bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Route
   } else if (what == "links") {
     list_reply<v1::ListLinksRequest, v1::ListLinksResponse>(site, &SiteQueries::list_links, target,
                                                             links_request(target), "links", done);
+  } else if (what == "topology") {
+    topology_of_site(site, target.parameter("fabric"), done);
   } else if (what == "path") {
     site.get_path(path_request(target), reply_with<v1::GetPathResponse>(done));
   } else if (what == "collectors") {
@@ -164,6 +196,8 @@ bool site_reply(const SiteQueries& site, const HttpTarget& target, const Router:
     site.get_plan(path[3], reply_with<v1::Plan>(done));
   else if (depth == 4 && what == "maintenance")
     site.get_maintenance(path[3], reply_with<v1::MaintenanceWindow>(done));
+  else if (depth == 4 && what == "topology" && path[3] == "differences")
+    site.get_cabling_differences(differences_request(target), reply_with<v1::GetCablingDifferencesResponse>(done));
   else if (depth >= 5 && what == "nodes" && path.back() == "health")
     site.get_health(joined(path, 3, depth - 1), reply_with<v1::NodeHealth>(done));
   else if (depth >= 4 && what == "nodes")

@@ -116,6 +116,10 @@ void mark(v1::AuditRecord& record, const std::string& shard) {
   record.set_shard(shard);
 }
 
+void mark(v1::CablingDifferences& fabric, const std::string& shard) {
+  fabric.set_shard(shard);
+}
+
 void mark(v1::NodeHealth& health, const std::string& shard) {
   if (is_seen(health)) health.add_shards(shard);
 }
@@ -125,6 +129,11 @@ void mark(v1::GetNodeResponse& nodes, const std::string& shard) {
     mark(node, shard);
     for (v1::Port& port : *node.mutable_ports()) mark(port, shard);
   }
+}
+
+Error of_shard(Error error, const std::string& shard) {
+  error.message = "shard " + shard + ": " + error.message;
+  return error;
 }
 
 Error unknown_in_site(Error unknown, const std::vector<std::string>& missing) {
@@ -239,6 +248,23 @@ Result<v1::GetNodeResponse> merge_nodes(std::vector<ShardAnswer<v1::GetNodeRespo
     merged.mutable_nodes()->MergeFrom(each.answer->nodes());
   }
   if (merged.nodes().empty()) return tl::unexpected(nobody_knows(answers));
+  add_missing(missing_of(answers), merged);
+  return merged;
+}
+
+Result<v1::GetCablingDifferencesResponse> merge_cabling(
+    std::vector<ShardAnswer<v1::GetCablingDifferencesResponse>> answers) {
+  v1::GetCablingDifferencesResponse merged;
+  bool is_known = false;
+  for (auto& each : answers) {
+    if (!each.answer) continue;
+    is_known = true;
+    for (v1::CablingDifferences& fabric : *each.answer->mutable_fabrics()) {
+      mark(fabric, each.shard);
+      *merged.add_fabrics() = std::move(fabric);
+    }
+  }
+  if (!is_known) return tl::unexpected(nobody_knows(answers));
   add_missing(missing_of(answers), merged);
   return merged;
 }

@@ -36,10 +36,13 @@ void mark(v1::Port& port, const std::string& shard);
 void mark(v1::Link& link, const std::string& shard);
 void mark(v1::Collector& collector, const std::string& shard);
 void mark(v1::AuditRecord& record, const std::string& shard);
+void mark(v1::CablingDifferences& fabric, const std::string& shard);
 /// Nothing where the node was never seen there.
 void mark(v1::NodeHealth& health, const std::string& shard);
 void mark(v1::GetNodeResponse& nodes, const std::string& shard);
 
+/// What is wrong in one of several shards.
+Error of_shard(Error error, const std::string& shard);
 /// `unknown`, what a shard says of a name that it does not know, as the answer of the site: kUnavailable, with the
 /// shards that did not answer, where there are any.
 Error unknown_in_site(Error unknown, const std::vector<std::string>& missing);
@@ -54,6 +57,9 @@ Result<v1::BatchGetHealthResponse> merge_health(std::vector<ShardAnswer<v1::Batc
 Result<v1::JobHealth> merge_job(std::vector<ShardAnswer<v1::JobHealth>> answers, bool names_nodes);
 /// The nodes of that name in all shards. Errors as of merge_health().
 Result<v1::GetNodeResponse> merge_nodes(std::vector<ShardAnswer<v1::GetNodeResponse>> answers);
+/// What differs in the subnets of all shards. Errors as of merge_health().
+Result<v1::GetCablingDifferencesResponse> merge_cabling(
+    std::vector<ShardAnswer<v1::GetCablingDifferencesResponse>> answers);
 /// The paths within each shard, as many as one shard's answer may have. Without any: the error of a shard that knows
 /// both ends, else as of merge_health().
 Result<v1::GetPathResponse> merge_paths(std::vector<ShardAnswer<v1::GetPathResponse>> answers);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "api/client/channel.hpp"
 
@@ -54,23 +55,23 @@ std::string who_else_answered(const grpc::ClientContext& context, const std::str
          ", not shard " + meant.substr(meant.find('/') + 1) + " (number/name)";
 }
 
-bool ShardPeers::enter(grpc::ClientContext* context) {
+bool ShardPeers::enter(grpc::ClientContext* context, Open open) {
   const std::lock_guard lock(mutex_);
   if (stopped_) return false;
-  open_.insert(context);
+  open_.emplace(context, std::move(open));
   return true;
 }
 
 void ShardPeers::leave(grpc::ClientContext* context) {
   const std::lock_guard lock(mutex_);
-  open_.erase(open_.find(context));
+  open_.erase(context);
   if (open_.empty()) idle_.notify_all();
 }
 
 void ShardPeers::stop() {
   std::unique_lock lock(mutex_);
   stopped_ = true;
-  for (grpc::ClientContext* context : open_) context->TryCancel();
+  for (const auto& [context, open] : open_) open.cancel();
   idle_.wait(lock, [this] { return open_.empty(); });
   channels_.clear();
 }
@@ -126,6 +127,10 @@ tl::unexpected<Error> ShardPeers::no_address(const SiteShard& shard) {
 void ShardPeers::note(const std::string& shard, bool answers, const std::string& trouble) {
   const std::lock_guard lock(mutex_);
   peers_[shard].reached = {answers, answers ? "" : trouble.empty() ? "no answer" : trouble};
+  if (answers) return;
+  // A stream on which nothing comes does not tell a shard that hangs from one where nothing happens.
+  for (const auto& [context, open] : open_)
+    if (open.stream_of == shard) open.cancel();
 }
 
 void ShardPeers::try_next(const std::string& shard) {

@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +42,9 @@ void introduce(grpc::ClientContext& context, const std::string& own, const std::
 /// the first of several, is there.
 std::string who_else_answered(const grpc::ClientContext& context, const std::string& address, const std::string& meant);
 
+template <typename Service, typename Request, typename Event>
+class ShardStream;
+
 /// How the other shards were reached last. All members may be called from any thread; answers come on gRPC's threads.
 class ShardPeers {
  public:
@@ -66,7 +68,7 @@ class ShardPeers {
   void ask(const SitePtr& site, const SiteShard& shard, Request request, Begin begin, bool is_probe,
            std::function<void(ShardAnswer<Response>)> done);
 
-  /// Whether the shard answers, and if not why: it is not asked then until a probe finds it.
+  /// Whether the shard answers, and if not why: it is not asked then until a probe finds it, and its streams end.
   void note(const std::string& shard, bool answers, const std::string& trouble);
   /// By name; those that were never asked are not there.
   std::map<std::string, Reached> reached() const;
@@ -79,9 +81,15 @@ class ShardPeers {
   };
   template <typename Service, typename Request, typename Response, typename Begin>
   struct Call;
+  template <typename Service, typename Request, typename Event>
+  friend class ShardStream;
 
+  struct Open {
+    std::string stream_of;         ///< the shard, where it is a stream
+    std::function<void()> cancel;  ///< ends it soon
+  };
   /// Counts a question that begins; false: it must not.
-  bool enter(grpc::ClientContext* context);
+  bool enter(grpc::ClientContext* context, Open open);
   void leave(grpc::ClientContext* context);
   Result<std::shared_ptr<grpc::Channel>> channel_to(const std::string& address);
   /// The address to be asked next.
@@ -99,7 +107,7 @@ class ShardPeers {
   std::condition_variable idle_;
   std::map<std::string, Peer> peers_;                               ///< by shard
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;  ///< by address
-  std::multiset<grpc::ClientContext*> open_;
+  std::map<grpc::ClientContext*, Open> open_;
   bool stopped_ = false;
 };
 
@@ -131,7 +139,8 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
     attempt.stub = Service::NewStub(*channel);
     attempt.context.set_deadline(deadline);
     introduce(attempt.context, own, meant);
-    if (!peers.enter(&attempt.context)) return give_up({ErrorCode::kUnavailable, "weftd is stopping"});
+    if (!peers.enter(&attempt.context, {{}, [&attempt] { attempt.context.TryCancel(); }}))
+      return give_up({ErrorCode::kUnavailable, "weftd is stopping"});
     response.Clear();
     begin(*attempt.stub, &attempt.context, &request, &response,
           [self = this->shared_from_this(), &attempt](const grpc::Status& status) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/convert/cabling.hpp"
 #include "api/convert/collectors.hpp"
 #include "api/convert/fabric_map.hpp"
 #include "api/convert/health.hpp"
@@ -24,6 +25,8 @@
 #include "api/site/shard_map.hpp"
 #include "api/site/shard_peers.hpp"
 #include "api/site/site_token.hpp"
+#include "api/site/site_topology.hpp"
+#include "api/site/site_watches.hpp"
 #include "fabric/id_series.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
@@ -38,20 +41,6 @@ namespace {
 /// Shards that give entries to one page. Each gives some 1 MB at most, and a client takes 4 MB.
 constexpr std::size_t kShardsOfPage = 3;
 
-/// Shards in the order in which a list goes through them: the own one, then the others by name.
-ShardTokens all_shards(const Site& site) {
-  ShardTokens tokens{{site.own, ""}};
-  for (const SiteShard& shard : site.shards)
-    if (shard.name != site.own) tokens.emplace_back(shard.name, "");
-  return tokens;
-}
-
-/// What is wrong in one of several shards.
-Error of_shard(Error error, const std::string& shard) {
-  error.message = "shard " + shard + ": " + error.message;
-  return error;
-}
-
 Error does_not_answer(const std::string& what, const SiteShard& shard, const Error& why) {
   return {ErrorCode::kUnavailable,
           what + " belongs to shard " + shard.name + ", which does not answer: " + why.message};
@@ -61,15 +50,15 @@ Error does_not_answer(const std::string& what, const SiteShard& shard, const Err
 
 struct SiteQueries::State {
   State(const Publication& the_publication, const Clock& the_clock, ClientSecurity security)
-      : publication(the_publication), clock(the_clock), peers(std::move(security)) {}
+      : publication(the_publication), clock(the_clock), watches(the_publication, peers), peers(std::move(security)) {}
 
-  /// Asks all shards the same. `local` is what this weftd says; standing by, it hears no collectors, and its shard
-  /// counts as missing.
+  /// Asks all shards the same. `local` is what this weftd says; standing by, it hears no collectors, and where those
+  /// count its shard is missing.
   template <typename Service, typename Request, typename Response, typename Begin>
   void ask_all(const Snapshot& snapshot, Result<Response> local, const Request& request, Begin begin,
-               std::function<void(std::vector<ShardAnswer<Response>>)> done) {
+               std::function<void(std::vector<ShardAnswer<Response>>)> done, bool needs_collectors = true) {
     const SitePtr& site = snapshot.site;
-    const bool stands_by = snapshot.leadership.stands_by();
+    const bool stands_by = needs_collectors && snapshot.leadership.stands_by();
     if (stands_by) local = fail(ErrorCode::kUnavailable, leadership_text(snapshot.leadership));
     const ShardTokens shards = all_shards(*site);
     const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
@@ -215,7 +204,8 @@ struct SiteQueries::State {
   const Clock& clock;
   std::mutex mutex;
   std::map<std::string, v1::Status::Incidents> incidents;  ///< open ones of other shards, as last told
-  ShardPeers peers;                                        ///< last: its callbacks use the rest
+  SiteWatches watches;
+  ShardPeers peers;  ///< last: its callbacks use the rest
 };
 
 SiteQueries::SiteQueries(const Publication& publication, const Clock& clock, ClientSecurity security)
@@ -231,7 +221,7 @@ void SiteQueries::stop() {
 
 bool SiteQueries::has_others() const {
   const SitePtr site = state_->publication.load()->site;
-  return site && site->shards.size() > 1;
+  return site && !site->others().empty();
 }
 
 void SiteQueries::list_incidents(const v1::ListIncidentsRequest& request, Done<v1::ListIncidentsResponse> done) const {
@@ -372,6 +362,29 @@ void SiteQueries::get_path(const v1::GetPathRequest& request, Done<v1::GetPathRe
       [done](auto answers) { done(merge_paths(std::move(answers))); });
 }
 
+void SiteQueries::get_cabling_differences(const v1::GetCablingDifferencesRequest& request,
+                                          Done<v1::GetCablingDifferencesResponse> done) const {
+  const auto snapshot = state_->publication.load();
+  auto local = cabling_differences(*snapshot, request.fabric());
+  if (!snapshot->site) return done(std::move(local));
+  state_->ask_all<v1::FabricService, v1::GetCablingDifferencesRequest, v1::GetCablingDifferencesResponse>(
+      *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetCablingDifferences),
+      [done](auto answers) { done(merge_cabling(std::move(answers))); }, false);
+}
+
+std::shared_ptr<SiteTopology> SiteQueries::topology(const std::string& fabric) const {
+  return std::make_shared<SiteTopology>(state_->publication.load(), fabric, state_->clock.now(), &state_->peers);
+}
+
+void SiteQueries::read_topology(const std::string& fabric, std::function<bool(v1::Topology&)> take,
+                                Done<void> done) const {
+  read_all(topology(fabric), std::move(take), std::move(done));
+}
+
+SiteWatches& SiteQueries::watches() const {
+  return state_->watches;
+}
+
 void SiteQueries::list_collectors(const v1::ListCollectorsRequest& request,
                                   Done<v1::ListCollectorsResponse> done) const {
   state_->list<v1::TelemetryService, v1::ListCollectorsResponse>(
@@ -444,7 +457,7 @@ v1::Status SiteQueries::status() const {
     if (const auto found = reached.find(shard.name()); found != reached.end()) {
       shard.set_answers(found->second.answers);
       shard.set_trouble(valid_utf8(found->second.trouble));
-    } else {
+    } else if (shard.trouble().empty()) {
       shard.set_trouble("not asked yet");
     }
     if (const auto found = state_->incidents.find(shard.name()); found != state_->incidents.end())
@@ -454,10 +467,10 @@ v1::Status SiteQueries::status() const {
 }
 
 void SiteQueries::probe() const {
+  state_->watches.look_after();
   const SitePtr site = state_->publication.load()->site;
   if (!site) return;
-  for (const SiteShard& shard : site->shards) {
-    if (shard.name == site->own) continue;
+  for (const SiteShard& shard : site->others()) {
     state_->peers.ask<v1::FabricService, v1::GetStatusRequest, v1::Status>(
         site, shard, {}, rpc(&Calls<v1::FabricService>::GetStatus), true,
         [state = state_.get()](const ShardAnswer<v1::Status>& answer) {
@@ -476,6 +489,7 @@ std::vector<ShardFigures> SiteQueries::figures() const {
   for (const SiteShard& shard : site->shards) {
     const auto found = reached.find(shard.name);
     const bool own = shard.name == site->own;
+    if (shard.is_new && !own) continue;
     const bool answers = own ? !site->is_left : found != reached.end() && found->second.answers;
     figures.push_back({shard.name, own, answers, shard.epoch});
   }

@@ -18,6 +18,8 @@
 namespace weft::v1 {
 class BatchGetHealthRequest;
 class BatchGetHealthResponse;
+class GetCablingDifferencesRequest;
+class GetCablingDifferencesResponse;
 class GetJobHealthRequest;
 class GetNodeResponse;
 class GetPathRequest;
@@ -46,9 +48,13 @@ class MaintenanceWindow;
 class NodeHealth;
 class Plan;
 class Status;
+class Topology;
 }  // namespace weft::v1
 
 namespace weft::api {
+
+class SiteTopology;
+class SiteWatches;
 
 /// Figures of one shard for /metrics.
 struct ShardFigures {
@@ -105,6 +111,15 @@ class SiteQueries {
   void list_links(const v1::ListLinksRequest& request, Done<v1::ListLinksResponse> done) const;
   /// The paths within each shard.
   void get_path(const v1::GetPathRequest& request, Done<v1::GetPathResponse> done) const;
+  /// How the cabling of each subnet differs from what is expected; see FabricService.
+  void get_cabling_differences(const v1::GetCablingDifferencesRequest& request,
+                               Done<v1::GetCablingDifferencesResponse> done) const;
+  /// All there is in the fabrics of that name, or in all where it is empty, of one shard after the other.
+  std::shared_ptr<SiteTopology> topology(const std::string& fabric) const;
+  /// Gives `take` each part of it until it says false; see read_all().
+  void read_topology(const std::string& fabric, std::function<bool(v1::Topology&)> take, Done<void> done) const;
+  /// For streams of the whole site.
+  SiteWatches& watches() const;
   /// A page of collectors; see TelemetryService. Of a shard that is only reached on a standby they are missing.
   void list_collectors(const v1::ListCollectorsRequest& request, Done<v1::ListCollectorsResponse> done) const;
   /// A page of the audit trails; see RemedyService. `own` reads the own shard's.
@@ -121,7 +136,8 @@ class SiteQueries {
   /// The own status, and what is known of each shard.
   v1::Status status() const;
 
-  /// Asks every other shard how it is. Call it every few seconds: questions leave out a shard that did not answer.
+  /// Asks every other shard how it is, and looks after streams. Call it every few seconds: questions leave out a shard
+  /// that did not answer.
   void probe() const;
   /// One entry for each shard, sorted by name; none where this weftd is no part of a site.
   std::vector<ShardFigures> figures() const;

@@ -10,6 +10,12 @@ constexpr std::string_view kFront = "site";
 
 }  // namespace
 
+ShardTokens all_shards(const Site& site) {
+  ShardTokens tokens{{site.own, ""}};
+  for (const SiteShard& shard : site.others()) tokens.emplace_back(shard.name, "");
+  return tokens;
+}
+
 std::string to_token(const ShardTokens& tokens) {
   if (tokens.empty()) return {};
   std::string text(kFront);

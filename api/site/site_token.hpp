@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fabric/result.hpp"
+#include "fabric/site.hpp"
 
 namespace weft::api {
 
@@ -20,6 +21,9 @@ using ShardTokens = std::vector<std::pair<std::string, std::string>>;
 std::string to_token(const ShardTokens& tokens);
 /// What to_token() was given. kInvalidArgument for a text that is none.
 Result<ShardTokens> parse_site_token(std::string_view text);
+
+/// Shards in the order in which a list goes through them: the own one, then the others by name.
+ShardTokens all_shards(const Site& site);
 
 /// What a shard gives at most of one list, over all pages: it cannot keep us asking.
 inline constexpr std::uint64_t kMostEntriesOfShard = 1'000'000;

@@ -181,6 +181,26 @@ class SiteList(unittest.TestCase):
         said = self.check("--store-url", self.url, "--site-shard", "north", "--site-token-file", "/nowhere", "--site-address", "mgmt1:9641")
         self.assertIn("site.token_file: would go to the other shards in clear text: set site.authorities", said)
 
+    def test_9_a_first_start_that_is_killed_is_nobody_to_wait_for(self):
+        self.wait_answers()
+        killed = self.make("esat")
+        self.addCleanup(killed.stop)
+        killed.start(wait=False)
+        wait_until(lambda: "esat" in self.shards(), 30, why=killed.log)
+        killed.kill()
+        self.addCleanup(self.sql, "DELETE FROM weft_site.shard WHERE name = 'esat'")
+        shown = wait_until(lambda: self.shown(self.north, "esat"), 30, why=self.north.log)
+        self.assertIn("no weftd of it has led yet", shown["trouble"])
+        status = weftctl(self.north, "status")
+        self.assertRegex(status.stdout, r"esat +never led")
+        self.assertEqual([], self.north.client.json("/api/v1/incidents")["missingShards"])
+        self.assertNotIn('shard="esat"', self.north.metrics())
+        killed.start(wait=False)
+        wait_until(lambda: self.shown(self.north, "esat").get("answers"), 30, why=lambda: f"{self.shown(self.north, 'esat')}\n{killed.log()}")
+        self.assertFalse(self.shown(self.north, "esat").get("neverLed", False))
+        killed.kill()
+        wait_until(lambda: self.north.client.json("/api/v1/incidents")["missingShards"] == ["esat"], 30, why=self.north.log)
+
 
 if __name__ == "__main__":
     weft_testing.main()

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -18,11 +19,10 @@ sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("infiniband", "collec
 
 import sysfs_tree  # noqa: E402
 import weft_testing  # noqa: E402
-from certificates import make_certificate  # noqa: E402
 from collector_testing import Collector  # noqa: E402
 from pair_testing import TAKEOVER, leads  # noqa: E402
 from postgres_pair import PostgresPair, missing  # noqa: E402
-from weft_testing import Answer, Weftd, fat_tree, simulated_subnet, wait_until, weftctl, weftctl_json  # noqa: E402
+from weft_testing import Answer, Weftd, fat_tree, program, simulated_subnet, wait_until, weftctl, weftctl_json  # noqa: E402
 
 SITE = """
 [store]
@@ -219,6 +219,65 @@ class TwoShards(unittest.TestCase):
         done = weftctl(self.south, "acknowledge", incident["id"], "--who", "ann")
         self.assertEqual(0, done.returncode, done.stderr)
 
+    def watch(self, weftd: Weftd, *words: str):
+        """What `weftctl watch` prints until the test ends, line by line."""
+        process = subprocess.Popen([program("weftctl"), "--server", weftd.grpc, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   stdin=subprocess.DEVNULL, text=True)
+        lines: list[str] = []
+        reader = threading.Thread(target=lambda: lines.extend(iter(process.stdout.readline, "")))
+        reader.start()
+
+        def end():
+            process.kill()
+            process.wait()
+            reader.join()
+            process.stdout.close()
+
+        self.addCleanup(end)
+        return lines
+
+    def test_6_watches_at_any_shard_tell_of_both(self):
+        watches = [self.watch(weftd, "watch") for weftd in (self.north, self.south)]
+        ids = {shard: self.expect(self.north, shard, self.pull(shard, number))["id"] for shard, number in (("north", 6), ("south", 12))}
+        for lines in watches:
+            for incident in ids.values():
+                wait_until(lambda lines=lines, incident=incident: any(incident in line for line in lines), 30, why=lambda lines=lines: str(lines))
+        later = self.watch(self.north, "watch", "--json")
+        wait_until(lambda: any("INITIAL_COMPLETE" in line for line in later), 30, why=lambda: str(later))
+        first = [json.loads(line)["incident"] for line in later if json.loads(line)["type"] == "INITIAL"]
+        self.assertLessEqual({(ids[shard], shard) for shard in ids}, {(each["id"], each["shard"]) for each in first})
+        self.assertEqual(len(first), len({each["id"] for each in first}), "each once")
+        done = weftctl(self.south, "acknowledge", ids["south"], "--who", "ann")
+        self.assertEqual(0, done.returncode, done.stderr)
+        wait_until(lambda: any(ids["south"] in line and "ACKNOWLEDGED" in line for line in watches[0]), 30, why=lambda: str(watches[0]))
+
+    def test_6_watches_name_a_shard_that_hangs_and_go_on(self):
+        lines = self.watch(self.north, "watch")
+        known = self.expect(self.north, "south", self.pull("south", 13))["id"]
+        wait_until(lambda: any(known in line for line in lines), 30, why=lambda: str(lines))
+        os.killpg(self.south.process.pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: any("shard south does not answer" in line for line in lines), 30, why=lambda: str(lines))
+            before = len(lines)
+        finally:
+            os.killpg(self.south.process.pid, signal.SIGCONT)
+        wait_until(lambda: any("shard south answers again" in line for line in lines[before:]), 60, why=lambda: str(lines))
+        news = self.expect(self.south, "south", self.pull("south", 14))["id"]
+        wait_until(lambda: any(news in line for line in lines), 30, why=lambda: str(lines))
+        self.assertEqual(set(), {line for line in lines[before:] if known in line}.intersection(lines[:before]), "what did not change is not told again")
+        self.wait_answers(self.north, {"north": True, "south": True})
+
+    def test_6_the_topology_of_both(self):
+        for weftd in (self.north, self.south):
+            hosts = [(each["shard"], each["host"]) for each in weftctl_json(weftd, "topology")["nodes"] if each["type"] == "CHANNEL_ADAPTER"]
+            self.assertEqual({"north": 8, "south": 16}, {shard: sum(each[0] == shard for each in hosts) for shard in ("north", "south")})
+            served = weftd.client.json("/api/v1/topology")
+            self.assertEqual({"north", "south"}, {each["shard"] for each in served["links"]})
+            self.assertEqual(hosts, [(each["shard"], each["host"]) for each in served["nodes"] if each["type"] == "CHANNEL_ADAPTER"])
+            shown = weftctl(weftd, "topology").stdout
+            self.assertRegex(shown, rf"adapter {self.name(14)} .*shard south")
+            self.assertEqual(0, weftctl(weftd, "topology", "--differences").returncode)
+
     def test_5_plans_of_both(self):
         asked = weftctl(self.south, "isolate", "leaf-r0-p01 port 5", "--reason", "a test", "--who", "ann", "--json")
         self.assertEqual(0, asked.returncode, asked.stderr)
@@ -294,7 +353,7 @@ class TwoShards(unittest.TestCase):
             self.assertEqual(["south"], self.north.client.json(f"/api/v1/nodes/{self.name(2)}/health")["missingShards"])
             for path in ("nodes", "ports", "links", "collectors"):
                 self.assertEqual(["south"], self.north.client.json(f"/api/v1/{path}")["missingShards"], path)
-            for words in (("nodes",), ("links",), ("ports", self.name(2)), ("audit",)):
+            for words in (("nodes",), ("links",), ("ports", self.name(2)), ("audit",), ("topology",), ("topology", "--differences")):
                 self.assertIn("shard south does not answer", weftctl(self.north, *words).stderr, words)
             with self.assertRaises(Answer) as refused:
                 self.north.client.json("/api/v1/map/state?shard=south")
@@ -345,116 +404,6 @@ class TwoShards(unittest.TestCase):
         self.assertNotEqual(before["id"], self.expect(self.north, "south", self.pull("south", 10))["id"])
         refused = weftctl(self.north, "acknowledge", before["id"], "--who", "ann")
         self.assertIn(f"{before['id']} belongs to shard south: ask {second.grpc}", refused.stderr)
-
-
-class GuardedShards(unittest.TestCase):
-    """South watches 8 hosts, north nothing. Each has a certificate of its own, and lets in who has a token; one file has both certificates."""
-
-    SECTIONS = """
-enabled = {enabled}
-[store]
-url = "{url}"
-[site]
-shard = "{shard}"
-authorities = "{place}/authorities.pem"
-token_file = "{place}/token-of-{shard}"
-[security]
-certificate = "{place}/{shard}.crt"
-key = "{place}/{shard}.key"
-tokens_file = "{place}/tokens"
-"""
-
-    @classmethod
-    def setUpClass(cls):
-        if missing():
-            raise unittest.SkipTest(f"not installed: {', '.join(missing())}")
-        weft_testing.require_simulator()
-        cls.postgres = PostgresPair()
-        cls.addClassCleanup(cls.postgres.stop)
-        cls.postgres.start_alone()
-        subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(8, rails=1, radix=8))
-        cls.addClassCleanup(subnet.stop)
-        subnet.start()
-        cls.place = tempfile.mkdtemp(prefix="weft-shards-")
-        cls.addClassCleanup(shutil.rmtree, cls.place, True)
-        for name in ("north", "south", "stranger"):
-            make_certificate(cls.place, name)
-        cls.write("authorities.pem", cls.read("north.crt") + cls.read("south.crt"))
-        make_token = os.path.join(weft_testing.ROOT, "deploy", "certs", "make-token")
-        for shard in ("north", "south"):
-            cls.write(f"token-of-{shard}", subprocess.run([make_token, f"{cls.place}/tokens", shard, "viewer"], check=True, text=True,
-                                                          stdout=subprocess.PIPE).stdout)
-        cls.shards: dict[str, Weftd] = {}
-        url = f"postgresql://weft@127.0.0.1:{cls.postgres.primary.port}/postgres"
-        for shard, environment in (("north", dict(os.environ)), ("south", subnet.environment(subnet.network.hosts()[0].identity))):
-            enabled = "true" if shard == "south" else "false"
-            cls.shards[shard] = Weftd(environment, infiniband=cls.SECTIONS.format(enabled=enabled, url=url, shard=shard, place=cls.place))
-            cls.addClassCleanup(cls.shards[shard].stop)
-            cls.shards[shard].start(wait=False)
-
-    @classmethod
-    def read(cls, name: str) -> str:
-        with open(os.path.join(cls.place, name), encoding="utf-8") as stream:
-            return stream.read()
-
-    @classmethod
-    def write(cls, name: str, text: str) -> None:
-        with open(os.open(os.path.join(cls.place, name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-            stream.write(text)
-
-    def setUp(self):
-        self.north, self.south = self.shards["north"], self.shards["south"]
-
-    def shown(self, weftd: Weftd, shard: str) -> dict:
-        """How `weftd` reaches that shard."""
-        done = weftctl(weftd, "status", "--json")
-        found = json.loads(done.stdout or "{}").get("shards", [])
-        return next((each for each in found if each["name"] == shard), {})
-
-    def wait_answers(self) -> None:
-        for weftd, other in ((self.north, "south"), (self.south, "north")):
-            wait_until(lambda weftd=weftd, other=other: self.shown(weftd, other).get("answers"), 30,
-                       why=lambda weftd=weftd, other=other: f"{self.shown(weftd, other)}\n{weftd.log()}")
-
-    def with_other(self, file: str, text: str) -> None:
-        """North starts anew with that text in a file; it has its own again after the test."""
-        def put(content: str) -> None:
-            self.north.stop(remove=False)
-            self.write(file, content)
-            self.north.start(wait=False)
-
-        self.addCleanup(put, self.read(file))
-        put(text)
-
-    def expect_missing(self, why: str) -> None:
-        """South is missing in what north answers, for that reason; south hears north as before."""
-        wait_until(lambda: re.search(why, self.shown(self.north, "south").get("trouble", "")), 30,
-                   why=lambda: f"{self.shown(self.north, 'south')}\n{self.north.log()}")
-        self.assertFalse(self.shown(self.north, "south").get("answers", False))
-        listed = weftctl(self.north, "incidents")
-        self.assertIn("shard south does not answer", listed.stdout + listed.stderr)
-        wait_until(lambda: self.shown(self.south, "north").get("answers"), 30, why=self.south.log)
-
-    def test_1_over_tls_with_a_token_they_answer(self):
-        self.wait_answers()
-
-        def known():
-            return weftctl_json(self.north, "health", "gpu-0003")["nodes"][0]["shards"] == ["south"]
-
-        wait_until(known, 30, why=lambda: f"{weftctl(self.north, 'health', 'gpu-0003')}\n{self.south.log()}")
-        for weftd in self.shards.values():
-            for shard in self.shards:
-                self.assertNotIn(self.read(f"token-of-{shard}").strip(), weftd.log())
-
-    def test_2_a_certificate_of_a_stranger(self):
-        self.wait_answers()
-        self.with_other("authorities.pem", self.read("stranger.crt"))
-        self.expect_missing("certificate verify failed")
-
-    def test_3_a_token_that_is_not_known(self):
-        self.wait_answers()
-        self.with_other("token-of-north", "guessed\n")
-        self.expect_missing("unknown token")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import python_client
 
 
 class Weftd:
-    """Counts calls. `mood`: "leads", "standby: …", "broken", or "slow"."""
+    """Counts calls. `mood`: "leads", "standby: …", "broken", "slow", or what it refuses with: "INC-1 belongs to shard …"."""
 
     def __init__(self, case, mood: str = "leads", credentials=None):
         import grpc
@@ -23,6 +23,7 @@ class Weftd:
         self.mood = mood
         self.calls: list[str] = []
         self.verdicts = {"n1": health_pb2.NodeHealth.HEALTHY}
+        self.missing: list[str] = []
         self.changed = threading.Condition()
         outer, events = self, health_pb2.WatchHealthResponse
 
@@ -32,6 +33,8 @@ class Weftd:
                 context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
             if outer.mood.startswith("standby: "):
                 context.abort(grpc.StatusCode.UNAVAILABLE, outer.mood)
+            if " belongs to shard " in outer.mood:
+                context.abort(grpc.StatusCode.FAILED_PRECONDITION, outer.mood)
             if outer.mood == "slow":
                 time.sleep(2)
 
@@ -48,14 +51,15 @@ class Weftd:
                     for node, verdict in dict(outer.verdicts).items():
                         if told.get(node) != verdict:
                             told[node] = verdict
-                            health = health_pb2.NodeHealth(node=node, verdict=verdict)
+                            name, *shards = node if isinstance(node, tuple) else (node,)
+                            health = health_pb2.NodeHealth(node=name, shards=shards, verdict=verdict)
                             health.data_age.FromMilliseconds(int(time.monotonic() * 1000) % 1000)
                             yield events(type=events.INITIAL if first else events.CHANGED, health=health)
                     for node in [node for node in told if node not in outer.verdicts]:
                         del told[node]
                         yield events(type=events.REMOVED, health=health_pb2.NodeHealth(node=node))
                     if first:
-                        yield events(type=events.INITIAL_COMPLETE)
+                        yield events(type=events.INITIAL_COMPLETE, missing_shards=outer.missing)
                     first = False
                     with outer.changed:
                         outer.changed.wait(0.1)
@@ -147,6 +151,52 @@ class Servers(unittest.TestCase):
             self.assertEqual(self.grpc.StatusCode.UNAVAILABLE, refused.exception.code())
             self.assertIn(f"{standby.address}: standby: weft2 leads", refused.exception.details())
             self.assertIn("127.0.0.1:1: ", refused.exception.details())
+
+    def test_what_another_shard_owns_is_asked_of_that_one(self):
+        owner = Weftd(self)
+        wrong = [Weftd(self, f"INC-1 belongs to shard south: ask {addresses}") for addresses in (owner.address, f"127.0.0.1:1, {owner.address}")]
+        for servers in ([wrong[0]], [wrong[1]], wrong, [wrong[0], owner]):
+            owner.calls.clear()
+            self.assertEqual("INC-1", self.acknowledge(self.client(*(each.address for each in servers))).id)
+            self.assertEqual(["Acknowledge"], owner.calls)
+
+    def test_an_owner_is_looked_for_once(self):
+        third = Weftd(self)
+        second = Weftd(self, f"INC-1 belongs to shard west: ask {third.address}")
+        first = Weftd(self, f"INC-1 belongs to shard south: ask {second.address}")
+        nobody = Weftd(self, "INC-1 belongs to shard south: ask 127.0.0.1:1")
+        elsewhere = Weftd(self, "INC-1 belongs to shard south")
+        for refuses, told in ((first, second.mood), (nobody, nobody.mood), (elsewhere, elsewhere.mood)):
+            with self.assertRaises(self.grpc.RpcError) as refused:
+                self.acknowledge(self.client(refuses.address))
+            self.assertEqual((self.grpc.StatusCode.FAILED_PRECONDITION, told), (refused.exception.code(), refused.exception.details()))
+        self.assertEqual(([], ["Acknowledge"]), (third.calls, second.calls))
+
+    def test_a_token_follows_no_refusal_to_another_machine_in_plain_text(self):
+        owner = Weftd(self)
+        refuses = Weftd(self, f"INC-1 belongs to shard south: ask ipv4:{owner.address}")  # not seen to be a loopback address
+        with self.assertRaises(self.grpc.RpcError) as refused:
+            self.acknowledge(self.client(refuses.address, token="secret"))
+        self.assertEqual((refuses.mood, []), (refused.exception.details(), owner.calls))
+        self.assertEqual("INC-1", self.acknowledge(self.client(refuses.address)).id)
+
+    def test_a_watch_of_a_site_keeps_what_a_missing_shard_told(self):
+        events, node = self.Health.WatchHealthResponse, self.Health.NodeHealth
+        first, second = Weftd(self), Weftd(self)
+        for weftd in (first, second):
+            weftd.verdicts = {("n1", "north"): node.HEALTHY, ("n1", "south"): node.UNHEALTHY, ("n2", "south"): node.HEALTHY}
+        watch = self.client(first.address, second.address).watch_health(timeout=30)
+        began = [next(watch) for _ in range(4)]
+        self.assertEqual([("n1", ["north"]), ("n1", ["south"]), ("n2", ["south"])],
+                         [(event.health.node, list(event.health.shards)) for event in began[:3]])
+        second.verdicts = {("n1", "north"): node.HEALTHY}
+        second.missing = ["south"]
+        first.mood = "standby: weft2 leads"
+        said = next(watch)
+        self.assertEqual((events.MISSING_SHARDS, ["south"]), (said.type, list(said.missing_shards)))
+        second.set(**{"n3": node.HEALTHY})
+        change = next(watch)
+        self.assertEqual((events.CHANGED, "n3"), (change.type, change.health.node), "and what south told is not taken back")
 
     def test_a_refusal_is_an_answer(self):
         first, second = Weftd(self), Weftd(self)

@@ -24,7 +24,8 @@ _NEXT_STREAM = 0.3
 class Client:
     """`server` is HOST:PORT of weftd's gRPC, or unix:PATH; "": its Unix socket where it listens on one, else 127.0.0.1:9641. Of several weftd,
     of which one leads, a list or a text with commas: what only reads is asked of the next one when one does not answer or is on standby;
-    what changes something only when the one before certainly did not take it. They share the `timeout`. Every call
+    what changes something only when the one before certainly did not take it. They share the `timeout`. What another shard of a site owns is
+    asked of that one, at the address that the refusal names; a token goes there under the same conditions. Every call
     raises grpc.RpcError: DEADLINE_EXCEEDED after `timeout` seconds, UNAVAILABLE when weftd is not there, UNAUTHENTICATED and
     PERMISSION_DENIED when it knows us not or not enough.
 
@@ -54,7 +55,7 @@ class Client:
             return grpc.secure_channel(name, credentials, options) if secure else grpc.insecure_channel(name, options)
 
         self._has_others = len(servers) > 1
-        self.channel = Servers(servers, connect) if self._has_others else connect(servers[0])
+        self.channel = Servers(servers, connect, lambda name: token is None or secure or _is_loopback(name))
         # All of weft.v1 that has no method of its own here: client.incidents_stub.Acknowledge(request, timeout=…, metadata=…)
         self.fabric_stub = fabric_pb2_grpc.FabricServiceStub(self.channel)
         self.health_stub = health_pb2_grpc.HealthServiceStub(self.channel)
@@ -88,7 +89,8 @@ class Client:
 
     def watch_health(self, nodes: Iterable[str] = (), timeout: float | None = None) -> Iterator[health_pb2.WatchHealthResponse]:
         """Verdicts as they stand, INITIAL_COMPLETE, then changes, until `timeout`, if any, or the connection ends. No nodes: all. With several
-        servers the next one goes on, and repeats nothing; it is sought for a minute."""
+        servers the next one goes on, and repeats nothing; it is sought for a minute. Of a site a node has a verdict from each shard that knows
+        it; MISSING_SHARDS says which shards do not answer."""
         request = health_pb2.WatchHealthRequest(nodes=nodes)
         if self._has_others:
             return self._watch_health_of_any(request, timeout)
@@ -98,6 +100,7 @@ class Client:
         event_type = health_pb2.WatchHealthResponse
         until = None if timeout is None else time.monotonic() + timeout
         known: dict[tuple, bytes] = {}  # what was said last, but for its age
+        missing: set[str] = set()  # shards of a site that do not answer
         was_complete, give_up = False, time.monotonic() + 2 * CONNECT_TIME
         while True:
             there: set[tuple] = set()
@@ -105,16 +108,22 @@ class Client:
             try:
                 for event in self.health_stub.Watch(request, timeout=rest, metadata=self._metadata):
                     give_up = time.monotonic() + _FOLLOW_PATIENCE
-                    node, key = event.health.node, (event.health.node, event.health.fabric, *event.health.guids[:1])
-                    if event.type == event_type.INITIAL_COMPLETE:
-                        for gone in [one for one in known if one not in there]:
-                            del known[gone]
-                            yield event_type(type=event_type.REMOVED, health=health_pb2.NodeHealth(node=gone[0]))
-                        if was_complete:
+                    node, shards = event.health.node, tuple(event.health.shards)
+                    key = (node, shards, event.health.fabric, *event.health.guids[:1])
+                    if event.type in (event_type.INITIAL_COMPLETE, event_type.MISSING_SHARDS):
+                        before, missing = missing, set(event.missing_shards)
+                        if event.type == event_type.INITIAL_COMPLETE:
+                            # What a shard that does not answer owns may still be there.
+                            for gone in [one for one in known if one not in there and not missing.intersection(one[1])]:
+                                del known[gone]
+                                yield event_type(type=event_type.REMOVED, health=health_pb2.NodeHealth(node=gone[0], shards=gone[1]))
+                            if was_complete:
+                                event.type = event_type.MISSING_SHARDS
+                        if was_complete and missing == before:
                             continue
                         was_complete = True
                     elif event.type == event_type.REMOVED:
-                        for gone in [one for one in known if one[0] == node]:
+                        for gone in [one for one in known if one[:2] == (node, shards)]:
                             del known[gone]
                     else:
                         there.add(key)

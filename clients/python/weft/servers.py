@@ -14,6 +14,10 @@ import grpc
 CONNECT_TIME = 2.0
 # What a standby answers; nothing of the call was taken.
 _STANDBY = "standby: "
+# What a shard of a site answers when another one owns what the call is about: "INC-1702 belongs to shard south: ask mgmt3:9641, mgmt4:9641".
+_OF_SHARD, _ASK = " belongs to shard ", ": ask "
+# The leader's address stands first, that of the other weftd of a pair behind it.
+_MOST_OWNERS = 2
 _READS = ("Get", "BatchGet", "List", "Watch")
 
 
@@ -35,6 +39,16 @@ def is_standby(error: grpc.RpcError) -> bool:
     return error.code() == grpc.StatusCode.UNAVAILABLE and (error.details() or "").startswith(_STANDBY)
 
 
+def is_of_other_shard(error: grpc.RpcError) -> bool:
+    return error.code() == grpc.StatusCode.FAILED_PRECONDITION and _OF_SHARD in (error.details() or "")
+
+
+def _owners(refusal: grpc.RpcError) -> list[str]:
+    """The addresses in what is_of_other_shard()."""
+    _, ask, addresses = refusal.details().rpartition(_ASK)
+    return [name for name in (part.strip() for part in addresses.split(",")) if name][:_MOST_OWNERS] if ask else []
+
+
 def is_away(error: grpc.RpcError) -> bool:
     return error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
@@ -43,12 +57,36 @@ def _least(seconds: float, bound: float | None) -> float:
     return seconds if bound is None else min(seconds, bound)
 
 
+def _is_connected(channel: grpc.Channel, within: float) -> bool:
+    """Waits until it is, or cannot be."""
+    states: queue.SimpleQueue = queue.SimpleQueue()
+
+    def note(state):
+        states.put(state)
+
+    channel.subscribe(note, try_to_connect=True)
+    until = time.monotonic() + within
+    try:
+        while True:
+            state = states.get(timeout=max(0.0, until - time.monotonic()))
+            if state in (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE):
+                return state is grpc.ChannelConnectivity.READY
+    except queue.Empty:
+        return False
+    finally:
+        channel.unsubscribe(note)
+
+
 class Servers(grpc.Channel):
     """For the stubs of grpcio. A call that only reads is made on the next server when one fails or is on standby; any other call only when it
-    is certain that the server before did not take it. It stays with the server that served. Safe for several threads."""
+    is certain that the server before did not take it. It stays with the server that served. When all of them say that another shard of the
+    site owns what a call is about, the address that they name is asked, once. Safe for several threads."""
 
-    def __init__(self, names: list[str], connect: Callable[[str], grpc.Channel]):
+    def __init__(self, names: list[str], connect: Callable[[str], grpc.Channel], may_ask: Callable[[str], bool] = lambda name: True):
+        """`may_ask`: whether a server may be asked that is none of `names`."""
         self._names = names
+        self._connect = connect
+        self._may_ask = may_ask
         self._channels = [connect(name) for name in names]
         self._current = 0
         self._lock = threading.Lock()
@@ -85,22 +123,20 @@ class Servers(grpc.Channel):
 
     def is_connected(self, place: int, within: float) -> bool:
         """Waits until it is, or cannot be."""
-        states: queue.SimpleQueue = queue.SimpleQueue()
+        return _is_connected(self._channels[place], within)
 
-        def note(state):
-            states.put(state)
+    def call_owner(self, refusal: grpc.RpcError, method: str, coders: tuple, request, timeout: float | None, metadata, **more):
+        """The call at the first of the owner's addresses that can be connected to. Raises the refusal when there is none."""
+        until = None if timeout is None else time.monotonic() + timeout
 
-        self._channels[place].subscribe(note, try_to_connect=True)
-        until = time.monotonic() + within
-        try:
-            while True:
-                state = states.get(timeout=max(0.0, until - time.monotonic()))
-                if state in (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE):
-                    return state is grpc.ChannelConnectivity.READY
-        except queue.Empty:
-            return False
-        finally:
-            self._channels[place].unsubscribe(note)
+        def left() -> float | None:
+            return None if until is None else max(0.0, until - time.monotonic())
+
+        for name in filter(self._may_ask, _owners(refusal)):
+            with self._connect(name) as channel:
+                if _is_connected(channel, _least(CONNECT_TIME, left())):
+                    return channel.unary_unary(method, *coders).with_call(request, left(), metadata, **more)
+        raise refusal
 
     # -- what stubs use; weft.v1 has no call with a stream of requests for clients
 
@@ -135,25 +171,29 @@ class _Call(grpc.UnaryUnaryMultiCallable):
         return self.with_call(request, timeout, metadata, **more)[0]
 
     def with_call(self, request, timeout=None, metadata=None, **more):
-        servers, why, last = self._servers, [], None
+        servers, why, last, refusal = self._servers, [], None, None
         for left in range(len(servers), 0, -1):
             place, began = servers.current, time.monotonic()
             # Each server has its share of the time. What changes something waits for its answer: it is not asked of another.
             share = None if timeout is None else timeout / left
             try:
-                if not self._reads and not servers.is_connected(place, _least(CONNECT_TIME, share)):
+                if not self._reads and len(servers) > 1 and not servers.is_connected(place, _least(CONNECT_TIME, share)):
                     raise Unreachable("no connection")
                 spent = time.monotonic() - began
                 limit = share if self._reads or timeout is None else max(0.0, timeout - spent)
                 return servers.call(place, "unary_unary", self._method, self._coders).with_call(request, limit, metadata, **more)
             except grpc.RpcError as error:
-                if not is_away(error) or not (self._reads or is_standby(error) or isinstance(error, Unreachable)):
+                if is_of_other_shard(error):
+                    refusal = error
+                elif not is_away(error) or len(servers) == 1 or not (self._reads or is_standby(error) or isinstance(error, Unreachable)):
                     raise
                 servers.leave(place)
                 why.append(f"{servers.name(place)}: {error.details()}")
                 last = error
             if timeout is not None:
                 timeout = max(0.0, timeout - (time.monotonic() - began))
+        if refusal is not None:
+            return servers.call_owner(refusal, self._method, self._coders, request, timeout, metadata, **more)
         if last.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
             raise last
         raise Unreachable("; ".join(why)) from last

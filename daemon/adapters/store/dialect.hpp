@@ -89,13 +89,15 @@ inline constexpr const char* kHasSchema = "SELECT count(*) FROM pg_namespace WHE
 /// 1 when there is a table of that name.
 inline constexpr const char* kHasTable = "SELECT CASE WHEN to_regclass(?) IS NULL THEN 0 ELSE 1 END";
 /// The tables of a site: see site_table.hpp. `given` has every number that was given, with the shard that has or had
-/// it, also of one that was taken out; no shard: nobody ever used it. `last_number` is never lowered. `seat` is where a
-/// weftd is, `machine` see loopback_name().
+/// it, also of one that was taken out; no shard: nobody ever used it. `last_number` is never lowered. `has_led`: a
+/// weftd of the shard has led; those of a site that is older have. `seat` is where a weftd is, `machine` see
+/// loopback_name().
 inline constexpr const char* kCreateSite =
     "CREATE TABLE IF NOT EXISTS weft_site.site (one BIGINT PRIMARY KEY CHECK (one = 1), first_id BIGINT NOT NULL, "
     "elder TEXT NOT NULL, last_number BIGINT NOT NULL); "
     "INSERT INTO weft_site.site VALUES (1, 1, '', 0) ON CONFLICT DO NOTHING; "
     "CREATE TABLE IF NOT EXISTS weft_site.shard (name TEXT COLLATE \"C\" PRIMARY KEY, number BIGINT NOT NULL UNIQUE); "
+    "ALTER TABLE weft_site.shard ADD COLUMN IF NOT EXISTS has_led BOOLEAN NOT NULL DEFAULT true; "
     "CREATE TABLE IF NOT EXISTS weft_site.given (number BIGINT PRIMARY KEY, shard TEXT COLLATE \"C\" UNIQUE); "
     "INSERT INTO weft_site.given SELECT number, name FROM weft_site.shard ON CONFLICT DO NOTHING; "
     "CREATE TABLE IF NOT EXISTS weft_site.weftd (shard TEXT COLLATE \"C\" NOT NULL REFERENCES weft_site.shard ON "
@@ -109,6 +111,9 @@ inline constexpr const char* kTellSite =
     "FROM weft_site.shard WHERE name = ? AND number = ? ON CONFLICT (shard, seat) DO UPDATE SET machine = "
     "excluded.machine, address = excluded.address, holder = excluded.holder, epoch = excluded.epoch, fabrics = "
     "excluded.fabrics, collectors = excluded.collectors, updated = excluded.updated";
+/// Parameters: name, epoch.
+inline constexpr const char* kNoteLeader =
+    "UPDATE weft_site.shard SET has_led = true WHERE name = ? AND NOT has_led AND ?::BIGINT > 0";
 /// Of that shard, but never all: a shard that is stopped stays known.
 inline constexpr const char* kForgetMembers =
     "DELETE FROM weft_site.weftd WHERE shard = ? AND updated < now() - interval '1 hour'";

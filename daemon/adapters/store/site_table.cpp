@@ -113,7 +113,9 @@ SiteFound join(Database& database, const std::string& shard) {
     place.number = number_of(database, "SELECT number FROM weft_site.given WHERE shard = ?", shard);
     place.is_unused = place.number == 0;
     if (place.is_unused) place.number = unused_number(database, schema, shard);
-    Statement(database, "INSERT INTO weft_site.shard VALUES (?, ?)").run(shard, place.number);
+    // Until it leads, nobody waits for a shard that may never start: its name may be mistyped.
+    Statement(database, "INSERT INTO weft_site.shard (name, number, has_led) VALUES (?, ?, ?::BIGINT = 0)")
+        .run(shard, place.number, place.is_unused ? std::int64_t{1} : std::int64_t{0});
   }
   place.first_id = static_cast<std::uint64_t>(database.number("SELECT first_id FROM weft_site.site"));
   return found;
@@ -182,6 +184,7 @@ bool write_member(Database& database, const SiteMember& member) {
       .run(member.seat, member.machine, member.address, member.holder, member.epoch, member.fabrics, member.collectors,
            member.shard, member.number);
   if (database.failed() || database.changes() == 0) return false;
+  Statement(database, postgres::kNoteLeader).run(member.shard, member.epoch);
   Statement(database, postgres::kForgetMembers).run(member.shard);
   return true;
 }
@@ -196,11 +199,12 @@ Site read_site(Database& database, const std::string& machine) {
     site.database = first.text(2);
   }
   // A leader's first, the newest of those that led; then those that spoke last.
-  Statement members(
-      database,
-      "SELECT s.name, s.number, coalesce(m.address, ''), coalesce(m.holder, ''), coalesce(m.epoch, 0), "
-      "coalesce(m.fabrics, ''), coalesce(m.collectors, ''), coalesce(m.machine, '') FROM weft_site.shard s LEFT JOIN "
-      "weft_site.weftd m ON m.shard = s.name ORDER BY s.name, coalesce(m.epoch, 0) DESC, m.updated DESC");
+  Statement members(database,
+                    "SELECT s.name, s.number, coalesce(m.address, ''), coalesce(m.holder, ''), coalesce(m.epoch, 0), "
+                    "coalesce(m.fabrics, ''), coalesce(m.collectors, ''), coalesce(m.machine, ''), "
+                    // Not there in the tables of an older weftd.
+                    "CASE WHEN to_jsonb(s) ->> 'has_led' = 'false' THEN 1 ELSE 0 END FROM weft_site.shard s LEFT JOIN "
+                    "weft_site.weftd m ON m.shard = s.name ORDER BY s.name, coalesce(m.epoch, 0) DESC, m.updated DESC");
   members.query();
   while (members.next()) {
     const std::string name = members.text(0);
@@ -212,6 +216,7 @@ Site read_site(Database& database, const std::string& machine) {
       if (shard.epoch > 0) shard.leader = members.text(3);
       shard.fabrics = lines(members.text(5));
       shard.collectors = lines(members.text(6));
+      shard.is_new = members.integer(8) == 1;
       site.shards.push_back(std::move(shard));
     }
     const std::string address = members.text(2), where = members.text(7);

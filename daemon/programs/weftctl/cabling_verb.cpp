@@ -21,7 +21,8 @@ bool has_differences(const v1::CablingDifferences& fabric) {
 }
 
 void print_counts(std::ostream& out, const v1::CablingDifferences& fabric) {
-  out << printable(fabric.fabric()) << ": " << counted(fabric.planned_links(), "link is", "links are") << " planned\n";
+  out << printable(fabric.fabric()) << (fabric.shard().empty() ? "" : " of shard " + printable(fabric.shard())) << ": "
+      << counted(fabric.planned_links(), "link is", "links are") << " planned\n";
   const auto line = [&out](std::uint32_t count, const char* one, const char* many) {
     if (count > 0) out << "  " << counted(count, one, many) << '\n';
   };
@@ -41,12 +42,13 @@ std::string expected_text(bool is_planned, const v1::PortReference& port) {
 /// Names of the switches and hosts of a fabric; true for a switch.
 using KnownNames = std::map<std::string, bool>;
 
-KnownNames known_names(const Session& session, const std::string& fabric) {
+KnownNames known_names(const Session& session, const v1::CablingDifferences& fabric) {
   v1::ListNodesRequest request;
-  request.set_fabric(fabric);
+  request.set_fabric(fabric.fabric());
   KnownNames names;
   const auto all = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListNodes, request);
   for (const v1::Node& node : all.nodes()) {
+    if (node.shard() != fabric.shard()) continue;  // two shards of a site may have fabrics of the same name
     const bool is_switch = node.type() == v1::Node::SWITCH;
     names[is_switch ? node.name() : node.host()] = is_switch;
   }
@@ -74,7 +76,7 @@ void print_list(const Session& session, const v1::CablingDifferences& fabric) {
                expected_text(link.has_b_expects(), link.b_expects())});
   for (const v1::CablingDifferences::Ends& link : fabric.unplanned())
     table.add({"not planned", end_text(link.a()), end_text(link.b()), "nothing", "nothing"});
-  const KnownNames known = fabric.absent_nodes().empty() ? KnownNames{} : known_names(session, fabric.fabric());
+  const KnownNames known = fabric.absent_nodes().empty() ? KnownNames{} : known_names(session, fabric);
   for (const std::string& node : fabric.absent_nodes()) table.add({absence_of(node, known), node, "-", "-", "-"});
   if (!table.empty()) {
     session.out << '\n';
@@ -108,7 +110,9 @@ Exit show_cabling_differences(const Session& session, const std::string& fabric)
     session.out << json_text(response, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;
   }
-  if (response.fabrics().empty()) session.out << "No expected topology is configured (infiniband.expected_topology).\n";
+  if (response.fabrics().empty())
+    session.out << "No expected topology is configured (infiniband.expected_topology)"
+                << (response.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");
   for (int i = 0; i < response.fabrics_size(); ++i) {
     if (i > 0) session.out << '\n';
     print_counts(session.out, response.fabrics(i));

@@ -129,6 +129,8 @@ class Client {
     }
   }
 
+  /// Says once that this shard of the site did not answer. Calls and changes do so of what is missing in their answer.
+  void note_missing(const std::string& shard);
   /// The server in use.
   const std::string& server() const { return servers_.current(); }
   /// Whether there is another server than the one in use.
@@ -162,8 +164,6 @@ class Client {
       for (const std::string& shard : response.missing_shards()) note_missing(shard);
     return response;
   }
-  /// Says once that this shard of the site did not answer.
-  void note_missing(const std::string& shard);
   void open();
   grpc::Status connect();
   void serves();

@@ -78,6 +78,7 @@ v1::Topology whole_topology(const Session& session, const std::string& fabric) {
     for (v1::Topology part; stream->Read(&part);) all.MergeFrom(part);
     return stream->Finish();
   });
+  for (const std::string& shard : all.missing_shards()) session.client.note_missing(shard);
   return all;
 }
 
@@ -191,9 +192,10 @@ void print_shards(const Session& session, const v1::Status& status) {
                                     ? "not known"
                                     : std::to_string(open.critical()) + " critical, " + std::to_string(open.warning()) +
                                           " warning, " + std::to_string(open.info()) + " info";
-    const char* state = shard.answers() ? shard.own() ? "this weftd's own" : "answers"
-                        : shard.own()   ? "taken out"
-                                        : "does not answer";
+    const char* state = shard.answers()     ? shard.own() ? "this weftd's own" : "answers"
+                        : shard.own()       ? "taken out"
+                        : shard.never_led() ? "never led"
+                                            : "does not answer";
     table.add({shard.name(), state, joined(shard.addresses()), shard.leader(), joined(shard.fabrics()),
                figures + (shard.trouble().empty() ? "" : "; " + shard.trouble())});
   }
@@ -220,7 +222,7 @@ Exit show_status(const Session& session) {
       session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
   bool good = status.ready();
   for (const v1::Fabric& fabric : status.fabrics()) good = good && fabric.watching();
-  for (const v1::Status::Shard& shard : status.shards()) good = good && shard.answers();
+  for (const v1::Status::Shard& shard : status.shards()) good = good && (shard.answers() || shard.never_led());
   if (session.json) {
     session.out << json_text(status, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;
@@ -380,13 +382,14 @@ Exit show_topology(const Session& session, const std::string& fabric) {
     return Exit::kGood;
   }
   // As a person walks it: each node with what is behind each of its ports.
-  std::map<std::pair<std::string, std::string>, std::vector<const v1::Port*>> ports_of;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<const v1::Port*>> ports_of;
   for (const v1::Port& port : topology.ports())
-    if (port.has_peer()) ports_of[{port.fabric(), port.node_guid()}].push_back(&port);
+    if (port.has_peer()) ports_of[{port.shard(), port.fabric(), port.node_guid()}].push_back(&port);
   for (const v1::Node& node : topology.nodes()) {
     session.out << type_text(node.type()) << ' ' << printable(node.name()) << "  " << node.guid()
-                << (node.reachable() ? "" : "  unreachable") << '\n';
-    for (const v1::Port* port : ports_of[{node.fabric(), node.guid()}])
+                << (node.reachable() ? "" : "  unreachable")
+                << (node.shard().empty() ? "" : "  shard " + printable(node.shard())) << '\n';
+    for (const v1::Port* port : ports_of[{node.shard(), node.fabric(), node.guid()}])
       session.out << (port->name().empty() ? "  port " : "  ") << printable(port_text(*port)) << "  "
                   << (port->state() == v1::Port::ACTIVE                                        ? ""
                       : port->state() == v1::Port::STATE_UNKNOWN && !port->has_state_read_at() ? "[not read] "

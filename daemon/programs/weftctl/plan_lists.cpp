@@ -176,9 +176,12 @@ Exit watch_plans(const Session& session, bool all) {
   using Event = v1::WatchPlansResponse;
   std::map<std::string, std::string> last;
   WatchLedger shown;
+  MissingShards missing;
   const auto show = [&](const Event& event) {
     if (session.json) {
       session.out << json_text(event, true) << '\n';
+    } else if (!event.has_plan()) {
+      session.out << missing.take(event.missing_shards());
     } else {
       print_line(session, event.plan(), last);
     }

@@ -15,7 +15,8 @@ namespace {
 constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
 
 /// Newest first within a severity, so that what matters is on the screen.
-void redraw(const Session& session, const std::map<std::string, v1::Incident>& open, TimePoint now) {
+void redraw(const Session& session, const std::map<std::string, v1::Incident>& open, const MissingShards& missing,
+            TimePoint now) {
   std::vector<const v1::Incident*> sorted;
   for (const auto& [id, incident] : open) sorted.push_back(&incident);
   std::sort(sorted.begin(), sorted.end(), [](const v1::Incident* a, const v1::Incident* b) {
@@ -23,7 +24,10 @@ void redraw(const Session& session, const std::map<std::string, v1::Incident>& o
     return present_beginning(*a).seconds() > present_beginning(*b).seconds();
   });
   session.out << kClearScreen << "Open incidents at " << session.client.server() << ": " << open.size()
-              << "   (Ctrl-C ends)\n\n";
+              << "   (Ctrl-C ends)\n";
+  for (const std::string& name : missing.names())
+    session.out << "Shard " << printable(name) << " does not answer: its incidents are as it told last.\n";
+  session.out << '\n';
   Table table({"ID", judged("SEVERITY"), "KIND", judged("STATE"), "OPENED", story("SUMMARY")});
   constexpr std::size_t kMostRows = 200;
   for (std::size_t i = 0; i < sorted.size() && i < kMostRows; ++i) {
@@ -49,12 +53,16 @@ Exit watch(const Session& session) {
     session.out << "Waiting for the open incidents of weftd at " << session.client.server() << " ...\n" << std::flush;
   std::map<std::string, v1::Incident> open;
   WatchLedger shown;
+  MissingShards missing;
   const SystemClock clock;
   const auto show = [&](const v1::WatchIncidentsResponse& event) {
     const v1::Incident& incident = event.incident();
+    std::string of_shards;
+    if (!event.has_incident()) of_shards = missing.take(event.missing_shards());
     if (session.json) {
       session.out << json_text(event, true) << '\n';
     } else if (!session.terminal) {
+      session.out << of_shards;
       if (incident.kind() != v1::Incident::KIND_UNSPECIFIED) print_line(session, event, clock.now());
     } else {
       const bool is_open = incident.state() == v1::Incident::OPEN || incident.state() == v1::Incident::ACKNOWLEDGED;
@@ -63,7 +71,7 @@ Exit watch(const Session& session) {
       } else {
         open.erase(incident.id());
       }
-      if (shown.is_complete()) redraw(session, open, clock.now());
+      if (shown.is_complete()) redraw(session, open, missing, clock.now());
     }
     session.out.flush();
   };

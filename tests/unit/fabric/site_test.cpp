@@ -54,6 +54,17 @@ TEST(IdSeries, OfAShardGoesOnBehindWhatWasGiven) {
   EXPECT_EQ(IdSeries::of_shard(403, 2).next(), 502U);
 }
 
+TEST(Site, AShardInWhichNobodyHasLedOwnsNothing) {
+  Site site = two_shards();
+  EXPECT_EQ(site.others().size(), 1U);
+  EXPECT_EQ(site.collected_by("gpu-7")->name, "south");
+  site.shards[1].is_new = true;
+  EXPECT_TRUE(site.others().empty());
+  EXPECT_EQ(site.collected_by("gpu-7"), nullptr) << "it has no weftd that hears collectors";
+  site.own = "south";
+  EXPECT_EQ(site.collected_by("gpu-7")->name, "south") << "it knows its own";
+}
+
 TEST(Site, LoopbackAddressesMeanWhoeverReadsThem) {
   for (const char* address :
        {"127.0.0.1:9641", "127.8.9.1:1", "127.1:1", "0.0.0.0:9641", "0:1", "[::1]:9641", "[::]:1",

@@ -264,6 +264,25 @@ TEST_F(Grpc, AReaderThatSleepsHoldsUpNobodyAndFindsTheEnd) {
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
 }
 
+TEST_F(Grpc, ClientsTakeNoStreamsOfOtherShards) {
+  publication.publish(make_snapshot(1, {}, {}));
+  GrpcOptions options;
+  options.max_watchers = 1;
+  start(options);
+  const auto stub = v1::IncidentService::NewStub(channel);
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::WatchIncidentsResponse>>> streams;
+  for (const bool is_shard : {true, false, true}) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    limit(*contexts.back());
+    if (is_shard) contexts.back()->AddMetadata("weft-asked-by-shard", "south");
+    streams.push_back(stub->Watch(contexts.back().get(), v1::WatchIncidentsRequest()));
+    v1::WatchIncidentsResponse event;
+    EXPECT_TRUE(streams.back()->Read(&event)) << "stream " << streams.size();
+  }
+  for (const auto& context : contexts) context->TryCancel();
+}
+
 TEST_F(Grpc, TooManyWatchersAreRefusedAndLeaversMakeRoom) {
   publication.publish(make_snapshot(1, {}, {}));
   GrpcOptions options;

@@ -84,6 +84,24 @@ TEST_F(SiteReplies, AShardWhoseListDoesNotGetOnIsMissing) {
   EXPECT_EQ(answer["incidents"].size(), 1U) << "the own shard's";
 }
 
+TEST_F(SiteReplies, TheTopologyOfAllShards) {
+  auto snapshot = std::make_shared<Snapshot>(*publication.load());
+  snapshot->fabrics = {SmallFabric(2).build()};
+  publication.publish(snapshot);
+  const auto answer = get("/api/v1/topology");
+  EXPECT_EQ(answer["nodes"].size(), 3U);
+  EXPECT_EQ(answer["nodes"][0]["shard"], "north");
+  EXPECT_EQ(answer["links"].size(), 2U);
+  EXPECT_GT(answer["ports"].size(), 4U);
+  EXPECT_EQ(answer["missingShards"], nlohmann::json({"south"})) << "it has no such service";
+}
+
+TEST_F(SiteReplies, CablingDifferencesAreAskedOfAllShards) {
+  const auto answer = get("/api/v1/topology/differences");
+  EXPECT_EQ(answer["fabrics"].size(), 0U);
+  EXPECT_EQ(answer["missingShards"], nlohmann::json({"south"})) << "it has no such service";
+}
+
 TEST_F(SiteReplies, AShardThatGivesOnePageForEverIsMissing) {
   south.is_always_new = false;
   const auto answer = get("/api/v1/incidents");

@@ -142,6 +142,21 @@ TEST(MergeJob, AShardWithoutTheJobIsLeftOut) {
             ErrorCode::kNotFound);
 }
 
+TEST(MergeCabling, SubnetsOfEachShardAndWhoIsMissing) {
+  using Answer = v1::GetCablingDifferencesResponse;
+  Answer one;
+  one.add_fabrics()->set_fabric("ib0");
+  const auto both = merge_cabling({{"north", one, false}, {"south", one, false}, missing<Answer>("west")});
+  ASSERT_TRUE(both);
+  ASSERT_EQ(both->fabrics_size(), 2);
+  EXPECT_EQ(both->fabrics(0).shard(), "north");
+  EXPECT_EQ(both->fabrics(1).shard(), "south");
+  ASSERT_EQ(both->missing_shards_size(), 1);
+  EXPECT_EQ(merge_cabling({unknown<Answer>("north"), {"south", one, false}})->fabrics_size(), 1);
+  EXPECT_EQ(merge_cabling({unknown<Answer>("north"), unknown<Answer>("south")}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(merge_cabling({unknown<Answer>("north"), missing<Answer>("south")}).error().code, ErrorCode::kUnavailable);
+}
+
 TEST(MergePaths, ThoseOfEachShardAndNoMoreThanOneMayHave) {
   v1::GetPathResponse a, b;
   a.add_paths()->set_fabric("ib0");

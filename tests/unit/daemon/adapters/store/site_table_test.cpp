@@ -283,6 +283,31 @@ TEST_P(SiteTest, TheNameOfAStartThatFailedDoesNotStay) {
   EXPECT_EQ(join_site(url, "east")->number, 4U);
 }
 
+TEST_P(SiteTest, AShardIsNewUntilItLeads) {
+  ASSERT_TRUE(join_site(url, "north"));
+  Database database = by_psql();
+  const auto is_new = [&] { return read_site(database, "here").find("north")->is_new; };
+  SiteMember self = member("north", 1, "a:1");
+  EXPECT_TRUE(is_new());
+  ASSERT_TRUE(write_member(database, self));
+  EXPECT_TRUE(is_new()) << "it stands by, or was killed at its start";
+  self.epoch = 1;
+  ASSERT_TRUE(write_member(database, self));
+  EXPECT_FALSE(is_new());
+  self.epoch = 0;
+  ASSERT_TRUE(write_member(database, self));
+  ASSERT_TRUE(join_site(url, "north"));
+  EXPECT_FALSE(is_new()) << "a leader that starts again";
+  database.run("DELETE FROM weft_site.shard WHERE name = 'north'");
+  ASSERT_TRUE(join_site(url, "north"));
+  EXPECT_FALSE(is_new()) << "what it owns is missing until it is back";
+  database.run("ALTER TABLE weft_site.shard DROP COLUMN has_led");
+  EXPECT_FALSE(is_new()) << "a site of an older weftd";
+  ASSERT_TRUE(join_site(url, "south"));
+  EXPECT_FALSE(is_new());
+  EXPECT_TRUE(read_site(database, "here").find("south")->is_new);
+}
+
 TEST_P(SiteTest, TheSchemaOfAShardIsForThatShardAlone) {
   const TempDir fourth;
   ASSERT_TRUE(open(dir, "north"));

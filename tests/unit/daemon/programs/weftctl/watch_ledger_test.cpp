@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
+
+#include "weft/v1/incident.pb.h"
 
 namespace weft::ctl {
 namespace {
@@ -12,20 +15,22 @@ using Ids = std::vector<std::string>;
 
 /// Stands for a message of a watch.
 struct Event {
-  enum Type { INITIAL, INITIAL_COMPLETE, CHANGED, EXPIRED };
+  enum Type { INITIAL, INITIAL_COMPLETE, CHANGED, EXPIRED, MISSING_SHARDS };
   Type type() const { return kind; }
   void set_type(Type type) { kind = type; }
   Type kind = INITIAL;
   std::string id = {};
   std::uint64_t revision = 0;
   bool is_over = false;
+  Ids missing = {};
+  const Ids& missing_shards() const { return missing; }
 };
 
 class WatchLedgerTest : public testing::Test {
  protected:
   /// What is shown of these events: "CHANGED INC-1 4".
   Ids show(const std::vector<Event>& events) {
-    static constexpr std::array kNames{"INITIAL", "COMPLETE", "CHANGED", "EXPIRED"};
+    static constexpr std::array kNames{"INITIAL", "COMPLETE", "CHANGED", "EXPIRED", "MISSING"};
     Ids lines;
     for (Event event : events)
       ledger.take(
@@ -35,6 +40,7 @@ class WatchLedgerTest : public testing::Test {
             std::string line = kNames.at(shown.type());
             if (!shown.id.empty()) line += ' ' + shown.id;
             if (shown.revision != 0) line += ' ' + std::to_string(shown.revision);
+            for (const std::string& shard : shown.missing) line += ' ' + shard;
             lines.push_back(line);
           });
     return lines;
@@ -74,6 +80,34 @@ TEST_F(WatchLedgerTest, AStreamThatBreaksAtItsBeginningIsCompletedByTheNext) {
   ledger.begin();
   EXPECT_EQ(show({{Event::INITIAL, "INC-1", 4}, {Event::INITIAL, "INC-2", 1}, {Event::INITIAL_COMPLETE}}),
             (Ids{"INITIAL INC-2 1", "COMPLETE"}));
+}
+
+TEST_F(WatchLedgerTest, ShardsThatDoNotAnswerAreShownWhenTheyChange) {
+  const Event complete{.kind = Event::INITIAL_COMPLETE, .missing = {"south"}};
+  ledger.begin();
+  EXPECT_EQ(show({{Event::INITIAL, "INC-1", 4}, {Event::CHANGED, "INC-2", 9, kOver}, complete}),
+            (Ids{"INITIAL INC-1 4", "CHANGED INC-2 9", "COMPLETE south"}));
+  ledger.begin();
+  EXPECT_EQ(show({{Event::INITIAL, "INC-1", 4}, complete}), Ids{}) << "south may keep INC-2";
+  EXPECT_EQ(show({{.kind = Event::MISSING_SHARDS}, {.kind = Event::MISSING_SHARDS}}), Ids{"MISSING"});
+  ledger.begin();
+  EXPECT_EQ(show({{Event::INITIAL, "INC-1", 4}, complete}), Ids{"MISSING south"}) << "another weftd does not reach it";
+  ledger.begin();
+  EXPECT_EQ(show({{Event::INITIAL, "INC-1", 4}, {Event::INITIAL_COMPLETE}}), (Ids{"EXPIRED INC-2", "MISSING"}));
+}
+
+TEST(MissingShards, ALineForEachThatChanges) {
+  MissingShards missing;
+  v1::WatchIncidentsResponse event;
+  EXPECT_EQ(missing.take(event.missing_shards()), "");
+  event.add_missing_shards("south");
+  event.add_missing_shards("west");
+  EXPECT_EQ(
+      missing.take(event.missing_shards()),
+      "shard south does not answer: what it owns is not told\nshard west does not answer: what it owns is not told\n");
+  event.mutable_missing_shards()->RemoveLast();
+  EXPECT_EQ(missing.take(event.missing_shards()), "shard west answers again\n");
+  EXPECT_EQ(missing.names(), std::set<std::string>{"south"});
 }
 
 TEST_F(WatchLedgerTest, AServerThatLagsBehindShowsNothingOld) {

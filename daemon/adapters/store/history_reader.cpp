@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -54,7 +53,7 @@ class Buckets {
     Duration length;
     Duration covered;  ///< of the length, by readings
     std::vector<ChunkPort> increases{};
-    std::optional<std::vector<ChunkPort>> peaks{};  ///< as they would be of a whole hour; none: the row is one interval
+    std::vector<ChunkPort> peaks{};  ///< as they would be of a whole hour; empty: the row is one interval
   };
 
   void add(const Row& row, std::span<const Place> places) {
@@ -112,10 +111,10 @@ class Buckets {
   }
 
   static double peak_of(const Row& row, const Place& place, std::size_t position) {
-    if (row.peaks)
-      return place.offset < row.peaks->size() ? static_cast<double>((*row.peaks)[place.offset].increase[position]) /
-                                                    std::chrono::duration<double>(1h).count()
-                                              : 0;
+    if (!row.peaks.empty())
+      return place.offset < row.peaks.size() ? static_cast<double>(row.peaks[place.offset].increase[position]) /
+                                                   std::chrono::duration<double>(1h).count()
+                                             : 0;
     return static_cast<double>(row.increases[place.offset].increase[position]) /
            std::chrono::duration<double>(row.length).count();
   }
@@ -168,10 +167,13 @@ class RowReader {
       const Duration span(rows.integer(1));
       Buckets::Row row{rows.time(0), of_hours ? Duration(1h) : span, span};
       auto increases = decode_chunk(rows.blob(2));
-      auto peaks = of_hours ? decode_chunk(rows.blob(3)) : Result<std::vector<ChunkPort>>();
-      if (!increases || !peaks || row.length <= Duration::zero()) continue;  // what is damaged is a gap
+      if (!increases || row.length <= Duration::zero()) continue;  // what is damaged is a gap
       row.increases = std::move(*increases);
-      if (of_hours) row.peaks = std::move(*peaks);
+      if (of_hours) {
+        auto peaks = decode_chunk(rows.blob(3));
+        if (!peaks) continue;
+        row.peaks = std::move(*peaks);
+      }
       buckets_.add(row, places);
     }
     return {};

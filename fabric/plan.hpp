@@ -194,6 +194,8 @@ struct Plan {
   /// Of what came back and is being verified: when its probation ends if no fault is seen. Reckoned anew with each
   /// sweep and not stored; kNever: it has not begun.
   TimePoint probation_until = kNever;
+  /// While it is verified: why the last sweep did not pass, in words. Not stored.
+  std::string waits_for{};
   /// Nodes beside the link that answered when it was about to act, ascending, and the routes then. While it is under
   /// way: who falls silent, or is no longer reached, has lost a way by it, also when weftd is started anew meanwhile.
   std::vector<NodeGuid> neighbours{};
@@ -333,9 +335,10 @@ struct RemedyStatus : RemedyHolds {
   std::string file_brake{};
   std::vector<OrderUnderWay> under_way{};  ///< what a brake set now comes too late for
   std::uint32_t actions_last_hour = 0;
-  std::uint32_t actions_per_hour = 0;  ///< the limit
-  std::uint32_t out_of_service = 0;    ///< links and hosts that our plans hold out of service
-  std::uint32_t without_plan = 0;      ///< incidents without a plan because too many plans are open
+  std::uint32_t actions_per_hour = 0;     ///< the limit
+  std::uint32_t out_of_service = 0;       ///< links and hosts that our plans hold out of service
+  std::uint32_t without_plan = 0;         ///< incidents without a plan because too many plans are open
+  std::vector<RemedyAction> automatic{};  ///< actions that need no approval: their mode is auto
 
   /// Some brake stops everything.
   bool is_stopped() const { return hands_off || !file_brake.empty(); }

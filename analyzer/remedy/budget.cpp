@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/guards.hpp"
@@ -66,6 +67,23 @@ std::string next_is_free(std::vector<Duration> ages, std::size_t limit, TimePoin
   return "; the next one is free at " + time_ahead_text(now, 1h - ages[limit - 1]);
 }
 
+/// Names of the switches that both links have an end at.
+std::set<std::string> shared_switches(const Entity& a, const Entity& b, const Topology& topology) {
+  std::set<std::string> names;
+  for (const PortKey end : {a.port, a.peer})
+    for (const PortKey other : {b.port, b.peer}) {
+      const NodeIndex node = end.node == other.node ? topology.find_node(end.node) : kNoIndex;
+      if (node != kNoIndex && topology.node(node).type == NodeType::kSwitch) names.insert(topology.node(node).name);
+    }
+  return names;
+}
+
+std::string joined_names(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
+  return text;
+}
+
 }  // namespace
 
 std::string time_ahead_text(TimePoint now, Duration wait) {
@@ -73,12 +91,7 @@ std::string time_ahead_text(TimePoint now, Duration wait) {
 }
 
 bool shares_switch(const Entity& a, const Entity& b, const Topology& topology) {
-  for (const PortKey end : {a.port, a.peer})
-    for (const PortKey other : {b.port, b.peer}) {
-      const NodeIndex node = end.node == other.node ? topology.find_node(end.node) : kNoIndex;
-      if (node != kNoIndex && topology.node(node).type == NodeType::kSwitch) return true;
-    }
-  return false;
+  return !shared_switches(a, b, topology).empty();
 }
 
 std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
@@ -95,8 +108,8 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
                                        const FabricTree* tree, std::span<const std::span<const Entity>> disabled,
                                        const DrainedHosts* drained, const BudgetLimits& limits) {
   // "actions per hour are used up: 6 (remedy.limits.budget.actions_per_hour)"
-  const auto says = [](const char* what, std::size_t limit, const char* key) {
-    return std::string(what) + std::to_string(limit) + " (remedy.limits.budget." + key + ')';
+  const auto says = [](const char* what, std::size_t limit, const char* key, const std::string& where = {}) {
+    return std::string(what) + std::to_string(limit) + where + " (remedy.limits.budget." + key + ')';
   };
   const bool takes = takes_out(plan.action);
   std::vector<Duration> hour;
@@ -112,6 +125,14 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   std::uint32_t out = 0, on_switch = 0, on_job = 0, on_rail = 0;
   const FabricView* fabric = view.fabric(plan.target.fabric);
   const Topology* topology = fabric && fabric->sweep ? fabric->sweep->topology.get() : nullptr;
+  std::set<std::string> switches;  // of the link, that lack others already
+  const auto shares = [&](const Entity& link) {
+    if (plan.target.kind != EntityKind::kLink) return false;
+    std::set<std::string> shared = shared_switches(plan.target, link, *topology);
+    const bool any = !shared.empty();
+    switches.merge(std::move(shared));
+    return any;
+  };
   const std::uint32_t rail = topology && tree ? rail_of(plan.target, *topology, *tree) : kNoIndex;
   for (const auto& other : plans) {
     if (other->id == plan.id) continue;
@@ -119,7 +140,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     ++out;
     if (shares_job(plan, *other)) ++on_job;
     if (!topology || other->target.fabric != plan.target.fabric || other->target.kind != EntityKind::kLink) continue;
-    on_switch += plan.target.kind == EntityKind::kLink && shares_switch(plan.target, other->target, *topology);
+    on_switch += shares(other->target);
     on_rail += rail != kNoIndex && rail_of(other->target, *topology, *tree) == rail;
   }
   for (const std::span<const Entity> of_fabric : disabled)
@@ -128,7 +149,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
       if (plan.target.same_as(link) || std::ranges::any_of(plans, is_of)) continue;
       ++out;
       if (!topology || link.fabric != plan.target.fabric) continue;
-      on_switch += plan.target.kind == EntityKind::kLink && shares_switch(plan.target, link, *topology);
+      on_switch += shares(link);
       on_rail += rail != kNoIndex && rail_of(link, *topology, *tree) == rail;
     }
   std::uint32_t others_hosts = 0;
@@ -151,8 +172,8 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
              (others_hosts > 0 ? ", with " + std::to_string(others_hosts) + " hosts that others drained" : "");
   }
   if (on_switch >= limits.out_per_switch)
-    return says("maximum of links of one switch isolated or avoided reached: ", limits.out_per_switch,
-                "out_per_switch");
+    return says("maximum of links of one switch isolated or avoided reached: ", limits.out_per_switch, "out_per_switch",
+                " at " + joined_names(switches));
   if (on_rail >= limits.out_per_rail)
     return says("maximum of links of one rail isolated or avoided reached: ", limits.out_per_rail, "out_per_rail");
   if (on_job >= limits.out_per_job)

@@ -8,6 +8,7 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/data_guard.hpp"
 #include "analyzer/remedy/shape_guards.hpp"
 #include "analyzer/remedy/target_lists.hpp"
 #include "fabric/graph/directed_path.hpp"
@@ -193,57 +194,7 @@ class Judge {
            });
   }
 
-  Verdict fresh_data() const {
-    if (!is_link_ && plan_.target.fabric.empty()) return not_needed("the scheduler is queried directly");
-    if (!fabric_) return refused("its fabric has no complete sweep yet");
-    if (!fabric_->watching) return refused("its fabric is not monitored now");
-    const Sweep& sweep = *fabric_->sweep;
-    const Duration age = in_.view.now - sweep.started;
-    if (age > sweep.interval * limits_.stale_intervals + sweep.statistics.duration)
-      return refused("the last complete sweep is " + std::to_string(static_cast<int>(seconds(age))) +
-                     " s old (remedy.limits.stale_intervals)");
-    const std::size_t missing = in_.counts.out_of_reach;
-    const auto most =
-        static_cast<std::size_t>(std::max(1.0, limits_.missing_share * static_cast<double>(topology().nodes().size())));
-    if (missing > most)
-      return refused(std::to_string(missing) + " nodes are missing in the last sweep, at most " + std::to_string(most) +
-                     " may be missing (remedy.limits.missing_share)");
-    if (is_link_ && port_ == kNoIndex) return refused("the link is not in the last sweep");
-    if (is_link_)
-      if (const std::string moved = moved_cable(); !moved.empty()) return refused("the cabling has changed: " + moved);
-    // A moved cable that is just training looks the same. A link that is down carries nothing, so automation waits.
-    const std::string down = "the link is down, so nobody can be asked who is at its ends";
-    const bool unseen = plan_.action == RemedyAction::kIsolateLink && in_.view.is_link_down(plan_.target);
-    if (unseen && !by_person_) return refused(down + "; wait until it is up, or: weftctl isolate");
-    // Pictures of Ethernet are put together all the time: how old they are is told by each port.
-    if (ethernet_ && !is_read(port_)) return refused("the link's ends are not read now");
-    return passed("the last sweep is fresh, " + std::to_string(missing) + " nodes are missing in it" +
-                  (unseen ? "; " + down : ""));
-  }
-
-  /// Which end has another cable now, and to where; empty: neither has.
-  std::string moved_cable() const {
-    for (const auto& [end, other] :
-         {std::pair{plan_.target.port, plan_.target.peer}, std::pair{plan_.target.peer, plan_.target.port}}) {
-      const PortIndex port = topology().find_port(end);
-      const PortIndex peer = port == kNoIndex ? kNoIndex : topology().port(port).peer;
-      if (peer != kNoIndex && topology().key_of(peer) != other)
-        return port_label(topology(), port) + " is now cabled to " + port_label(topology(), peer);
-    }
-    return {};
-  }
-
-  /// The state of an end of the link was told lately.
-  bool is_read(PortIndex port) const {
-    const Sweep& sweep = *fabric_->sweep;
-    const Duration limit =
-        std::max<Duration>(fabric_->stale_after, sweep.interval * limits_.stale_intervals + sweep.statistics.duration);
-    for (const PortIndex end : {port, topology().port(port).peer})
-      if (end != kNoIndex && end < sweep.state_read_at.size() && sweep.state_read_at[end] != kNever &&
-          topology().port(end).state != PortState::kUnknown && in_.view.now - sweep.state_read_at[end] <= limit)
-        return true;
-    return false;
-  }
+  Verdict fresh_data() const { return judge_fresh_data(plan_, fabric_, in_.counts.out_of_reach, in_.view, limits_); }
 
   Verdict sensor() const {
     for (const auto& incident : in_.view.incidents)

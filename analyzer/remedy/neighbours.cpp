@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "fabric/graph/directed_path.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -35,6 +37,13 @@ void sort_unique(std::vector<NodeGuid>& nodes) {
 }
 
 }  // namespace
+
+std::optional<PortKey> end_to_set(const Entity& target, const FabricView* fabric) {
+  if (target.kind != EntityKind::kLink || !fabric || !fabric->sweep) return std::nullopt;
+  const auto ends =
+      find_link_ends(*fabric->sweep->topology, fabric->sweep->local_port, make_link_key(target.port, target.peer));
+  return ends ? std::optional(ends->ours) : std::nullopt;
+}
 
 std::vector<NodeGuid> answering_neighbours(const Entity& link, const FabricView& fabric, unsigned stale_intervals) {
   std::vector<NodeGuid> nodes;

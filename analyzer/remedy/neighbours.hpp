@@ -10,6 +10,10 @@
 
 namespace weft::analyzer {
 
+/// Which end of a link is nearer to us now, and so the one to set; nullopt for anything else, and where it cannot be
+/// told. `fabric`: the target's; may be null.
+std::optional<PortKey> end_to_set(const Entity& target, const FabricView* fabric);
+
 /// Those at both ends of the link, and those that have a cable to one of them, which are reachable and answered within
 /// the last `stale_intervals` sweeps. By GUID, ascending. Empty when the link is not in the fabric as last swept.
 std::vector<NodeGuid> answering_neighbours(const Entity& link, const FabricView& fabric, unsigned stale_intervals);

@@ -483,6 +483,9 @@ RemedyStatus PlanManager::status(TimePoint now) const {
   status.actions_last_hour = actions_within(shown_, clock_.ages(now), 1h);
   status.actions_per_hour = settings_.limits.budget.actions_per_hour;
   status.out_of_service = out_of_service(shown_);
+  for (const RemedyAction action : {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink,
+                                    RemedyAction::kRaiseLinkCost, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
+    if (settings_.mode(action) == RemedyMode::kAuto) status.automatic.push_back(action);
   return status;
 }
 

@@ -201,8 +201,8 @@ class PlanManager {
   mutable std::shared_ptr<const std::vector<PlanPtr>> all_;
 };
 
-/// `plans`, as they were stored, with the sweeps that their verification passed by now: these are not stored one by
-/// one. The same pointer when they say the same.
+/// `plans`, as they were stored, with what is not stored each time that it moves: the sweeps that their verification
+/// passed by now, and of plans that wait the words of the guards. The same pointer when they say the same.
 std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const std::vector<PlanPtr>> plans,
                                                           const PlanManager& book);
 

@@ -5,6 +5,7 @@
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/find_host.hpp"
+#include "analyzer/remedy/neighbours.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
 
 // What a person's wish would become, before it is one.
@@ -32,7 +33,7 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
     const bool waits_by_itself = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
     if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself))
       return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way (" + to_string(plan.action) +
-                                                 "); to undo it: weftctl abort " + plan_name(id));
+                                                 "); to undo it: weftctl abort " + plan_name(id) + " --reason ...");
     if (plan.in_force || plan.unresolved) undoes = id;
   }
   if (takes_out(action) && undoes != 0)
@@ -72,6 +73,7 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
     plan.inverse = outward_action(before->second.plan);
     plan.end = before->second.plan.end;
   }
+  if (action == RemedyAction::kIsolateLink) plan.end = end_to_set(target, view.fabric(target.fabric));
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   if (takes_out(action)) {
     LiveTree* tree = target.kind == EntityKind::kLink ? trees_.tree(target.fabric, view, shown_) : nullptr;

@@ -417,6 +417,12 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     take_verdicts(plan, std::move(guards), view);
     plan.updated = view.now;
     show(entry);
+  } else if (guards != plan.guards) {
+    // People read the reasons of now; the journal need not: they change with every number in them.
+    plan.guards = std::move(guards);
+    const bool changed = entry.changed;
+    show(entry);
+    entry.changed = changed;
   }
   const bool is_ours = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
   if (is_ours && !first_refusal(plan.guards, false))

@@ -8,7 +8,6 @@
 #include "analyzer/remedy/neighbours.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
 #include "analyzer/remedy/windows.hpp"
-#include "fabric/graph/directed_path.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -20,14 +19,6 @@ constexpr Duration kLongestReading = std::chrono::seconds(10);
 // says that the trouble has a common cause.
 bool concerns_return(Guard guard) {
   return guard == Guard::kBreaker || (guard >= Guard::kOwnPath && guard <= Guard::kBisection);
-}
-
-// Which end of a link is nearer to us now; nullopt for anything else, and where it cannot be told.
-std::optional<PortKey> end_to_set(const Entity& target, const FabricView* fabric) {
-  if (target.kind != EntityKind::kLink || !fabric || !fabric->sweep) return std::nullopt;
-  const auto ends =
-      find_link_ends(*fabric->sweep->topology, fabric->sweep->local_port, make_link_key(target.port, target.peer));
-  return ends ? std::optional(ends->ours) : std::nullopt;
 }
 
 }  // namespace
@@ -148,6 +139,7 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   const bool was_good = plan.windows_good > 0;
   plan.probation_until = kNever;
   runner(entry, view.now).window(window, needed);
+  plan.waits_for = plan.state == before ? entry.work.why : std::string();
   if (plan.state == before && plan.windows_good > 0 && !takes_out(plan.action))
     plan.probation_until = view.now + interval * (needed - plan.windows_good);
   // From here on what goes wrong with it is trouble again, and no work.
@@ -170,18 +162,25 @@ std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const 
   std::shared_ptr<std::vector<PlanPtr>> further;
   for (std::size_t i = 0; i < plans->size(); ++i) {
     const Plan& stored = *(*plans)[i];
-    if (stored.state != PlanState::kVerifying) continue;
+    const bool waits = stored.state == PlanState::kProposed || stored.state == PlanState::kApproved;
+    if (!waits && stored.state != PlanState::kVerifying) continue;
     const PlanPtr now = book.find(stored.id);
-    if (!now || now->state != stored.state ||
-        (now->windows_good == stored.windows_good && now->windows_needed == stored.windows_needed &&
-         now->probation_until == stored.probation_until))
-      continue;
+    if (!now || now->state != stored.state) continue;
+    const bool same_progress = now->windows_good == stored.windows_good &&
+                               now->windows_needed == stored.windows_needed &&
+                               now->probation_until == stored.probation_until && now->waits_for == stored.waits_for;
+    if (waits ? now->revision != stored.revision || now->guards == stored.guards : same_progress) continue;
     if (!further) further = std::make_shared<std::vector<PlanPtr>>(*plans);
     auto plan = std::make_shared<Plan>(stored);
-    plan->windows_good = now->windows_good;
-    plan->windows_needed = now->windows_needed;
-    plan->probation_until = now->probation_until;
-    plan->updated = now->updated;
+    if (waits) {
+      plan->guards = now->guards;
+    } else {
+      plan->windows_good = now->windows_good;
+      plan->windows_needed = now->windows_needed;
+      plan->probation_until = now->probation_until;
+      plan->waits_for = now->waits_for;
+      plan->updated = now->updated;
+    }
     (*further)[i] = std::move(plan);
   }
   return further ? further : plans;

@@ -34,6 +34,16 @@ bool is_number(std::string_view text, unsigned number) {
   return error == std::errc{} && end == text.data() + text.size() && value == number;
 }
 
+/// It is the GUID of a port of the node: of an adapter of that very port. Of a switch any port means the switch:
+/// NodeInfo (InfiniBand Architecture Specification volume 1, 14.2.5.3) has one PortGUID for all, which may differ from
+/// the node's.
+bool has_port_guid(std::uint64_t guid, const Node& node, PortKey port, const Topology& topology) {
+  for (PortIndex at = node.first_port; at < node.first_port + node.port_entries(); ++at)
+    if (topology.port(at).guid.value == guid && (node.type == NodeType::kSwitch || topology.key_of(at) == port))
+      return true;
+  return false;
+}
+
 bool names_any_node(std::string_view entry, const Topology& topology) {
   const auto guid = written_guid(entry);
   if (guid && std::ranges::any_of(topology.ports(), [&](const Port& port) { return port.guid.value == *guid; }))
@@ -72,9 +82,10 @@ bool means_host(std::string_view entry, std::string_view host, const HostIdentit
 bool means_port(std::string_view entry, PortKey port, const Topology* topology) {
   const NodeIndex index = topology ? topology->find_node(port.node) : kNoIndex;
   const auto is_node = [&](std::string_view text) {
-    if (index != kNoIndex) return names_node(text, topology->node(index));
     const auto guid = written_guid(text);
-    return guid && *guid == port.node.value;
+    if (index == kNoIndex) return guid && *guid == port.node.value;
+    return names_node(text, topology->node(index)) ||
+           (guid && has_port_guid(*guid, topology->node(index), port, *topology));
   };
   if (is_node(entry)) return true;
   const auto parts = split_port(entry);

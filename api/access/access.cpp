@@ -97,9 +97,11 @@ std::string methods_of(const std::vector<std::string>& path) {
 Result<void> authorize(const Permission& permission, const Principal& principal) {
   const auto denied = [&](std::string_view wanted) {
     if (principal.name.empty())
-      return fail(ErrorCode::kPermissionDenied,
-                  "only reading is allowed without a name: use weftctl on weftd's host, as root, as weftd's user or as "
-                  "a member of security.operator_group, or a token");
+      return fail(
+          ErrorCode::kPermissionDenied,
+          "only reading is allowed without a name. To act, on weftd's host: use sudo weftctl, or have the group "
+          "that security.operator_group of weftd.toml names given to your account (usermod -aG GROUP USER, then "
+          "log in again). From elsewhere: use a token (weftctl --token-file). See the guide, security.md");
     return fail(ErrorCode::kPermissionDenied,
                 shown(principal) + " has no permission for this; it needs " + std::string(wanted));
   };

@@ -16,6 +16,17 @@ RemedyAction held_action(const Plan& plan) {
   return plan.inverse == RemedyAction::kNothing ? inverse_of(plan.action) : plan.inverse;
 }
 
+/// The plan that took out what `plan` holds: of a return that failed the one before it, where that is still known.
+const Plan& first_out(const Plan& plan, const std::vector<std::shared_ptr<const Plan>>& plans) {
+  const Plan* first = &plan;
+  while (first->action == RemedyAction::kRestoreLink && first->undoes != 0 && first->undoes < first->id) {
+    const auto before = std::ranges::lower_bound(plans, first->undoes, {}, [](const auto& each) { return each->id; });
+    if (before == plans.end() || (*before)->id != first->undoes) break;
+    first = before->get();
+  }
+  return *first;
+}
+
 void say_hold(const Plan& plan, v1::PlanHold& to) {
   to.set_plan_id(plan_name(plan.id));
   to.set_action(to_string(held_action(plan)));
@@ -28,10 +39,13 @@ void say_hold(const Plan& plan, v1::PlanHold& to) {
 Holds::Holds(const Snapshot& snapshot) {
   if (!snapshot.plans) return;
   for (const auto& plan : *snapshot.plans) {
-    if (!plan->in_force) continue;
-    if (plan->target.kind == EntityKind::kLink)
-      links_[{plan->target.fabric, make_link_key(plan->target.port, plan->target.peer)}] = plan.get();
-    else if (plan->target.kind == EntityKind::kHost)
+    const bool returns = plan->action == RemedyAction::kRestoreLink && plan->state != PlanState::kProposed;
+    if (!plan->in_force && (!returns || is_over(plan->state))) continue;
+    if (plan->target.kind == EntityKind::kLink) {
+      OfLink& link = links_[{plan->target.fabric, make_link_key(plan->target.port, plan->target.peer)}];
+      if (plan->in_force) link.holds = &first_out(*plan, *snapshot.plans);
+      if (returns) link.returning = plan.get();
+    } else if (plan->target.kind == EntityKind::kHost && plan->in_force)
       hosts_[short_host_name(plan->target.host)].push_back(plan.get());
   }
 }
@@ -39,9 +53,15 @@ Holds::Holds(const Snapshot& snapshot) {
 void Holds::add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) const {
   const auto held = links_.find({fabric, link});
   if (held == links_.end()) return;
-  say_hold(*held->second, *to.mutable_hold());
+  const auto& [holds, returning] = held->second;
+  if (returning) {
+    say_hold(*returning, *to.mutable_returning());
+    to.mutable_returning()->set_action(to_string(returning->action));
+  }
+  if (!holds) return;
+  say_hold(*holds, *to.mutable_hold());
   // A link whose cost was raised is in service.
-  if (held_action(*held->second) != RemedyAction::kRaiseLinkCost) to.set_plan_id(plan_name(held->second->id));
+  if (held_action(*holds) != RemedyAction::kRaiseLinkCost) to.set_plan_id(plan_name(holds->id));
 }
 
 void Holds::add_to(const Node& node, v1::Node& to) const {

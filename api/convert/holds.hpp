@@ -14,18 +14,24 @@
 
 namespace weft::api {
 
-/// The plans of one snapshot whose action is in force, by what they hold. The snapshot must outlive it.
+/// The plans of one snapshot whose action is in force, by what they hold, and those that return it. The snapshot must
+/// outlive it.
 class Holds {
  public:
   /// Of the snapshot, in O(plans).
   explicit Holds(const Snapshot& snapshot);
-  /// Sets `hold` of the link of that fabric, and `plan_id` where it is out of service.
+  /// Sets `hold` of the link of that fabric, `plan_id` where it is out of service, and `returning`.
   void add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) const;
   /// Sets `hold` of an adapter whose host was drained.
   void add_to(const Node& node, v1::Node& to) const;
 
  private:
-  std::map<std::pair<std::string_view, LinkKey>, const Plan*> links_;
+  struct OfLink {
+    const Plan* holds = nullptr;      ///< took it out, or raised its cost
+    const Plan* returning = nullptr;  ///< is to take that back, or failed to
+  };
+
+  std::map<std::pair<std::string_view, LinkKey>, OfLink> links_;
   std::unordered_map<std::string, std::vector<const Plan*>> hosts_;  ///< by short name
 };
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int32_t kUsualAuditPage = 100;
 constexpr std::int32_t kLongestAuditPage = 1000;
+constexpr std::string_view kLabelGap = " - ";
 
 // The messages' enums are ours moved up by one, for their "unspecified" zero.
 static_assert(v1::Plan::NOTHING == static_cast<int>(RemedyAction::kNothing) + 1);
@@ -39,6 +40,15 @@ v1::GuardVerdict::Guard to_proto(Guard guard) {
 
 void set_time(google::protobuf::Timestamp* (v1::Plan::*field)(), v1::Plan& to, TimePoint from) {
   if (from != kNever) set_timestamp(*(to.*field)(), from);
+}
+
+/// By the label of the link, "leaf-1 port 7 - spine-2 port 1", whose first end is Entity::port.
+std::string end_label(const Plan& plan) {
+  const std::string& label = plan.target.label;
+  const std::size_t gap = label.find(kLabelGap);
+  // A name may have such a dash in it as well.
+  if (!plan.end || gap == std::string::npos || gap != label.rfind(kLabelGap)) return {};
+  return *plan.end == plan.target.port ? label.substr(0, gap) : label.substr(gap + kLabelGap.size());
 }
 
 }  // namespace
@@ -91,6 +101,8 @@ void to_proto(const Plan& from, v1::Plan& to) {
   set_time(&v1::Plan::mutable_started, to, from.started);
   set_time(&v1::Plan::mutable_finished, to, from.finished);
   if (from.state == PlanState::kVerifying) set_time(&v1::Plan::mutable_probation_until, to, from.probation_until);
+  if (from.state == PlanState::kVerifying) to.set_waits_for(valid_utf8(from.waits_for));
+  to.set_end(valid_utf8(end_label(from)));
   to.set_intent(static_cast<v1::Plan::Intent>(static_cast<int>(from.intent) + 1));
   to.set_in_force(from.in_force);
   to.set_unresolved(from.unresolved);
@@ -121,6 +133,7 @@ void to_proto(const RemedyStatus& from, v1::RemedyStatus& to) {
   to.set_actions_per_hour(from.actions_per_hour);
   to.set_out_of_service(from.out_of_service);
   to.set_without_plan(from.without_plan);
+  for (const RemedyAction action : from.automatic) to.add_automatic(to_proto(action));
 }
 
 void to_proto(const AuditRecord& from, v1::AuditRecord& to) {

@@ -26,6 +26,7 @@ FIND_WITHIN = 60  # s; a fault is found in two sweeps, a machine that also compi
 CLEAR_WITHIN = 90
 READY_WITHIN = 180
 BETWEEN_FAULTS = 15
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STANDARD_SOCKET = "/run/weft/weftd.sock"
 FAULT_LASTS_AT_LEAST = 6
 ADAPTERS_A_SECOND = 500  # whose links the physical layer looks at: ibsim answers nobody meanwhile
@@ -37,6 +38,11 @@ class Failure(RuntimeError):
 
 def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
+
+
+def runbook(name: str) -> str:
+    """The file that says what to do about that kind of incident, as one types it here."""
+    return os.path.relpath(os.path.join(ROOT, "dashboards", "runbooks", f"{name}.md"))
 
 
 def may_take(path: str) -> bool:
@@ -115,6 +121,7 @@ class Programs:
             f"    metrics     http://{self.http}/metrics",
             f"    gRPC        {self.grpc} (reflection and health are on)",
             f"    command     {os.path.relpath(self.weftctl)} --server unix:{self.socket} status",
+            f"    what to do  {runbook('KIND')}, of plans {runbook('remedies')}",
             ""))
 
 
@@ -148,7 +155,7 @@ def play(fault: faults.Fault, client: WeftClient, stop: threading.Event) -> str:
         if incident is None:
             return f"no incident {' or '.join(fault.kinds)} named it within {FIND_WITHIN} s"
         say(f"demonstration: found after {time.monotonic() - began:.1f} s: {incident['id']} {incident['kind']}: "
-            f"{incident.get('summary', '')}")
+            f"{incident.get('summary', '')}; what to do: {runbook(incident['kind'])}")
         stop.wait(max(0.0, FAULT_LASTS_AT_LEAST - (time.monotonic() - began)))
     finally:
         fault.end()

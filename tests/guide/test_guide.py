@@ -154,6 +154,20 @@ class Commands(weft_testing.SubnetTest):
                     if words and "--watch" not in words and "watch" not in words:
                         self.assertNotIn(weftctl(self.weftd, *words).returncode, (2, 3), command)
 
+    def test_help_of_a_part_of_a_verb_has_its_own_examples(self):
+        def help_of(*verb):
+            return subprocess.run([program("weftctl"), *verb, "--help"], capture_output=True, text=True, check=True, timeout=20).stdout
+        said = help_of("maintenance", "add")
+        self.assertIn("Examples:\n  weftctl maintenance add leaf-1 --for 2h", said)
+        self.assertNotIn("weftctl status", said)
+        self.assertNotIn("weftctl maintenance end", said)
+        self.assertNotIn("Examples", help_of("maintenance", "list"), "it has none")
+
+    def test_installing_by_packages_says_how_collectors_find_weftd(self):
+        chapter = text_of("deploy/guide/install.md").split("## From packages")[1].split("\n## ")[0]
+        for key in ("analyzer.address", "listen.grpc", "weftctl collectors"):
+            self.assertIn(key, chapter)
+
     def test_paths_of_http(self):
         for path in sorted(set(re.findall(r"`GET (/[^`{]*)`", text_of("deploy/guide/http.md")))):
             with self.subTest(path):

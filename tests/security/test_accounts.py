@@ -56,6 +56,7 @@ class Accounts(unittest.TestCase):
             done = self.run_as(NOBODY_ALONE, server, "hands-off", "on", "--reason", "x", "--who", "cto")
             self.assertEqual(4, done.returncode, done.stdout + done.stderr)
             self.assertIn("only reading is allowed", done.stderr)
+            self.assertIn("usermod -aG GROUP USER", done.stderr, "it says how one gets the right")
             self.assertEqual(0, self.run_as(NOBODY_ALONE, server, "hands-off").returncode, "it is not stopped")
         self.assertEqual(before, self.trail())
         self.weftd.wait_log("refused /weft.v1.RemedyService/SetHandsOff", "permission_denied")

@@ -23,14 +23,22 @@ std::string holder_of(Opening opening) {
   return opening == Opening::kCopy ? std::string(kCopyHolder) + holder_name() : holder_name();
 }
 
-/// Whoever has the database has it no more. Gives the new epoch.
-std::int64_t take(Database& database, const std::string& holder) {
-  database.run(postgres::kTakeBeat);
+struct Taken {
+  std::int64_t epoch = 0;  ///< the new one
+  std::string from;        ///< who had it; empty: nobody
+};
+
+/// Whoever has the database has it no more.
+Taken take(Database& database, const std::string& holder) {
+  Taken taken;
+  database.run(postgres::kTakeBeat);  // from here on nobody else takes it
+  Statement before(database, postgres::kHolder);
+  before.query();
+  while (before.next()) taken.from = before.text(0);
   Statement take(database, postgres::kTake);
   take.query(holder);
-  std::int64_t epoch = 0;
-  while (take.next()) epoch = take.integer(0);
-  return epoch;
+  while (take.next()) taken.epoch = take.integer(0);
+  return taken;
 }
 
 struct Found {
@@ -115,7 +123,12 @@ Result<Database> open_postgres(const std::string& url, const Schema& schema, Ope
       database.run(postgres::migration(schema.migrations[version]).c_str());
     Statement(database, postgres::kSetVersion).run(schema.migrations.size());
     // An older weftd must not write into tables that it does not know.
-    if (found->is_ours) take(database, holder_of(opening));
+    if (found->is_ours) {
+      const Taken taken = take(database, holder_of(opening));
+      // Nobody beats for a weftd that only follows: the next one, itself in the first place, would wait for that. Where
+      // another one had it, waiting is right: that one may act for some seconds more.
+      if (opening == Opening::kFollow && taken.from.empty()) Statement(database, postgres::kRelease).run(taken.epoch);
+    }
     if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   }
   if (opening == Opening::kFollow) {
@@ -125,7 +138,7 @@ Result<Database> open_postgres(const std::string& url, const Schema& schema, Ope
   std::int64_t epoch = 0;
   {
     Transaction transaction(database);
-    epoch = take(database, holder_of(opening));
+    epoch = take(database, holder_of(opening)).epoch;
     if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   }
   found->connection->lead(epoch);

@@ -14,8 +14,8 @@ namespace weft::store {
 /// What open_postgres() does besides.
 enum class Opening : std::uint8_t {
   kTake,    ///< takes the database: what another weftd begins to write afterwards fails
-  kFollow,  ///< only reads it until Connection::lead(), unless its tables must be changed: then nobody has it
-            ///< afterwards
+  kFollow,  ///< only reads it until Connection::lead(). Where its tables must be changed, nobody has it afterwards; it
+            ///< is free at once if nobody had it before
   kCopy,    ///< as kTake, by a copy, which does not beat
 };
 

@@ -84,6 +84,18 @@ std::string unreachable_reason(const std::string& message) {
   return message.find("last error: ") == std::string::npos ? message : message.substr(message.rfind(": ") + 2);
 }
 
+/// Of a command that got no answer, whether it was done: nothing waits for a weftd that is started later.
+[[noreturn]] void say_what_became(const grpc::Status& status, const std::string& server) {
+  // Only a call for which there was never a connection was certainly not sent (gRPC 1.51).
+  if (status.error_message().find("failed to connect") != std::string::npos)
+    throw Failure(Exit::kUnreachable,
+                  "cannot reach weftd at " + server + ": " + unreachable_reason(status.error_message()) +
+                      ". Nothing was done, and nothing is kept for later: repeat it when weftd runs; "
+                      "--server names another");
+  throw Failure(Exit::kUnreachable, "no answer from weftd at " + server + ": " + status.error_message() +
+                                        "; check whether it was done before you repeat it");
+}
+
 }  // namespace
 
 std::string standard_server(const api::ClientSecurity& security) {
@@ -196,6 +208,7 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
     }
     const bool is_refused = is_sent && is_for_another(status);
     if (!is_away(status) && !is_refused) serves();
+    if (!has_others() && kind == Kind::kChange && is_away(status) && !is_refused) say_what_became(status, server());
     if (!has_others() || (!is_away(status) && !is_refused)) return check(status, server());
     if (is_sent && kind == Kind::kChange && !is_refused)
       throw Failure(Exit::kUnreachable, "no answer from weftd at " + server() + ": " + status.error_message() +

@@ -29,12 +29,25 @@ std::string hold_text(const v1::PlanHold& hold) {
   return hold.plan_id() + (hold.state() == "COMMITTED" ? "" : ", " + hold.state());
 }
 
+/// How its return goes: "PLAN-9 waits until it is up".
+std::string returning_text(const v1::Link& link) {
+  const v1::PlanHold& plan = link.returning();
+  if (plan.state() == "VERIFYING")
+    return link.up() ? "on probation, " + plan.plan_id() : plan.plan_id() + " waits until it is up";
+  if (plan.state() == "APPROVED" || plan.state() == "EXECUTING") return plan.plan_id() + " brings it back";
+  if (plan.state() == "ROLLING_BACK") return plan.plan_id() + " takes that back";
+  return "again by " + plan.plan_id();  // its return failed
+}
+
 std::string state_text(const v1::Link& link) {
   std::string text = link.up() ? "up" : link.state_unknown() ? "not read" : "down";
+  const std::string then = link.has_returning() ? ", " + returning_text(link) : "";
   if (!link.plan_id().empty())
-    text += " (taken out by " + (link.has_hold() ? hold_text(link.hold()) : link.plan_id()) + ')';
+    text += " (taken out by " + (link.has_hold() ? hold_text(link.hold()) : link.plan_id()) + then + ')';
   else if (link.has_hold())
-    text += " (cost raised by " + hold_text(link.hold()) + ')';
+    text += " (cost raised by " + hold_text(link.hold()) + then + ')';
+  else if (link.has_returning())
+    text += " (" + returning_text(link) + ')';
   else if (link.disabled())
     text += " (disabled)";
   return text;

@@ -36,6 +36,13 @@ v1::ListHealthResponse health_of(const Session& session, const std::vector<std::
   return all;
 }
 
+/// By the verdict of a host or a job, and by what is recommended: work that is planned and drains by Weft leave the
+/// verdict as it is, and no new job is to begin all the same.
+template <typename Health>
+bool may_run(const Health& health) {
+  return health.verdict() == v1::NodeHealth::HEALTHY && health.recommended_action() < v1::NodeHealth::AVOID_NEW_JOBS;
+}
+
 template <typename Reasons>
 std::string in_words(const Reasons& reasons) {
   std::string why;
@@ -59,7 +66,7 @@ Exit show_job_health(const Session& session, const std::string& job, const std::
   request.set_job(job);
   for (const std::string& node : nodes) request.add_nodes(node);
   const auto answer = session.client.call(session.client.health, &v1::HealthService::Stub::GetJobHealth, request);
-  const Exit result = answer.verdict() == v1::NodeHealth::HEALTHY ? Exit::kGood : Exit::kBadNews;
+  const Exit result = may_run(answer) ? Exit::kGood : Exit::kBadNews;
   if (session.json) {
     session.out << json_text(answer, false) << '\n';
     return result;
@@ -89,7 +96,7 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
       !nodes.empty() ||
       session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest()).ready();
   good = good && (!nodes.empty() || answer.missing_shards().empty());
-  for (const v1::NodeHealth& health : answer.nodes()) good = good && health.verdict() == v1::NodeHealth::HEALTHY;
+  for (const v1::NodeHealth& health : answer.nodes()) good = good && may_run(health);
   const Exit result = good ? Exit::kGood : Exit::kBadNews;
   if (session.json) {
     session.out << json_text(answer, false) << '\n';

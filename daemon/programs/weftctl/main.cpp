@@ -144,7 +144,10 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
       app.add_subcommand("incident", "One incident in full: cause, affected, waiting links, evidence, timeline");
   incident->add_option("ID", given.id, "INC-17 or 17")->required();
   incident->callback([&] { chosen = [&](const Session& session) { return show_incident(session, given.id); }; });
-  CLI::App* health = app.add_subcommand("health", "Whether hosts can run a job. Exit status 1 unless all are healthy");
+  CLI::App* health = app.add_subcommand(
+      "health",
+      "Whether hosts can run a job. Exit status 0 only if each host is HEALTHY and its recommended action is NONE or "
+      "WATCH; without a host or job: only if all are healthy");
   health->add_option("NODE", given.nodes, "Host names, node names or GUIDs; default: all unhealthy nodes");
   health->add_option("--job", given.job, "Nodes of this job and the links between them: slurm:1234 or 1234");
   health->callback([&] {
@@ -305,7 +308,11 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   };
   for (const char* name : kShow) add_watch(app.get_subcommand(name));
   add_watch(app.get_subcommand("maintenance")->get_subcommand("list"));
-  for (CLI::App* verb : app.get_subcommands(nullptr)) verb->footer(examples_of(verb->get_name()));
+  for (CLI::App* verb : app.get_subcommands(nullptr)) {
+    verb->footer(examples_of(verb->get_name()));
+    for (CLI::App* part : verb->get_subcommands(nullptr))
+      part->footer(examples_of(verb->get_name() + ' ' + part->get_name()));
+  }
 }
 
 /// For completion scripts: weftctl __complete SHELL LINE-OR-WORDS... Never says anything but candidates.

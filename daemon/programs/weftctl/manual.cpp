@@ -39,7 +39,7 @@ constexpr std::array kExamples{
   weftctl incidents --watch            open incidents, updated live)"},
     Examples{"incident", R"(  weftctl incident INC-17              cause, affected, drawing, evidence, timeline)"},
     Examples{"health", R"(  weftctl health                       every host that is not healthy
-  weftctl health dgx-04                exit status 0 if a job may run there
+  weftctl health dgx-04                exit status 0 only if a job may run there
   weftctl health --job slurm:1234      a job's nodes and the links between them)"},
     Examples{"collectors", R"(  weftctl collectors                   connected and silent collectors, lost batches
   weftctl collectors dgx-04            one host)"},
@@ -79,8 +79,8 @@ constexpr std::array kExamples{
 };
 
 constexpr const char* kExit = R"(  0   good
-  1   bad news: a node is not healthy, a path is incomplete, automation is stopped,
-      no such incident; with --wait the plan failed or was undone
+  1   bad news: a node is not healthy or is to get no new jobs, a path is incomplete,
+      automation is stopped, no such incident; with --wait the plan failed or was undone
   2   wrong usage
   3   weftd cannot be reached, or is too busy
   4   refused: by a guard, by a missing permission, by a limit, by the state of a plan
@@ -137,15 +137,25 @@ Examples:
   weftctl drain dgx-04 --reason "new cable"
   weftctl hands-off on --reason "work on the spines"
 
-weftctl VERB --help has details. Exit status: 0 good; 1 bad news (a node is not healthy, a path is incomplete, automation
-is stopped); 2 wrong usage; 3 weftd cannot be reached, is too busy, or stands by; 4 refused (by a guard, by a missing
+weftctl VERB --help has details. Exit status: 0 good; 1 bad news (a node is not healthy or is to get no new
+jobs, a path is incomplete, automation is stopped); 2 wrong usage; 3 weftd cannot be reached, is too busy, or stands by; 4 refused (by a guard, by a missing
 permission, by a limit, by the state of a plan or an incident); 5 not over in time (--wait); 6 done, but not stored yet.
 Environment: WEFT_SERVER, WEFT_CA, WEFT_CERT, WEFT_KEY and WEFT_TOKEN_FILE are the defaults of flags; WEFT_TOKEN is a bearer
 token; NO_COLOR turns colours off.)";
 
 std::string examples_of(std::string_view verb) {
-  const auto found = std::ranges::find(kExamples, verb, &Examples::verb);
-  return found == kExamples.end() ? "" : "Examples:\n" + std::string(found->lines);
+  const std::string_view name = verb.substr(0, verb.find(' '));
+  const auto found = std::ranges::find(kExamples, name, &Examples::verb);
+  if (found == kExamples.end()) return "";
+  if (name == verb) return "Examples:\n" + std::string(found->lines);
+  // Of "maintenance add" those lines that begin with it.
+  std::string lines;
+  for (std::string_view rest = found->lines; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.starts_with("  weftctl " + std::string(verb))) lines += '\n' + std::string(line);
+  }
+  return lines.empty() ? "" : "Examples:" + lines;
 }
 
 usage::ManPage manual(const std::string& version) {

@@ -28,6 +28,26 @@ const std::string& essence(const v1::Plan& plan) {
   return plan.has_finished() && !plan.outcome().empty() ? plan.outcome() : plan.reason();
 }
 
+/// The state without what stands in progress_text(): it would make the column wide.
+std::string narrow_state_text(v1::Plan plan, const v1::Plan* holder) {
+  plan.clear_probation_until();
+  return plan_state_text(plan, holder);
+}
+
+/// How far it is, and why it is there.
+std::string progress_text(const v1::Plan& plan) {
+  std::string text = plan.has_probation_until() ? "on probation until " + time_text(plan.probation_until()) : "";
+  if (!plan.waits_for().empty()) text = waiting_text(plan);
+  const std::string& why = essence(plan);
+  return text.empty() || why.empty() ? text + why : text + "; " + why;
+}
+
+/// It has begun to take its target out, or to undo that, and nobody has seen yet that it did.
+bool is_changing(const v1::Plan& plan) {
+  const bool acts = plan.state() == v1::Plan::ROLLING_BACK || (plan.state() == v1::Plan::EXECUTING && takes_out(plan));
+  return acts && (plan.intent() == v1::Plan::APPLY || plan.intent() == v1::Plan::UNDO);
+}
+
 const std::string& dash_if_empty(const std::string& text) {
   static const std::string kDash = "-";
   return text.empty() ? kDash : text;
@@ -50,12 +70,17 @@ void print_line(const Session& session, const v1::Plan& plan, std::map<std::stri
 
 /// Why it is held: of what takes something out its reason, of a return what went wrong.
 const std::string& cause(const v1::Plan& plan) {
-  return held_by(plan) == plan.action() ? plan.reason() : essence(plan);
+  return takes_out(plan) ? plan.reason() : essence(plan);
 }
 
 /// How what a plan holds comes back. `next`: the open plan for the same target, or null.
 std::string way_back(const v1::Plan& plan, const v1::Plan* next) {
   if (plan.unresolved()) return "unknown whether it is in force: check it by hand";
+  if (plan.state() == v1::Plan::ROLLING_BACK)
+    return takes_out(plan) ? "it is being undone" : "it is being taken out again";
+  const std::string abort = "weftctl abort " + plan.id() + " --reason ...";
+  if (is_changing(plan)) return "it is being applied, and may be in force already; to undo it: " + abort;
+  if (plan.state() < v1::Plan::COMMITTED) return "it is being verified; to undo it: " + abort;
   if (next != nullptr)
     return next->id() + ' ' + v1::Plan::Action_Name(next->action()) + " is " + plan_state_text(*next);
   const std::string by_hand = return_command(plan);
@@ -76,7 +101,7 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
     return;
   }
   Table table(
-      {"ID", "ACTION", link("TARGET"), whole("SINCE"), spare("INCIDENT"), story("REASON"), story("COMES BACK")});
+      {"ID", whole("ACTION"), link("TARGET"), whole("SINCE"), spare("INCIDENT"), story("REASON"), story("COMES BACK")});
   for (const v1::Plan& plan : plans.plans()) {
     const auto next = std::ranges::find_if(open.plans(), [&plan](const v1::Plan& other) {
       return other.id() != plan.id() && other.target().identity() == plan.target().identity();
@@ -134,7 +159,7 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
     v1::ListPlansResponse held;
     for (v1::Plan& plan : *plans.mutable_plans()) {
       if (plan.state() < v1::Plan::COMMITTED) *open.add_plans() = plan;
-      if (holds_its_target(plan)) *held.add_plans() = std::move(plan);
+      if (holds_its_target(plan) || is_changing(plan)) *held.add_plans() = std::move(plan);
     }
     plans.Swap(&held);
   }
@@ -158,12 +183,13 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
   if (plans.plans().empty()) {
     session.out << (which == WhichPlans::kAll ? "No plans.\n" : "No open plans.\n");
   } else {
-    Table table({"ID", "ACTION", judged("STATE"), link("TARGET"), spare("INCIDENT"), spare(age("UPDATED")),
+    Table table({"ID", whole("ACTION"), judged("STATE"), link("TARGET"), spare("INCIDENT"), spare(age("UPDATED")),
                  story("REASON OR OUTCOME")});
     for (const v1::Plan& plan : plans.plans())
-      table.add({plan.id(), v1::Plan::Action_Name(plan.action()), plan_state_text(plan),
-                 dash_if_empty(plan.target().label()), dash_if_empty(plan.incident_id()),
-                 age_text(plan.has_updated(), plan.updated(), session.now), essence(plan)});
+      table.add({plan.id(), v1::Plan::Action_Name(plan.action()),
+                 narrow_state_text(plan, holds_again(plan, plans.plans())), dash_if_empty(plan.target().label()),
+                 dash_if_empty(plan.incident_id()), age_text(plan.has_updated(), plan.updated(), session.now),
+                 progress_text(plan)});
     table.print(session.sheet());
   }
   if (status.out_of_service() > 0)

@@ -11,6 +11,9 @@
 namespace weft::ctl {
 namespace {
 
+/// Narrower than this the terminal breaks lines as well as we do.
+constexpr std::size_t kLeastHanging = 24;
+
 /// What is done to the world, for somebody who sees it for the first time.
 const char* meaning_of(const v1::Plan& plan) {
   switch (plan.action()) {
@@ -50,12 +53,13 @@ std::size_t widest(const List& list, Text text) {
   return most;
 }
 
-const char* verdict_text(v1::GuardVerdict::Result result) {
-  switch (result) {
+const char* verdict_text(const v1::GuardVerdict& verdict) {
+  switch (verdict.result()) {
     case v1::GuardVerdict::PASSED:
       return "passed";
     case v1::GuardVerdict::REFUSED:
-      return "REFUSED";
+      // That another plan is under way refuses nothing: the plan begins after that one.
+      return verdict.guard() == v1::GuardVerdict::ONE_ACTOR ? "waits" : "REFUSED";
     case v1::GuardVerdict::NOT_NEEDED:
       return "not needed";
     case v1::GuardVerdict::NEEDS_PERSON:
@@ -65,42 +69,54 @@ const char* verdict_text(v1::GuardVerdict::Result result) {
   }
 }
 
-void print_candidates(std::ostream& out, const v1::Plan& plan) {
-  if (plan.candidates().empty()) return;
-  out << "\nalternatives, best first\n";
-  const auto name = [](const v1::Candidate& candidate) { return v1::Plan::Action_Name(candidate.action()); };
-  const std::size_t columns = widest(plan.candidates(), name);
-  for (const v1::Candidate& candidate : plan.candidates()) {
-    const bool chosen =
-        candidate.action() == plan.action() && candidate.target().identity() == plan.target().identity();
-    out << (chosen ? "> " : "  ") << padded(name(candidate), columns) << "  "
-        << percent_text(candidate.cost_ratio() + candidate.harm_ratio())
-        << " of the jobs' time lost: " << percent_text(candidate.cost_ratio()) << " by the action, "
-        << percent_text(candidate.harm_ratio()) << " by the remaining fault"
-        << (candidate.allowed() ? "" : "; refused by a guard") << '\n';
-    // Of the target itself nobody needs to read twice.
-    if (!chosen && candidate.target().identity() != plan.target().identity())
-      out << "    " << label_of(candidate.target()) << '\n';
-    if (!candidate.explanation().empty()) out << "    " << printable(candidate.explanation()) << '\n';
+/// `text` behind `head`, in lines of `columns` columns, the others below the first; 0: in one line.
+void print_hanging(std::ostream& out, const std::string& head, const std::string& text, std::size_t columns) {
+  const std::size_t begins = width(head);
+  std::string before = head;
+  const bool fits = columns > begins + kLeastHanging;
+  for (const std::string& line : wrapped(text, fits ? columns - begins : std::string::npos)) {
+    out << before << line << '\n';
+    before.assign(begins, ' ');
   }
 }
 
-void print_guards(std::ostream& out, const v1::Plan& plan) {
+void print_candidates(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
+  if (plan.candidates().empty()) return;
+  out << "\nalternatives, best first\n";
+  const auto name = [](const v1::Candidate& candidate) { return v1::Plan::Action_Name(candidate.action()); };
+  const std::size_t names = widest(plan.candidates(), name);
+  for (const v1::Candidate& candidate : plan.candidates()) {
+    const bool chosen =
+        candidate.action() == plan.action() && candidate.target().identity() == plan.target().identity();
+    print_hanging(out, (chosen ? "> " : "  ") + padded(name(candidate), names) + "  ",
+                  percent_text(candidate.cost_ratio() + candidate.harm_ratio()) + " of the jobs' time lost: " +
+                      percent_text(candidate.cost_ratio()) + " by the action, " + percent_text(candidate.harm_ratio()) +
+                      " by the remaining fault" + (candidate.allowed() ? "" : "; refused by a guard"),
+                  columns);
+    // Of the target itself nobody needs to read twice.
+    if (!chosen && candidate.target().identity() != plan.target().identity())
+      out << "    " << label_of(candidate.target()) << '\n';
+    if (!candidate.explanation().empty()) print_hanging(out, "    ", printable(candidate.explanation()), columns);
+  }
+}
+
+void print_guards(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
   if (plan.guards().empty()) return;
   out << "\nguards, in order of evaluation\n";
   const auto name = [](const v1::GuardVerdict& verdict) { return v1::GuardVerdict::Guard_Name(verdict.guard()); };
-  const auto said = [](const v1::GuardVerdict& verdict) { return std::string(verdict_text(verdict.result())); };
+  const auto said = [](const v1::GuardVerdict& verdict) { return std::string(verdict_text(verdict)); };
   const std::size_t names = widest(plan.guards(), name);
   const std::size_t verdicts = widest(plan.guards(), said);
   for (const v1::GuardVerdict& verdict : plan.guards())
-    out << (verdict.result() == v1::GuardVerdict::REFUSED        ? "! "
-            : verdict.result() == v1::GuardVerdict::NEEDS_PERSON ? "? "
-                                                                 : "  ")
-        << padded(name(verdict), names) << "  " << padded(said(verdict), verdicts) << "  "
-        << printable(verdict.explanation()) << '\n';
+    print_hanging(out,
+                  (said(verdict) == "REFUSED"                           ? "! "
+                   : verdict.result() == v1::GuardVerdict::NEEDS_PERSON ? "? "
+                                                                        : "  ") +
+                      padded(name(verdict), names) + "  " + padded(said(verdict), verdicts) + "  ",
+                  printable(verdict.explanation()), columns);
 }
 
-void print_steps(std::ostream& out, const v1::Plan& plan) {
+void print_steps(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
   if (plan.steps().empty()) return;
   out << "\nhistory\n";
   const auto state = [](const v1::PlanStep& step) { return v1::Plan::State_Name(step.state()); };
@@ -108,8 +124,10 @@ void print_steps(std::ostream& out, const v1::Plan& plan) {
   const std::size_t states = widest(plan.steps(), state);
   const std::size_t names = widest(plan.steps(), who);
   for (const v1::PlanStep& step : plan.steps())
-    out << "  " << (step.has_at() ? time_text(step.at()) : "-") << "  " << padded(state(step), states) << "  "
-        << padded(who(step), names) << "  " << printable(step.what()) << '\n';
+    print_hanging(out,
+                  "  " + (step.has_at() ? time_text(step.at()) : "-") + "  " + padded(state(step), states) + "  " +
+                      padded(who(step), names) + "  ",
+                  printable(step.what()), columns);
 }
 
 /// Guards that stop a plan of weftd and not a person's own order.
@@ -117,16 +135,6 @@ bool may_be_ordered_against(v1::GuardVerdict::Guard guard) {
   return guard == v1::GuardVerdict::MAINTENANCE || guard == v1::GuardVerdict::TWO_SIGNALS ||
          guard == v1::GuardVerdict::COOL_DOWN || guard == v1::GuardVerdict::REINSTATEMENT ||
          guard == v1::GuardVerdict::BENEFIT;
-}
-
-bool takes_out(const v1::Plan& plan) {
-  return plan.action() == v1::Plan::ISOLATE_LINK || plan.action() == v1::Plan::RAISE_LINK_COST ||
-         plan.action() == v1::Plan::DRAIN_NODE;
-}
-
-/// It took something out of service, and that is no longer so. What brings something back holds nothing.
-bool is_reverted(const v1::Plan& plan) {
-  return takes_out(plan) && plan.state() == v1::Plan::COMMITTED && !plan.in_force();
 }
 
 /// The target as one argument of a verb: one end of a link, or the host.
@@ -146,15 +154,25 @@ std::string order_command(const v1::Plan& plan) {
 }
 
 /// Whether the world is as the plan made it.
-const char* standing_of(const v1::Plan& plan) {
+std::string standing_of(const v1::Plan& plan, const v1::Plan* holder) {
   if (plan.unresolved()) return "unknown whether it is in force: check by hand";
   if (plan.in_force() && takes_out(plan)) return "in force";
   if (plan.in_force())
     return plan.reverted_action() == v1::Plan::RAISE_LINK_COST ? "its cost is raised again" : "out of service again";
+  if (is_reverted(plan) && holder != nullptr)
+    return (held_by(*holder) == v1::Plan::RAISE_LINK_COST ? "its cost is raised again, by "
+                                                          : "out of service again, by ") +
+           holder->id() + ", whose return did not last";
   if (is_reverted(plan)) return "reverted since";
   if (plan.intent() != v1::Plan::NONE && plan.intent() != v1::Plan::INTENT_UNSPECIFIED && !plan.has_finished())
     return plan.state() == v1::Plan::VERIFYING ? "applied, and being verified" : "being applied";
-  return nullptr;
+  return {};
+}
+
+/// "disable spine-1 port 3; traffic is rerouted", where the end is chosen.
+std::string action_text(const v1::Plan& plan) {
+  if (plan.end().empty() || plan.action() != v1::Plan::ISOLATE_LINK) return meaning_of(plan);
+  return "disable " + printable(plan.end()) + "; traffic is rerouted";
 }
 
 void print_next(std::ostream& out, const v1::Plan& plan) {
@@ -213,7 +231,25 @@ std::string return_command(const v1::Plan& plan) {
   return "weftctl " + verb + typed_target(plan);
 }
 
-std::string plan_state_text(const v1::Plan& plan) {
+const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
+  if (!is_reverted(plan)) return nullptr;
+  const auto found = std::ranges::find_if(plans, [&plan](const v1::Plan& other) {
+    return other.id() != plan.id() && !takes_out(other) && other.in_force() && held_by(other) == plan.action() &&
+           other.target().identity() == plan.target().identity();
+  });
+  return found == plans.end() ? nullptr : &*found;
+}
+
+bool takes_out(const v1::Plan& plan) {
+  return plan.action() == v1::Plan::ISOLATE_LINK || plan.action() == v1::Plan::RAISE_LINK_COST ||
+         plan.action() == v1::Plan::DRAIN_NODE;
+}
+
+bool is_reverted(const v1::Plan& plan) {
+  return takes_out(plan) && plan.state() == v1::Plan::COMMITTED && !plan.in_force();
+}
+
+std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder) {
   std::string text = v1::Plan::State_Name(plan.state());
   if (plan.state() == v1::Plan::VERIFYING && plan.windows_needed() > 0)
     text += ' ' + std::to_string(plan.windows_good()) + '/' + std::to_string(plan.windows_needed());
@@ -224,22 +260,24 @@ std::string plan_state_text(const v1::Plan& plan) {
     text += waits ? " (waiting" : " (refused";
     text += guard == nullptr ? ")" : ": " + v1::GuardVerdict::Guard_Name(guard->guard()) + ')';
   }
-  if (is_reverted(plan) && !plan.unresolved()) text += " (reverted)";
+  if (is_reverted(plan) && !plan.unresolved())
+    text += holder == nullptr ? " (reverted)" : " (again by " + holder->id() + ')';
   if (plan.unresolved()) text += " (unresolved)";
   return text;
 }
 
-void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, bool hints) {
+void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const PlanPage& page) {
   const auto say = [&](const char* head, const std::string& text) {
-    if (!text.empty()) out << head << printable(text) << '\n';
+    if (!text.empty()) print_hanging(out, head, printable(text), page.columns);
   };
   const auto when = [&](const char* head, bool is_set, const google::protobuf::Timestamp& at) {
     if (is_set) out << head << time_text(at) << ", " << age_text(true, at, now) << '\n';
   };
-  out << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << plan_state_text(plan) << '\n';
+  out << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << plan_state_text(plan, page.holder)
+      << '\n';
   out << label_of(plan.target()) << "\n\n";
   if (plan.has_finished()) say("outcome     ", plan.outcome().empty() ? "-" : plan.outcome());
-  out << "action      " << meaning_of(plan) << '\n';
+  say("action      ", action_text(plan));
   say("reason      ", plan.reason());
   say("incident    ", plan.incident_id());
   say("reverts     ", plan.undoes());
@@ -261,23 +299,30 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, bool hin
         << plan.windows_needed() - plan.windows_good() << " more sweeps, if no fault is seen\n";
   else if (plan.state() == v1::Plan::VERIFYING && !takes_out(plan))
     out << "probation   begins when it is up and well\n";
-  if (const char* standing = standing_of(plan)) out << "now         " << standing << '\n';
+  say("waits       ", waiting_text(plan));
+  say("now         ", standing_of(plan, page.holder));
   out << "revision    " << plan.revision() << '\n';
-  print_candidates(out, plan);
-  print_guards(out, plan);
-  print_steps(out, plan);
-  if (hints) print_next(out, plan);
+  print_candidates(out, plan, page.columns);
+  print_guards(out, plan, page.columns);
+  print_steps(out, plan, page.columns);
+  if (page.hints) print_next(out, plan);
 }
 
-void print_preview(std::ostream& out, const v1::Plan& plan) {
+std::string waiting_text(const v1::Plan& plan) {
+  if (plan.state() != v1::Plan::VERIFYING) return {};
+  if (!plan.waits_for().empty()) return "the last sweep did not pass: " + plan.waits_for();
+  return plan.windows_good() == 0 ? "for the first sweep since the change" : "";
+}
+
+void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
   out << v1::Plan::Action_Name(plan.action()) << "  preview: nothing is done yet\n"
       << label_of(plan.target()) << "\n\n";
-  out << "action      " << meaning_of(plan) << '\n';
+  out << "action      " << action_text(plan) << '\n';
   if (!plan.undoes().empty()) out << "reverts     " << printable(plan.undoes()) << '\n';
   if (!plan.actuator().empty()) out << "actuator    " << printable(plan.actuator()) << '\n';
   for (const std::string& job : plan.jobs()) out << "job         " << printable(job) << '\n';
-  print_candidates(out, plan);
-  print_guards(out, plan);
+  print_candidates(out, plan, columns);
+  print_guards(out, plan, columns);
 }
 
 void print_stops(std::ostream& out, const v1::RemedyStatus& status) {

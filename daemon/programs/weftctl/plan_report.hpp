@@ -10,15 +10,32 @@
 
 namespace weft::ctl {
 
-/// What it is, why, what else could be done, what each guard says, how far it came, and, with `hints`, what one may do
-/// next.
-void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, bool hints = true);
+/// How a plan is printed.
+struct PlanPage {
+  bool hints = true;                 ///< with what one may do next
+  std::size_t columns = 0;           ///< of the terminal; 0: no limit
+  const v1::Plan* holder = nullptr;  ///< holds_again() of it
+};
+/// What it is, why, what else could be done, what each guard says, and how far it came.
+void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const PlanPage& page = {});
 
-/// What a plan of a dry run would do, what else could be done, and what each guard says of it.
-void print_preview(std::ostream& out, const v1::Plan& plan);
+/// What a plan of a dry run would do, what else could be done, and what each guard says of it. `columns` of the
+/// terminal; 0: no limit.
+void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns = 0);
 
-/// The state, and what goes beside it: "VERIFYING 2/5", "COMMITTED (reverted)", "PROPOSED (refused: BUDGET)".
-std::string plan_state_text(const v1::Plan& plan);
+/// The state, and what goes beside it: "VERIFYING 2/5", "COMMITTED (reverted)", "PROPOSED (refused: BUDGET)". `holder`:
+/// holds_again() of it.
+std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder = nullptr);
+
+/// Why its verification does not go on; empty: it does, or is not under way.
+std::string waiting_text(const v1::Plan& plan);
+
+/// It isolates, drains, or makes routes avoid its target; false: it takes that back.
+bool takes_out(const v1::Plan& plan);
+/// It took something out of service, and that is no longer so. What brings something back holds nothing.
+bool is_reverted(const v1::Plan& plan);
+/// Of a plan that was reverted: the return among `plans` that failed, so that it holds the target again; null: none.
+const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans);
 
 /// The guard that refuses an approval of the plan now; null when it would begin, perhaps after another plan.
 const v1::GuardVerdict* refusal(const v1::Plan& plan);

@@ -156,11 +156,13 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   hands_off->add_option("WORD", given.word, "on or off; default: show the state")->check(CLI::IsMember({"on", "off"}));
   hands_off->add_option("--reason", given.reason, "Reason, for the audit trail; required with on and off");
   add_who(hands_off, given);
+  hands_off->add_flag("--yes", given.yes,
+                      "With off, on a terminal: list the plans that begin then, but do not ask first");
   hands_off->callback([&, reason_given] {
     chosen = [&, reason_given](const Session& session) {
       if (given.word.empty()) return show_automation(session);
       reason_given();
-      return set_hands_off(session, given.word == "on", given.reason, given.who);
+      return set_hands_off(session, given.word == "on", given.reason, given.who, given.yes);
     };
   });
   CLI::App* breaker =

@@ -16,11 +16,11 @@ using Stub = v1::RemedyService::Stub;
 constexpr const char* kDamagedTrail = "; what to do: runbook remedies.md, \"The audit trail is damaged\"";
 
 /// As one asked for it: whoever wanted something done is told by the exit status that it will not be.
-Exit print_answer(const Session& session, const v1::Plan& plan) {
+Exit print_answer(const Session& session, const v1::Plan& plan, const v1::Plan* holder = nullptr) {
   if (session.json) {
     session.out << json_text(plan, false) << '\n';
   } else {
-    print_plan(session.out, plan, session.now);
+    print_plan(session.out, plan, session.now, {.columns = session.columns, .holder = holder});
   }
   return plan.state() == v1::Plan::PROPOSED && plan.refused() ? Exit::kRefused : Exit::kGood;
 }
@@ -43,13 +43,72 @@ const std::string& or_dash(const std::string& text) {
   return text.empty() ? kDash : text;
 }
 
-bool is_confirmed(const Session& session, const v1::Plan& plan) {
-  session.out << '\n'
-              << v1::Plan::Action_Name(plan.action()) << ' ' << label_of(plan.target()) << ": do it? [y/N] "
-              << std::flush;
+bool is_confirmed(const Session& session, const std::string& what) {
+  session.out << '\n' << what << ": do it? [y/N] " << std::flush;
   std::string answer;
   std::getline(*session.answers, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+bool is_confirmed(const Session& session, const v1::Plan& plan) {
+  return is_confirmed(session, v1::Plan::Action_Name(plan.action()) + ' ' + label_of(plan.target()));
+}
+
+v1::ListPlansResponse open_plans(const Session& session) {
+  v1::ListPlansRequest request;
+  for (int state = v1::Plan::PROPOSED; state < v1::Plan::COMMITTED; ++state)
+    request.add_states(static_cast<v1::Plan::State>(state));
+  return session.client.all_pages(session.client.remedies, &Stub::ListPlans, request);
+}
+
+/// It goes on, or begins, as soon as nothing stops automation: what was approved, and a proposal that needs no approval
+/// and that no other guard stops.
+bool starts_without_brake(const v1::Plan& plan, const v1::RemedyStatus& status) {
+  if (plan.state() != v1::Plan::PROPOSED) return plan.state() != v1::Plan::VERIFYING;
+  if (std::ranges::find(status.automatic(), static_cast<int>(plan.action())) == status.automatic().end()) return false;
+  return std::ranges::none_of(plan.guards(), [](const v1::GuardVerdict& verdict) {
+    if (verdict.result() == v1::GuardVerdict::NEEDS_PERSON) return true;
+    return verdict.result() == v1::GuardVerdict::REFUSED && verdict.guard() != v1::GuardVerdict::HANDS_OFF &&
+           verdict.guard() != v1::GuardVerdict::ONE_ACTOR;
+  });
+}
+
+/// Its id, action, target and state in one line.
+void print_short(const Session& session, const v1::Plan& plan) {
+  session.out << "  " << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << label_of(plan.target())
+              << "  " << v1::Plan::State_Name(plan.state()) << '\n';
+}
+
+/// What begins when hands-off ends. False: nothing is stopped.
+bool print_what_starts(const Session& session) {
+  const v1::RemedyStatus status = ask_status(session);
+  if (!status.hands_off()) return false;
+  print_stops(session.out, status);
+  v1::ListPlansResponse open = open_plans(session), starting;
+  for (v1::Plan& plan : *open.mutable_plans())
+    if (starts_without_brake(plan, status)) *starting.add_plans() = std::move(plan);
+  if (starting.plans().empty()) {
+    session.out << "No plan waits for it.\n";
+    return true;
+  }
+  session.out << "These plans begin or go on then, if no guard refuses them:\n";
+  for (const v1::Plan& plan : starting.plans()) print_short(session, plan);
+  if (!status.hands_off_by_file().empty()) session.out << "None of them while the hands-off file stops automation.\n";
+  return true;
+}
+
+/// After the brake was set: plans whose change was answered and is not known yet to be in force stay in between.
+void print_what_stays(const Session& session) {
+  v1::ListPlansResponse open = open_plans(session), staying;
+  for (v1::Plan& plan : *open.mutable_plans())
+    if (plan.state() == v1::Plan::EXECUTING || plan.state() == v1::Plan::ROLLING_BACK)
+      *staying.add_plans() = std::move(plan);
+  if (staying.plans().empty()) {
+    session.out << "No change is under way.\n";
+    return;
+  }
+  session.out << "No change is being sent. These plans have begun, and change nothing more before hands-off off:\n";
+  for (const v1::Plan& plan : staying.plans()) print_short(session, plan);
 }
 
 /// What was decided or asked for, and how it goes on.
@@ -83,7 +142,7 @@ std::uint64_t confirmed_revision(const Session& session, const Decision& decisio
   const v1::Plan plan = get_plan(session, decision.id);
   if (plan.state() != v1::Plan::PROPOSED || (decision.revision != 0 && decision.revision != plan.revision()))
     return decision.revision;
-  print_plan(session.out, plan, session.now, false);
+  print_plan(session.out, plan, session.now, {.hints = false, .columns = session.columns});
   if (const v1::GuardVerdict* guard = refusal(plan)) refuse(*guard);
   if (!is_confirmed(session, plan)) throw Failure(Exit::kRefused, "nothing was done");
   return plan.revision();
@@ -101,7 +160,7 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
     if (session.json) {
       session.out << json_text(plan, false) << '\n';
     } else {
-      print_preview(session.out, plan);
+      print_preview(session.out, plan, session.columns);
     }
     const v1::GuardVerdict* guard = refusal(plan);
     if (wish.dry_run) return guard != nullptr ? Exit::kRefused : Exit::kGood;
@@ -164,7 +223,8 @@ void print_trail(const Session& session, const Trail& trail) {
     if (!trail.damage) session.out << (is_missing ? "It does not answer.\n" : "The audit trail is empty.\n");
     return;
   }
-  Table table({number("LINE"), "TIME", "USER", "ACTION", spare("PLAN"), spare("INCIDENT"), story("DETAIL")});
+  Table table(
+      {number("LINE"), whole("TIME"), "USER", whole("ACTION"), spare("PLAN"), spare("INCIDENT"), story("DETAIL")});
   for (const v1::AuditRecord& record : trail.read.records())
     table.add({std::to_string(record.sequence()), record.has_at() ? time_text(record.at()) : "-", or_dash(record.who()),
                or_dash(record.what()), or_dash(record.plan_id()), or_dash(record.incident_id()),
@@ -182,7 +242,11 @@ void print_trail(const Session& session, const Trail& trail) {
 }  // namespace
 
 Exit show_plan(const Session& session, const std::string& id) {
-  print_answer(session, get_plan(session, id));
+  const v1::Plan plan = get_plan(session, id);
+  v1::ListPlansResponse all;
+  if (!session.json && is_reverted(plan))
+    all = session.client.all_pages(session.client.remedies, &Stub::ListPlans, v1::ListPlansRequest());
+  print_answer(session, plan, holds_again(plan, all.plans()));
   return Exit::kGood;
 }
 
@@ -255,14 +319,18 @@ Exit show_automation(const Session& session) {
 }
 
 // What had begun when the brake was set stands in the answer.
-Exit set_hands_off(const Session& session, bool hands_off, const std::string& reason, const std::string& who) {
+Exit set_hands_off(const Session& session, bool hands_off, const std::string& reason, const std::string& who,
+                   bool yes) {
+  const bool is_release = !hands_off && !session.json && print_what_starts(session);
+  if (is_release && session.answers != nullptr && !yes && !is_confirmed(session, "release hands-off"))
+    throw Failure(Exit::kRefused, "nothing was done");
   v1::SetHandsOffRequest request;
   request.set_hands_off(hands_off);
   request.set_reason(reason);
   request.set_who(who);
   const auto status = session.client.change(session.client.remedies, &Stub::SetHandsOff, request);
   print_answer(session, status);
-  if (hands_off && !session.json && status.under_way().empty()) session.out << "No change is under way.\n";
+  if (hands_off && !session.json && status.under_way().empty()) print_what_stays(session);
   return Exit::kGood;
 }
 

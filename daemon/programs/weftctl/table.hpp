@@ -11,8 +11,9 @@
 namespace weft::ctl {
 
 /// One column of a table. A text stands at the left. Where a table is wider than the terminal, sentences go on below
-/// themselves, then columns that can be spared are left out, and only then other texts are shortened in their middle;
-/// what says which row it is stays whole.
+/// themselves, then columns that can be spared are left out, what states have in brackets goes on below, and only
+/// then other texts are shortened in their middle; what says which row it is stays whole. Where even that is too wide,
+/// sentences stand below their rows.
 struct Column {
   /// A column of texts; an implicit conversion.
   Column(const char* the_head) : head(the_head) {}  // NOLINT(google-explicit-constructor): heads are written as words
@@ -63,8 +64,14 @@ class Table {
 
  private:
   using Row = std::vector<std::string>;
-  /// The width of each column, such that all fit into `limit` if that can be; 0: no limit. Those left out have none.
-  std::vector<std::size_t> widths(std::size_t limit) const;
+  struct Layout {
+    std::vector<std::size_t> widths;  ///< of each column; 0: it is left out, or is a sentence below
+    bool below = false;               ///< sentences stand below their rows
+  };
+  /// Such that all fit into `limit` if that can be; 0: no limit.
+  Layout layout(std::size_t limit) const;
+  std::vector<std::string> parts(const std::string& cell, std::size_t column, std::size_t wide, bool plain) const;
+  void print_below(const Sheet& sheet, const Row& row, const std::string& margin) const;
   bool is_whole(std::size_t column) const;
   bool changed(const Row& row, RowMemory& memory) const;
 

@@ -120,8 +120,10 @@ Exit drain_node(const Session& session, const Wish& wish);
 Exit undrain_node(const Session& session, const Wish& wish);
 /// How automation stands. kBadNews while something stops it.
 Exit show_automation(const Session& session);
-/// Stops all automation, or lets it go on, and prints the state of automation.
-Exit set_hands_off(const Session& session, bool hands_off, const std::string& reason, const std::string& who);
+/// Stops all automation, or lets it go on, and prints the state of automation. Before it goes on the plans are listed
+/// that begin then, and a person at the terminal is asked, unless `yes`. kRefused: the answer was no.
+Exit set_hands_off(const Session& session, bool hands_off, const std::string& reason, const std::string& who,
+                   bool yes = false);
 /// Resets the circuit breaker and prints the state of automation.
 Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who);
 /// The newest `limit` lines of the audit trail, oldest of them first; 0: all of it.

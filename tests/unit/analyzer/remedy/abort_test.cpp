@@ -209,7 +209,8 @@ TEST(Abort, IsOfferedToWhoeverRestoresALinkWhosePlanIsUnderWay) {
   b.verify();
   const auto restore = b.book->request(RemedyAction::kRestoreLink, b.link("leaf-0", "spine-0"), "", "bob", b.look());
   ASSERT_FALSE(restore);
-  EXPECT_NE(restore.error().message.find("weftctl abort PLAN-1"), std::string::npos) << restore.error().message;
+  EXPECT_NE(restore.error().message.find("weftctl abort PLAN-1 --reason"), std::string::npos)
+      << restore.error().message;
 }
 
 TEST(Undoing, IsNotOverBeforeTheLinkIsUpAgain) {

@@ -56,8 +56,9 @@ TEST(DisabledLinks, CountWhereAnIncidentHasThem) {
     finding.cause = link;
     b.report(std::move(finding));
   }
-  EXPECT_EQ(b.budget().explanation,
-            "maximum of links of one switch isolated or avoided reached: 2 (remedy.limits.budget.out_per_switch)");
+  EXPECT_EQ(
+      b.budget().explanation,
+      "maximum of links of one switch isolated or avoided reached: 2 at leaf-0 (remedy.limits.budget.out_per_switch)");
 }
 
 TEST(DisabledLinks, CountOnceWhereTheyAreAffectedByMore) {

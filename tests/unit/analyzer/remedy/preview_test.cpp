@@ -46,6 +46,8 @@ TEST_F(Wishes, APreviewTellsEveryGuardAndKeepsNothing) {
   const auto seen = preview(RemedyAction::kIsolateLink, "leaf-0", "spine-0");
   ASSERT_TRUE(seen) << seen.error().message;
   EXPECT_EQ(seen->id, 0U);
+  ASSERT_TRUE(seen->end) << "which end will be set";
+  EXPECT_TRUE(seen->target.port == *seen->end || seen->target.peer == *seen->end);
   EXPECT_EQ(seen->guards.size(), static_cast<std::size_t>(Guard::kCount));
   EXPECT_FALSE(seen->refused());
   EXPECT_THAT(candidate(*seen, RemedyAction::kIsolateLink).explanation, HasSubstr("keeps 7 of 8 uplink paths"));

@@ -55,11 +55,15 @@ TEST(ProbationTime, BeginsWhenTheLinkIsUpAndMovesWithEachSweep) {
   Probation b;
   b.sweeps(3);
   EXPECT_EQ(b.plan(2).probation_until, kNever) << "it is not up yet";
+  EXPECT_EQ(b.plan(2).waits_for, "the link does not come up");
+  const auto waits = b.book->all();
   b.fabric.relink(b.end);
   b.fabric.route();
   b.sweeps(1);
   ASSERT_EQ(b.plan(2).windows_good, 1U);
   ASSERT_EQ(b.plan(2).windows_needed, 30U);
+  EXPECT_EQ(b.plan(2).waits_for, "");
+  EXPECT_EQ(with_progress(waits, *b.book)->back()->waits_for, "");
   EXPECT_EQ(b.plan(2).probation_until, b.fabric.now() + 29s);
   const TimePoint until = b.plan(2).probation_until;
   const auto stored = b.book->all();

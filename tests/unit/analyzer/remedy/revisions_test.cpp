@@ -49,6 +49,27 @@ TEST(Revisions, ARefusalThatLastsSaysItsReasonOfNow) {
   EXPECT_EQ(b.plan(1).revision, read);
 }
 
+// PLAN-3 waits first for PLAN-1, then for PLAN-2, which begins as PLAN-1 ends.
+TEST(Revisions, AGuardThatLastsNamesThePlanOfNowWithoutBeingStored) {
+  Book b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look()));
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-1"), "why", "ann", b.look()));
+  b.errors("leaf-2", "spine-2");
+  b.book->review(b.look());
+  b.book->review(b.look());
+  ASSERT_EQ(b.verdict(b.plan(3), Guard::kOneActor).explanation, "PLAN-1 is under way");
+  ASSERT_TRUE(b.book->abort(1, "wrong link", "ann", b.fabric.now()));
+  (void)b.book->drain_changes(b.fabric.now());
+  const auto stored = b.book->all();
+  b.book->review(b.look());
+  ASSERT_EQ(b.plan(2).state, PlanState::kExecuting);
+  EXPECT_EQ(b.verdict(b.plan(3), Guard::kOneActor).explanation, "PLAN-2 is under way");
+  for (const Plan& plan : b.book->drain_changes(b.fabric.now()).plans) EXPECT_NE(plan.id, 3U) << "stored at every tick";
+  const Plan shown = *with_progress(stored, *b.book)->back();
+  EXPECT_EQ(b.verdict(shown, Guard::kOneActor).explanation, "PLAN-2 is under way");
+}
+
 TEST(Revisions, GrowWhenAGuardLeavesItToAPerson) {
   Book b;
   b.collector("host-0-0", {"host-0-0 mlx5_0"});

@@ -62,8 +62,9 @@ TEST(Budgets, CountLinksThatOthersDisabled) {
   }
   look_again(book);
   const Plan plan = book.plan(1);
-  EXPECT_EQ(book.verdict(plan, Guard::kBudget).explanation,
-            "maximum of links of one switch isolated or avoided reached: 2 (remedy.limits.budget.out_per_switch)");
+  EXPECT_EQ(
+      book.verdict(plan, Guard::kBudget).explanation,
+      "maximum of links of one switch isolated or avoided reached: 2 at leaf-0 (remedy.limits.budget.out_per_switch)");
 }
 
 }  // namespace

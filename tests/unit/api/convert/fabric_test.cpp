@@ -171,6 +171,35 @@ TEST_F(LinkLists, TellWhichPlanHoldsALinkAndHow) {
   EXPECT_EQ(at(link.low).hold().action(), "RAISE_LINK_COST") << "it failed on its way back";
 }
 
+TEST_F(LinkLists, TellWhichPlanReturnsALinkAndWhichTookItOut) {
+  const auto add = [this](std::uint64_t id, RemedyAction action, PlanState state, std::uint64_t undoes) {
+    Plan& plan = plans.emplace_back();
+    plan.id = id;
+    plan.target = {
+        .kind = EntityKind::kLink, .fabric = fabric.name(), .port = link.low, .peer = link.high, .label = ""};
+    plan.action = action;
+    plan.state = state;
+    plan.undoes = undoes;
+  };
+  add(1, RemedyAction::kIsolateLink, PlanState::kCommitted, 0);
+  add(3, RemedyAction::kRestoreLink, PlanState::kVerifying, 1);
+  EXPECT_FALSE(at(link.low).has_hold()) << "it is given back";
+  EXPECT_EQ(at(link.low).returning().plan_id(), "PLAN-3");
+  EXPECT_EQ(at(link.low).returning().action(), "RESTORE_LINK");
+  EXPECT_EQ(at(link.low).returning().state(), "VERIFYING");
+  plans.back().state = PlanState::kRolledBack;
+  EXPECT_FALSE(at(link.low).has_returning()) << "it is over, and holds nothing";
+  plans.back().in_force = true;
+  EXPECT_EQ(at(link.low).plan_id(), "PLAN-1") << "that one took it out; PLAN-3 only failed to bring it back";
+  EXPECT_EQ(at(link.low).hold().plan_id(), "PLAN-1");
+  EXPECT_EQ(at(link.low).returning().plan_id(), "PLAN-3");
+  add(5, RemedyAction::kRestoreLink, PlanState::kApproved, 3);
+  EXPECT_EQ(at(link.low).plan_id(), "PLAN-1");
+  EXPECT_EQ(at(link.low).returning().plan_id(), "PLAN-5");
+  plans.erase(plans.begin());
+  EXPECT_EQ(at(link.low).plan_id(), "PLAN-3") << "the one before is forgotten";
+}
+
 TEST_F(LinkLists, NodesTellWhichPlanDrainedTheirHost) {
   Plan& plan = plans.emplace_back();
   plan.id = 8;

@@ -227,5 +227,25 @@ TEST_P(LeaseTest, ATableThatIsMissingIsMade) {
   EXPECT_EQ(by_hand(dir.path()).number("SELECT epoch FROM weft_store"), before + 1);
 }
 
+TEST_P(LeaseTest, AfterAMigrationOfWhatNobodyHadItLeadsAtOnce) {
+  must_open(dir.path());
+  by_hand(dir.path()).run("DROP TABLE weft_beat");
+  by_hand(dir.path()).run("UPDATE weft_store SET holder = ''");
+  const auto store = follow(dir);
+  const auto lease = start("a");
+  EXPECT_TRUE(lease->view().epoch) << "it does not stand by to itself: " << lease->view().seen.holder;
+  EXPECT_FALSE(lease->view().succeeds_unended);
+}
+
+TEST_P(LeaseTest, AfterAMigrationOfWhatAnotherHadItWaitsForThat) {
+  must_open(dir.path());
+  by_hand(dir.path()).run("DROP TABLE weft_beat");
+  const auto store = follow(dir);
+  const auto lease = start("a");
+  EXPECT_FALSE(lease->view().epoch) << "the other may act for some seconds more";
+  EXPECT_TRUE(in_time([&] { return lease->permit().has_value(); }, 10s));
+  EXPECT_TRUE(lease->view().succeeds_unended);
+}
+
 }  // namespace
 }  // namespace weft::store

@@ -102,6 +102,46 @@ TEST(Table, NarrowTerminalsWrapSentencesAndLeaveOutWhatCanBeSpared) {
             "Columns left out: GUID.\n");
 }
 
+TEST(Table, SentencesStandBelowTheirRowsWhereNothingElseFits) {
+  Table table({"ID", whole("ACTION"), judged("STATE"), link("TARGET"), spare("INCIDENT"), story("REASON")});
+  table.add({"PLAN-5", "ISOLATE_LINK", "PROPOSED (refused: RAIL_CAPACITY)", "leaf-r2-p01 port 32 - spine-04 port 12",
+             "INC-7", "Link leaf-r2-p01 port 32 - spine-04 port 12 is flapping; reported by both of its ends"});
+  table.add({"PLAN-6", "ISOLATE_LINK", "COMMITTED", "leaf-r3-p01 port 1 - spine-04 port 1", "INC-8", ""});
+  const auto at = [&table](std::size_t columns) {
+    std::ostringstream out;
+    table.print(Sheet{.out = out, .columns = columns, .plain = true});
+    return out.str();
+  };
+  EXPECT_EQ(at(80),
+            "ID      ACTION        STATE                     TARGET\n"
+            "    REASON\n"
+            "PLAN-5  ISOLATE_LINK  PROPOSED                  leaf-r2-p01 port 32 - spin..t 12\n"
+            "                      (refused: RAIL_CAPACITY)\n"
+            "    Link leaf-r2-p01 port 32 - spine-04 port 12 is flapping; reported by both of\n"
+            "    its ends\n"
+            "PLAN-6  ISOLATE_LINK  COMMITTED                 leaf-r3-p01 port 1 - spine..rt 1\n"
+            "Columns left out: INCIDENT.\n");
+  for (std::size_t columns = 72; columns < 200; ++columns) {
+    std::istringstream lines(at(columns));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(width(line), columns) << line;
+    for (const char* is_whole :
+         {"PLAN-5", "ISOLATE_LINK", "leaf-r2-p01 port 32", "(refused: RAIL_CAPACITY)", "COMMITTED"})
+      EXPECT_NE(at(columns).find(is_whole), std::string::npos) << columns << '\n' << at(columns);
+  }
+}
+
+TEST(Table, SeveralSentencesBelowARowSayWhatTheyAre) {
+  Table table({"ID", whole("SINCE"), story("REASON"), story("COMES BACK")});
+  table.add({"PLAN-1", "2026-11-24 03:08:27 UTC", "it is slow", "weftctl restore"});
+  std::ostringstream out;
+  table.print(Sheet{.out = out, .columns = 40, .plain = true});
+  EXPECT_EQ(out.str(),
+            "ID      SINCE\n"
+            "PLAN-1  2026-11-24 03:08:27 UTC\n"
+            "    REASON: it is slow\n"
+            "    COMES BACK: weftctl restore\n");
+}
+
 TEST(Table, OfALinkTheFirstEndStaysAndTimesAreWhole) {
   Table table({"ID", link("TARGET"), whole("SINCE")});
   table.add({"PLAN-1", "leaf-r7-p01 port 30 - spine-r7-s02 port 30", "2026-11-24 03:08:27 UTC"});

@@ -96,6 +96,80 @@ TEST_F(PlansInForce, TheStatusShowsWhatHoldsAutomationBackFirst) {
                                     "The circuit breaker is tripped: another weftd may act at leaf-2 port 3\n"));
 }
 
+TEST_F(PlansInForce, OneThatIsBeingAppliedIsAmongThem) {
+  Plan executing = make_plan(1, PlanState::kExecuting);
+  executing.intent = PlanIntent::kApply;
+  executing.started = api::kNow;
+  publish({executing});
+  const std::string seen = say(Exit::kGood, show_plans, WhichPlans::kInForce, false);
+  EXPECT_THAT(seen, HasSubstr("PLAN-1  ISOLATE_LINK"));
+  EXPECT_THAT(seen, HasSubstr("it is being applied, and may be in force already; to undo it: weftctl abort PLAN-1"));
+  const std::string stopped = say(Exit::kGood, set_hands_off, true, std::string("drill"), std::string("kim"), false);
+  EXPECT_THAT(stopped, HasSubstr("No change is being sent. These plans have begun"));
+  EXPECT_THAT(stopped, HasSubstr("PLAN-1  ISOLATE_LINK"));
+  EXPECT_THAT(stopped, Not(HasSubstr("No change is under way")));
+  Plan verifying = make_plan(2, PlanState::kVerifying);
+  verifying.in_force = true;
+  publish({verifying});
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kInForce, false),
+              HasSubstr("it is being verified; to undo it: weftctl abort PLAN-2 --reason ..."));
+  EXPECT_THAT(say(Exit::kGood, set_hands_off, true, std::string("drill"), std::string("kim"), false),
+              HasSubstr("No change is under way.\n"));
+}
+
+class ReleaseOfHandsOff : public Verbs {
+ protected:
+  /// PLAN-1 was ordered, PLAN-2 is automatic, PLAN-3 is refused by another guard, PLAN-4 needs an approval.
+  ReleaseOfHandsOff() {
+    const GuardVerdict stopped{Guard::kHandsOff, GuardResult::kRefused, "all automation is stopped: kim"};
+    std::vector<Plan> plans{make_plan(1, PlanState::kApproved), make_plan(2), make_plan(3), make_plan(4)};
+    for (Plan& plan : plans) plan.guards[0] = stopped;
+    plans[2].guards[1] = {Guard::kBudget, GuardResult::kRefused, "actions per hour are used up: 4"};
+    plans[3].action = RemedyAction::kRaiseLinkCost;
+    auto snapshot = with_plans(make_snapshot(1, {}), plans);
+    snapshot->remedy.hands_off = true;
+    snapshot->remedy.hands_off_reason = "kim";
+    snapshot->remedy.automatic = {RemedyAction::kIsolateLink};
+    publication.publish(snapshot);
+  }
+  std::string release(const std::string& typed, bool yes) {
+    std::ostringstream out;
+    std::istringstream in(typed);
+    Session session{*client, out, false, true, true, api::kNow};
+    session.answers = &in;
+    try {
+      set_hands_off(session, false, "done", "ann", yes);
+      return out.str();
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.exit, Exit::kRefused);
+      return out.str() + failure.what();
+    }
+  }
+};
+
+TEST_F(ReleaseOfHandsOff, ListsWhatBeginsAndAsksOnce) {
+  const std::string refused = release("n\n", false);
+  EXPECT_THAT(refused, HasSubstr("These plans begin or go on then, if no guard refuses them:\n"
+                                 "  PLAN-1  ISOLATE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  APPROVED\n"
+                                 "  PLAN-2  ISOLATE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  PROPOSED\n"
+                                 "\nrelease hands-off: do it? [y/N] "));
+  EXPECT_THAT(refused, HasSubstr("nothing was done"));
+  EXPECT_EQ(remedies.times(), 0U);
+  EXPECT_THAT(release("y\n", false), HasSubstr("Automation is not stopped."));
+  EXPECT_EQ(remedies.times(), 1U);
+}
+
+TEST_F(ReleaseOfHandsOff, WithYesOrWithoutATerminalItListsAndDoesNotAsk) {
+  const std::string sure = release("", true);
+  EXPECT_THAT(sure, HasSubstr("PLAN-2  ISOLATE_LINK"));
+  EXPECT_THAT(sure, Not(HasSubstr("do it?")));
+  EXPECT_EQ(remedies.times(), 1U);
+  const std::string script = say(Exit::kGood, set_hands_off, false, std::string("done"), std::string("ann"), false);
+  EXPECT_THAT(script, HasSubstr("PLAN-1  ISOLATE_LINK"));
+  EXPECT_THAT(script, Not(HasSubstr("do it?")));
+  EXPECT_EQ(remedies.times(), 2U);
+}
+
 class AtATerminal : public Verbs {
  protected:
   std::string approve(const std::string& typed, Decision decision) {

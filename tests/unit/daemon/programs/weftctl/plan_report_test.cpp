@@ -101,6 +101,7 @@ TEST(PlanStory, ARefusalStandsOut) {
   // That another plan is under way is waited for.
   plan.mutable_guards(1)->set_guard(v1::GuardVerdict::ONE_ACTOR);
   EXPECT_EQ(plan_state_text(plan), "PROPOSED (waiting: ONE_ACTOR)");
+  EXPECT_NE(story(plan).find("\n  ONE_ACTOR      waits "), std::string::npos) << "it refuses no order: " << story(plan);
   EXPECT_NE(story(plan).find("\nto approve   weftctl approve PLAN-7 --revision 3\n"), std::string::npos) << story(plan);
 }
 
@@ -171,6 +172,66 @@ TEST(PlanStory, WhatNobodyKnowsIsSaid) {
   plan.set_windows_good(1);
   plan.set_windows_needed(5);
   EXPECT_NE(story(plan).find("VERIFYING 1/5\n"), std::string::npos);
+}
+
+TEST(PlanStory, WhatIsHeldAgainIsNotCalledReverted) {
+  v1::Plan plan = proposed();
+  plan.set_state(v1::Plan::COMMITTED);
+  v1::ListPlansResponse all;
+  *all.add_plans() = plan;
+  v1::Plan& failed = *all.add_plans();
+  failed = plan;
+  failed.set_id("PLAN-9");
+  failed.set_action(v1::Plan::RESTORE_LINK);
+  failed.set_state(v1::Plan::ROLLED_BACK);
+  EXPECT_EQ(holds_again(plan, all.plans()), nullptr);
+  failed.set_in_force(true);
+  const v1::Plan* holder = holds_again(plan, all.plans());
+  ASSERT_NE(holder, nullptr);
+  std::ostringstream out;
+  print_plan(out, plan, kReadAt, {.holder = holder});
+  EXPECT_NE(out.str().find("COMMITTED (again by PLAN-9)\n"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("now         out of service again, by PLAN-9, whose return did not last\n"),
+            std::string::npos)
+      << out.str();
+  EXPECT_EQ(out.str().find("reverted"), std::string::npos) << out.str();
+  failed.mutable_target()->set_identity("another");
+  EXPECT_EQ(holds_again(plan, all.plans()), nullptr);
+}
+
+TEST(PlanStory, AVerificationSaysWhatItWaitsFor) {
+  v1::Plan plan = proposed();
+  plan.set_state(v1::Plan::VERIFYING);
+  plan.set_windows_needed(10);
+  EXPECT_NE(story(plan).find("waits       for the first sweep since the change\n"), std::string::npos) << story(plan);
+  plan.set_waits_for("the link is still up");
+  EXPECT_NE(story(plan).find("waits       the last sweep did not pass: the link is still up\n"), std::string::npos)
+      << story(plan);
+  plan.set_windows_good(1);
+  plan.clear_waits_for();
+  EXPECT_EQ(story(plan).find("waits       "), std::string::npos) << story(plan);
+}
+
+TEST(PlanStory, TheEndThatIsSetIsNamed) {
+  v1::Plan plan = proposed();
+  plan.set_end("spine-2 port 1");
+  std::ostringstream out;
+  print_preview(out, plan);
+  EXPECT_NE(out.str().find("action      disable spine-2 port 1; traffic is rerouted\n"), std::string::npos)
+      << out.str();
+}
+
+TEST(PlanStory, LongLinesGoOnBelowThemselves) {
+  v1::Plan plan = proposed();
+  plan.mutable_guards(1)->set_explanation("leaf-1 keeps 31 of 32 uplink paths, and needs 29 of them for its jobs");
+  std::ostringstream out;
+  print_plan(out, plan, kReadAt, {.columns = 70});
+  std::istringstream lines(out.str());
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 70U) << line;
+  EXPECT_NE(out.str().find("\n  LEAF_CAPACITY  passed      leaf-1 keeps 31 of 32 uplink paths, and\n"
+                           "                             needs 29 of them for its jobs\n"),
+            std::string::npos)
+      << out.str();
 }
 
 TEST(PlanStory, AReturnSaysUntilWhenItIsOnProbation) {

@@ -72,6 +72,28 @@ TEST_F(Verbs, LinksAndNodesSayWhichPlanHoldsThem) {
               HasSubstr("(taken out by PLAN-7, VERIFYING)"));
 }
 
+TEST_F(Verbs, LinksSayHowTheirReturnGoes) {
+  api::SmallFabric fabric;
+  Plan out = make_plan(1, PlanState::kCommitted);
+  Plan back = make_plan(3, PlanState::kVerifying);
+  back.action = RemedyAction::kRestoreLink;
+  back.undoes = 1;
+  std::uint64_t revision = 0;
+  const auto links = [&] {
+    publication.publish(with_plans(make_snapshot(++revision, {fabric.build()}), {out, back}));
+    return say(Exit::kGood, show_links, std::string(), std::string(), false);
+  };
+  EXPECT_THAT(links(), ::testing::AnyOf(HasSubstr("up (on probation, PLAN-3)"),
+                                        HasSubstr("down (PLAN-3 waits until it is up)")));
+  back.state = PlanState::kRolledBack;
+  back.in_force = true;
+  EXPECT_THAT(links(), HasSubstr("(taken out by PLAN-1, again by PLAN-3)"));
+  out.in_force = true;
+  back.in_force = false;
+  back.state = PlanState::kApproved;
+  EXPECT_THAT(links(), HasSubstr("(taken out by PLAN-1, PLAN-3 brings it back)"));
+}
+
 TEST_F(Verbs, OnePlanIsAStory) {
   publication.publish(with_plans(make_snapshot(1, {}), {make_plan(7)}));
   EXPECT_THAT(say(Exit::kGood, show_plan, "7"), HasSubstr("PLAN-7  ISOLATE_LINK  PROPOSED\n"));
@@ -115,6 +137,22 @@ TEST_F(Verbs, WishesAreMade) {
   EXPECT_EQ(fails(drain_node, Wish{"nobody", "disk", "ann"}).exit, Exit::kBadNews);
   EXPECT_EQ(fails(drain_node, Wish{"busy", "disk", "ann"}).exit, Exit::kRefused);
   EXPECT_EQ(fails(isolate_link, Wish{"leaf-1:7", " ", "ann"}).exit, Exit::kWrongUsage) << "a reason of blanks is none";
+}
+
+TEST_F(Verbs, AnOrderWithoutAnAnswerSaysWhatBecameOfIt) {
+  client->patience = std::chrono::seconds(1);
+  const Failure unanswered = fails(approve_plan, Decision{.id = "PLAN-3", .reason = "", .who = "ann"});
+  EXPECT_EQ(unanswered.exit, Exit::kUnreachable);
+  EXPECT_THAT(unanswered.what(), HasSubstr("check whether it was done before you repeat it"));
+  Client nobody("127.0.0.1:1");
+  std::ostringstream out;
+  try {
+    isolate_link(Session{nobody, out, false, true, false, api::kNow}, Wish{"leaf-1:7", "bad", "ann"});
+    ADD_FAILURE() << out.str();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.exit, Exit::kUnreachable);
+    EXPECT_THAT(failure.what(), HasSubstr("Nothing was done, and nothing is kept for later"));
+  }
 }
 
 TEST_F(Verbs, ALinksCostIsRaisedAndLowered) {
@@ -173,10 +211,10 @@ TEST_F(Verbs, APersonAtATerminalSeesItAndIsAskedOnce) {
 TEST_F(Verbs, AutomationIsStoppedAndLooked) {
   EXPECT_THAT(say(Exit::kGood, show_automation),
               HasSubstr("Automation is not stopped.\nThe circuit breaker is not tripped.\n"));
-  EXPECT_THAT(say(Exit::kGood, set_hands_off, true, "a visitor", "kim"),
+  EXPECT_THAT(say(Exit::kGood, set_hands_off, true, "a visitor", "kim", false),
               ::testing::AllOf(HasSubstr("Automation is stopped (hands-off): kim: a visitor\n"),
                                ::testing::EndsWith("\nNo change is under way.\n")));
-  EXPECT_EQ(json(Exit::kGood, set_hands_off, false, "gone", "kim")["handsOff"], false);
+  EXPECT_EQ(json(Exit::kGood, set_hands_off, false, "gone", "kim", false)["handsOff"], false);
   EXPECT_EQ(fails(reset_breaker, "looked", "kim").exit, Exit::kRefused) << "it is not tripped";
   auto snapshot = make_snapshot(1, {});
   snapshot->remedy.breaker_tripped = true;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/remedy/data_guard.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "analyzer/remedy/guards.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+Verdict no_data(std::string why) {
+  return {GuardResult::kRefused, std::move(why)};
+}
+
+/// Which end has another cable now, and to where; empty: neither has.
+std::string moved_cable(const Entity& link, const Topology& topology) {
+  for (const auto& [end, other] : {std::pair{link.port, link.peer}, std::pair{link.peer, link.port}}) {
+    const PortIndex port = topology.find_port(end);
+    const PortIndex peer = port == kNoIndex ? kNoIndex : topology.port(port).peer;
+    if (peer != kNoIndex && topology.key_of(peer) != other)
+      return port_label(topology, port) + " is now cabled to " + port_label(topology, peer);
+  }
+  return {};
+}
+
+/// The state of an end of the link was told lately.
+bool is_read(PortIndex port, const FabricView& fabric, Duration limit, TimePoint now) {
+  const Sweep& sweep = *fabric.sweep;
+  const Topology& topology = *sweep.topology;
+  limit = std::max(fabric.stale_after, limit);
+  for (const PortIndex end : {port, topology.port(port).peer})
+    if (end != kNoIndex && end < sweep.state_read_at.size() && sweep.state_read_at[end] != kNever &&
+        topology.port(end).state != PortState::kUnknown && now - sweep.state_read_at[end] <= limit)
+      return true;
+  return false;
+}
+
+/// The node whose port a return sets, as far as that is known, and which the sweep did not reach; empty: it did.
+std::string unreached_end(const Plan& plan, const Topology& topology) {
+  std::string unreached;
+  for (const PortKey end : {plan.target.port, plan.target.peer}) {
+    if (plan.end && *plan.end != end) continue;
+    const PortIndex port = topology.find_port(end);
+    if (port == kNoIndex) continue;
+    const Node& node = topology.node_of(topology.port(port));
+    if (node.reachable) return {};
+    unreached = node.name;
+  }
+  return unreached;
+}
+
+}  // namespace
+
+Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t missing, const RemedyView& view,
+                         const RemedyLimits& limits) {
+  const bool is_link = plan.target.kind == EntityKind::kLink;
+  const bool by_person = plan.requested_by != kOurselves;
+  if (!is_link && plan.target.fabric.empty()) return {GuardResult::kNotNeeded, "the scheduler is queried directly"};
+  if (!fabric) return no_data("its fabric has no complete sweep yet");
+  if (!fabric->watching) return no_data("its fabric is not monitored now");
+  const Sweep& sweep = *fabric->sweep;
+  const Topology& topology = *sweep.topology;
+  const Duration age = view.now - sweep.started;
+  const Duration limit = sweep.interval * limits.stale_intervals + sweep.statistics.duration;
+  if (age > limit)
+    return no_data("the last complete sweep is " + std::to_string(static_cast<int>(seconds(age))) +
+                   " s old (remedy.limits.stale_intervals)");
+  const bool is_own_return = by_person && !takes_out(plan.action);
+  const auto most =
+      static_cast<std::size_t>(std::max(1.0, limits.missing_share * static_cast<double>(topology.nodes().size())));
+  if (missing > most && !is_own_return)
+    return no_data(std::to_string(missing) + " nodes are missing in the last sweep, at most " + std::to_string(most) +
+                   " may be missing (remedy.limits.missing_share)");
+  const PortIndex port = is_link ? topology.find_port(plan.target.port) : kNoIndex;
+  if (is_link && port == kNoIndex) return no_data("the link is not in the last sweep");
+  if (is_link)
+    if (const std::string moved = moved_cable(plan.target, topology); !moved.empty())
+      return no_data("the cabling has changed: " + moved);
+  if (is_link && is_own_return)
+    if (const std::string unreached = unreached_end(plan, topology); !unreached.empty())
+      return no_data(unreached + ", an end of the link, is missing in the last sweep");
+  // A moved cable that is just training looks the same. A link that is down carries nothing, so automation waits.
+  const std::string down = "the link is down, so nobody can be asked who is at its ends";
+  const bool unseen = plan.action == RemedyAction::kIsolateLink && view.is_link_down(plan.target);
+  if (unseen && !by_person) return no_data(down + "; wait until it is up, or: weftctl isolate");
+  // Pictures of Ethernet are put together all the time: how old they are is told by each port.
+  if (view.is_ethernet_link(plan.target) && !is_read(port, *fabric, limit, view.now))
+    return no_data("the link's ends are not read now");
+  std::string says = "the last sweep is fresh, " + std::to_string(missing) + " nodes are missing in it";
+  if (missing > most)
+    says += is_link ? "; none of them is at the end that is set" : "; a return does not depend on them";
+  return {GuardResult::kPassed, std::move(says) + (unseen ? "; " + down : "")};
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Whether enough is known of a fabric, and of the target in it, to decide by it.
+
+#include "analyzer/remedy/limits.hpp"
+#include "analyzer/remedy/settings.hpp"
+#include "analyzer/remedy/shape_guards.hpp"
+#include "fabric/plan.hpp"
+
+namespace weft::analyzer {
+
+/// Guard::kFreshData. What is taken out is judged by the whole fabric: who is missing in the sweep may depend on the
+/// link. A return adds a path and takes none, so a person's is judged by the ends of its link alone: the one that is
+/// set must have answered, the other may be cut off by the very link. `fabric` is the target's, with a sweep; null: it
+/// has none. `missing`: how many nodes that sweep did not reach.
+Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t missing, const RemedyView& view,
+                         const RemedyLimits& limits);
+
+}  // namespace weft::analyzer

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose absence stops what: all of the fabric a plan that takes out, the end that is set a person's return.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+/// PLAN-1 isolated leaf-1 - spine-0, and then two adapters of other leaves fell silent.
+struct WithAbsentAdapters : Book {
+  WithAbsentAdapters() {
+    EXPECT_TRUE(book->request(RemedyAction::kIsolateLink, target, "why", "ann", look()));
+    answer(TargetState::kClear);
+    answer(TargetState::kClear);
+    fabric.unlink(fabric.port_towards("leaf-1", "spine-0"));
+    fabric.route();
+    answer(TargetState::kOurs);
+    for (int sweep = 0; sweep < 5; ++sweep) book->review(look());
+    EXPECT_EQ(plan(1).state, PlanState::kCommitted) << plan(1).outcome;
+    for (const char* host : {"host-2-0 mlx5_0", "host-3-0 mlx5_0"}) fabric.silence(fabric.find(host));
+  }
+  void answer(TargetState state) {
+    book->review(look());
+    for (const RemedyOrder& order : orders())
+      if (order.kind == OrderKind::kRead)
+        book->answer_reading(order.number, TargetReading{state, ""}, fabric.now());
+      else
+        book->answer_action(order.number, {}, fabric.now());
+    book->review(look());
+  }
+  GuardVerdict fresh_data(RemedyAction action, const Entity& of, const std::string& who) {
+    const auto would = book->preview(action, of, "why", who, look());
+    return would ? verdict(*would, Guard::kFreshData)
+                 : GuardVerdict{Guard::kFreshData, GuardResult::kRefused, would.error().message};
+  }
+  Entity target = link("leaf-1", "spine-0");
+};
+
+TEST(FreshData, AbsentAdaptersElsewhereDoNotRefuseAPersonsReturn) {
+  WithAbsentAdapters b;
+  const GuardVerdict verdict = b.fresh_data(RemedyAction::kRestoreLink, b.target, "ann");
+  EXPECT_EQ(verdict.result, GuardResult::kPassed) << verdict.explanation;
+  EXPECT_NE(verdict.explanation.find("2 nodes are missing in it"), std::string::npos) << verdict.explanation;
+  EXPECT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+}
+
+TEST(FreshData, TheyRefuseToTakeOutAnotherLinkAndAutomationsReturn) {
+  WithAbsentAdapters b;
+  EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, b.link("leaf-2", "spine-3"), "ann").result, GuardResult::kRefused);
+  EXPECT_EQ(b.fresh_data(RemedyAction::kRestoreLink, b.target, "weftd").result, GuardResult::kRefused);
+}
+
+TEST(FreshData, APersonsReturnNeedsTheEndThatIsSet) {
+  WithAbsentAdapters b;
+  ASSERT_TRUE(b.plan(1).end);
+  const bool is_leaf = b.fabric.nodes()[b.fabric.find("leaf-1")].guid == b.plan(1).end->node;
+  const std::string set = is_leaf ? "leaf-1" : "spine-0";
+  const std::string other = is_leaf ? "spine-0" : "leaf-1";
+  b.fabric.silence(b.fabric.find(other));
+  EXPECT_EQ(b.fresh_data(RemedyAction::kRestoreLink, b.target, "ann").result, GuardResult::kPassed)
+      << "the return may be what brings it back";
+  b.fabric.silence(b.fabric.find(set));
+  const GuardVerdict verdict = b.fresh_data(RemedyAction::kRestoreLink, b.target, "ann");
+  EXPECT_EQ(verdict.result, GuardResult::kRefused);
+  EXPECT_NE(verdict.explanation.find(set), std::string::npos) << verdict.explanation;
+}
+
+}  // namespace
+}  // namespace weft::analyzer

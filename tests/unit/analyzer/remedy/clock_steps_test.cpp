@@ -224,6 +224,86 @@ TEST(ClockSteps, ADayWithoutWeftdBringsNothingBack) {
   }
 }
 
+struct Drained : Stepped {
+  Drained() {
+    settings.limits.undrain_after = 10min;
+    errors("leaf-0", "spine-0");
+    resolve();
+    NodeHealth well;
+    well.node = "n1";
+    well.verdict = HealthVerdict::kHealthy;
+    health.push_back(well);
+    start();
+  }
+  void start() {
+    Plan plan;
+    plan.id = 1;
+    plan.state = PlanState::kCommitted;
+    plan.action = RemedyAction::kDrainNode;
+    plan.target.kind = EntityKind::kHost;
+    plan.target.host = plan.target.label = "n1";
+    plan.incident = 1;
+    plan.requested_by = plan.approved_by = kOurselves;
+    plan.started = plan.finished = fabric.now() - 1h;
+    plan.in_force = true;
+    RemedyMemory memory;
+    memory.plans = {plan};
+    book.emplace(settings, memory, fabric.now());
+  }
+  void resolve() {
+    auto over = std::make_shared<Incident>(*incidents.front());
+    over->state = IncidentState::kResolved;
+    over->resolved = fabric.now();
+    incidents = {over};
+  }
+  bool comes_back() const {
+    return std::ranges::find(*book->all(), RemedyAction::kUndrainNode,
+                             [](const PlanPtr& plan) { return plan->action; }) != book->all()->end();
+  }
+};
+
+TEST(ClockSteps, AnIncidentThatIsForgottenIsNotOverForLong) {
+  Drained b;
+  b.pass(1s);
+  b.set(400 * 24h);
+  b.incidents.clear();  // by the clock it is old
+  b.pass(1s);
+  b.pass(8min);
+  EXPECT_FALSE(b.comes_back()) << "it was over some minutes ago";
+  b.pass(2min);
+  EXPECT_TRUE(b.comes_back()) << "it was seen to be over, and that is not forgotten";
+}
+
+TEST(ClockSteps, AnIncidentThatNobodyRemembersHasToBeOverFromNowOn) {
+  Drained b;
+  b.incidents.clear();
+  b.pass(1s);
+  b.pass(9min);
+  b.start();  // a restart: how long it was over before is not known
+  b.pass(1s);
+  b.pass(9min);
+  EXPECT_FALSE(b.comes_back());
+  b.set(25h);
+  EXPECT_FALSE(b.comes_back());
+  b.pass(1min);
+  EXPECT_TRUE(b.comes_back());
+}
+
+TEST(ClockSteps, AnIncidentThatComesBackIsNotOver) {
+  Drained b;
+  b.pass(9min);
+  auto again = std::make_shared<Incident>(*b.incidents.front());
+  again->state = IncidentState::kOpen;
+  again->resolved = kNever;
+  b.incidents = {again};
+  b.pass(1s);
+  b.resolve();
+  b.pass(9min);
+  EXPECT_FALSE(b.comes_back());
+  b.pass(1min);
+  EXPECT_TRUE(b.comes_back());
+}
+
 TEST(ClockSteps, AnHourThatDidNotPassGivesNoNewBudget) {
   Stepped b;
   b.settings.limits.budget.actions_per_hour = 1;

@@ -297,6 +297,9 @@ struct RemedyOrder {
   std::optional<PortKey> end{};  ///< as Plan::end
   /// Filled in when the order is carried out; nullopt: no other weftd shares our database, or the order only reads.
   std::optional<ActPermit> permit{};
+  /// Filled in when the order is carried out: from then on what the guards saw is too old to act on, on the clock of
+  /// ActPermit::until; nullopt: no guard was asked.
+  std::optional<Duration> before{};
 
   /// "PLAN-7.1c9e0b7a5d3f2468": by which we know our own work again.
   std::string mark() const { return mark_text({plan, owner.installation}); }

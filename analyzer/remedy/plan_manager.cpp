@@ -462,10 +462,10 @@ bool PlanManager::awaits(std::uint64_t number) const {
          !is_aborted(of->second.plan);
 }
 
-void PlanManager::answer_held(std::uint64_t number, const std::string& why, TimePoint now) {
+void PlanManager::answer_held(std::uint64_t number, const std::string& why, TimePoint now, bool is_late) {
   const auto order = orders_.extract(number);
   Entry* of = order.empty() ? nullptr : entry(order.mapped());
-  if (of && of->work.order == number && is_under_way(of->plan.state)) runner(*of, now).hold(why);
+  if (of && of->work.order == number && is_under_way(of->plan.state)) runner(*of, now).hold(why, is_late);
 }
 
 std::shared_ptr<const std::vector<PlanPtr>> PlanManager::all() const {

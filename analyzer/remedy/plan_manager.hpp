@@ -89,9 +89,9 @@ class PlanManager {
   void withdraw(std::uint64_t id, TimePoint now);
   /// The plan still waits for the answer to that order, and nobody aborted it.
   bool awaits(std::uint64_t order) const;
-  /// The kAct order was not sent, and `why`: its plan is judged anew. An order that is unknown or out of date is
-  /// ignored.
-  void answer_held(std::uint64_t order, const std::string& why, TimePoint now);
+  /// The kAct order was not sent, and `why`: its plan is judged anew. `is_late`: the actuator had it, and was too slow
+  /// for what the guards had seen. An order that is unknown or out of date is ignored.
+  void answer_held(std::uint64_t order, const std::string& why, TimePoint now, bool is_late = false);
   /// The result of a kRead order. An order that is unknown or out of date is ignored.
   void answer_reading(std::uint64_t order, const Result<TargetReading>& reading, TimePoint now);
   /// The result of a kAct order. An order that is unknown or out of date is ignored.

@@ -277,6 +277,7 @@ struct ActPermit {
 struct RemedyOrder {
   std::uint64_t number = 0;  ///< of this run of the daemon; given by the planner with the order
   std::uint64_t plan = 0;
+  TimePoint created = kNever;  ///< Plan::created: after a backup was restored another plan may have the number
   OrderKind kind = OrderKind::kRead;
   RemedyAction action = RemedyAction::kNothing;  ///< the plan's, or its inverse while it rolls back
   Entity target;

@@ -336,6 +336,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
       entry.checked = now;
       order = RemedyOrder{0,
                           id,
+                          entry.plan.created,
                           OrderKind::kRead,
                           entry.plan.action,
                           entry.plan.target,

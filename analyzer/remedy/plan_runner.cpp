@@ -327,6 +327,7 @@ std::optional<RemedyOrder> PlanRunner::order() const {
     return std::nullopt;
   RemedyOrder order;
   order.plan = plan_.id;
+  order.created = plan_.created;
   order.kind = work_.stage == Stage::kAct ? OrderKind::kAct : OrderKind::kRead;
   order.action = action();
   order.target = plan_.target;

@@ -133,6 +133,9 @@ struct PlanStep {
   bool operator==(const PlanStep&) const = default;
 };
 
+/// weftd itself, as the one who asks and approves.
+inline constexpr std::string_view kOurselves = "weftd";
+
 /// Whether two targets are the same: hosts by same_host(), anything else by Entity::same_as().
 bool same_target(const Entity& a, const Entity& b);
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/remedy/windows.hpp"
 #include "tests/unit/analyzer/remedy/managed_fabric.hpp"
 
 namespace weft::analyzer {
@@ -329,6 +330,36 @@ TEST(ClockSteps, WhatIsBeingVerifiedIsNotLateForIt) {
   b.set(25h);
   b.pass(1s);
   EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+}
+
+TEST(ClockSteps, WhatBecameWorseBeforeTheStepBecameWorseByThePlan) {
+  Book b;
+  Plan plan;
+  plan.action = RemedyAction::kIsolateLink;
+  plan.target = b.link("leaf-0", "spine-0");
+  b.errors("leaf-1", "spine-1");  // before the plan, elsewhere
+  b.fabric.advance(10s);
+  const TimePoint in_force = b.fabric.now();
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+  b.fabric.route();
+  const ClockStep step{in_force + 4s, 25h};
+  b.fabric.advance(25h + 5s);
+  const auto window = [&] {
+    return judge_window(plan, b.look(), in_force + step.by, Ages{b.fabric.now(), {&step, 1}}, b.settings.limits);
+  };
+  EXPECT_TRUE(window().good) << window().why;
+  b.errors("leaf-0", "spine-1");
+  auto early = std::make_shared<Incident>(*b.incidents.back());
+  early->opened = early->updated = in_force + 2s;
+  early->beginnings = {in_force + 2s};
+  for (Evidence& evidence : early->finding.evidence) evidence.observed = in_force + 3s;
+  b.incidents.back() = early;
+  EXPECT_TRUE(window().worse);
+  EXPECT_EQ(window().why, "since then INC-2: errors between leaf-0 and spine-1");
+  early = std::make_shared<Incident>(*early);
+  early->beginnings = {in_force - 1s};
+  b.incidents.back() = early;
+  EXPECT_FALSE(window().worse) << "it was there before";
 }
 
 // One wrong answer of a time server, or a machine whose clock runs ahead until it hears one.

@@ -133,6 +133,9 @@ struct PlanStep {
   bool operator==(const PlanStep&) const = default;
 };
 
+/// weftd itself, as the one who asks and approves.
+inline constexpr std::string_view kOurselves = "weftd";
+
 /// Whether two targets are the same: hosts by same_host(), anything else by Entity::same_as().
 bool same_target(const Entity& a, const Entity& b);
 
@@ -279,6 +282,7 @@ struct ActPermit {
 struct RemedyOrder {
   std::uint64_t number = 0;  ///< of this run of the daemon; given by the planner with the order
   std::uint64_t plan = 0;
+  TimePoint created = kNever;  ///< Plan::created: after a backup was restored another plan may have the number
   OrderKind kind = OrderKind::kRead;
   RemedyAction action = RemedyAction::kNothing;  ///< the plan's, or its inverse while it rolls back
   Entity target;
@@ -299,6 +303,9 @@ struct RemedyOrder {
   std::optional<PortKey> end{};  ///< as Plan::end
   /// Filled in when the order is carried out; nullopt: no other weftd shares our database, or the order only reads.
   std::optional<ActPermit> permit{};
+  /// Filled in when the order is carried out: from then on what the guards saw is too old to act on, on the clock of
+  /// ActPermit::until; nullopt: no guard was asked.
+  std::optional<Duration> before{};
 
   /// "PLAN-7.1c9e0b7a5d3f2468": by which we know our own work again.
   std::string mark() const { return mark_text({plan, owner.installation}); }

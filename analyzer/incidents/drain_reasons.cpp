@@ -9,12 +9,12 @@
 namespace weft::analyzer {
 namespace {
 
-// "drained by PLAN-7 for INC-17: errors at …", "drained by PLAN-8, which ann ordered: new memory"
+// "drained by PLAN-7 for INC-17: errors at …", "drained by PLAN-8, which ann ordered: new memory",
+// "drained by PLAN-9 for INC-17, which ann ordered: new cable"
 std::string drain_text(const Plan& plan) {
   std::string text = "drained by " + plan_name(plan.id);
-  if (plan.incident != 0)
-    text += " for " + incident_name(plan.incident);
-  else if (!plan.requested_by.empty())
+  if (plan.incident != 0) text += " for " + incident_name(plan.incident);
+  if (!plan.requested_by.empty() && plan.requested_by != kOurselves)
     text += ", which " + plan.requested_by + " ordered";
   return plan.reason.empty() ? text : text + ": " + plan.reason;
 }

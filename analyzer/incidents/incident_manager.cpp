@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "analyzer/incidents/evidence.hpp"
 #include "analyzer/incidents/planned_work.hpp"
@@ -355,19 +357,30 @@ std::vector<Incident> IncidentManager::give_up(std::string_view fabric, const st
 }
 
 void IncidentManager::expire(TimePoint now) {
-  std::size_t resolved = 0;
-  for (const Entry& entry : entries_) resolved += entry.incident->is_open() ? 0U : 1U;
-  std::size_t surplus = resolved > policy_.retained_incidents ? resolved - policy_.retained_incidents : 0;
-  const std::size_t erased = std::erase_if(entries_, [&](const Entry& entry) {
-    if (entry.incident->is_open()) return false;
-    const bool old = now - entry.incident->resolved > policy_.retention;
-    if (!old && surplus == 0) return false;
-    if (surplus > 0) --surplus;
+  const TimePoint forgotten = clock_.before(now, policy_.retention);
+  std::vector<std::pair<TimePoint, std::uint64_t>> kept;
+  std::unordered_set<std::uint64_t> gone;
+  for (const Entry& entry : entries_) {
+    if (entry.incident->is_open()) continue;
+    if (entry.incident->resolved < forgotten)
+      gone.insert(entry.incident->id);
+    else
+      kept.emplace_back(entry.incident->resolved, entry.incident->id);
+  }
+  // Too many: those that have been over for longest, whenever they were opened.
+  if (kept.size() > policy_.retained_incidents) {
+    const std::size_t surplus = kept.size() - policy_.retained_incidents;
+    std::ranges::nth_element(kept, kept.begin() + static_cast<std::ptrdiff_t>(surplus - 1));
+    for (std::size_t i = 0; i < surplus; ++i) gone.insert(kept[i].second);
+  }
+  if (gone.empty()) return;
+  std::erase_if(entries_, [&](const Entry& entry) {
+    if (!gone.contains(entry.incident->id)) return false;
     const auto newest = newest_.find(entry.key);
     if (newest != newest_.end() && newest->second == entry.incident->id) newest_.erase(newest);
     return true;
   });
-  if (erased > 0) all_.reset();
+  all_.reset();
 }
 
 Result<Incident> IncidentManager::acknowledge(std::uint64_t id, std::string_view who, TimePoint now) {

@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/incidents/coverage.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
+#include "fabric/clock_memory.hpp"
 #include "fabric/id_series.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
@@ -42,6 +44,10 @@ class IncidentManager {
   /// The windows of planned work, from now on. What begins within one is kept apart from trouble: it is INFO, pages
   /// nobody and counts neither as opened nor as a beginning; what is still wrong when the window is over begins then.
   void set_maintenance_windows(MaintenanceListPtr windows) { windows_ = std::move(windows); }
+
+  /// What is known of the wall clock's steps, from now on: by them what is resolved becomes too old to be kept. Without
+  /// them the clock is taken at its word.
+  void set_clock(ClockMemory clock) { clock_ = std::move(clock); }
 
   /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
   std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
@@ -95,6 +101,7 @@ class IncidentManager {
 
   IncidentPolicy policy_;
   MaintenanceListPtr windows_;
+  ClockMemory clock_;
   IdSeries ids_;
   std::uint64_t updates_ = 0;
   std::vector<Entry> entries_;                             ///< ascending by id

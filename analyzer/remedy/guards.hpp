@@ -66,7 +66,5 @@ const GuardVerdict* first_refusal(const std::vector<GuardVerdict>& guards, bool 
                                   Guard ignored = Guard::kCount);
 /// It asks the world for a change now: nothing else may do so on the same fabric.
 bool holds_fabric(const Plan& plan);
-/// weftd itself, as the one who asks and approves.
-inline constexpr std::string_view kOurselves = "weftd";
 
 }  // namespace weft::analyzer

@@ -235,8 +235,9 @@ HostIdentity HostIdentities::of_adapters(std::string_view host, const Incident* 
     if (!adapter.owners.empty() && !owns(adapter, host))
       return verdict(State::kContradicted, is_reported_by_other(adapter));
   }
+  // Its own collector reports it. Any host's collector may report any GUID: that must not keep a person from draining.
   for (const Adapter* adapter : own)
-    if (adapter->owners.size() > 1) return verdict(State::kContradicted, both_report(*adapter));
+    if (adapter->owners.size() > 1) return verdict(State::kUnconfirmed, both_report(*adapter));
   if (own.empty()) {
     // None of its adapters is seen, as when its cable is out. Its collector says who it is, whoever claims its name.
     HostIdentity by_collector = of_collector(host);

@@ -336,6 +336,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
       entry.checked = now;
       order = RemedyOrder{0,
                           id,
+                          entry.plan.created,
                           OrderKind::kRead,
                           entry.plan.action,
                           entry.plan.target,
@@ -462,10 +463,10 @@ bool PlanManager::awaits(std::uint64_t number) const {
          !is_aborted(of->second.plan);
 }
 
-void PlanManager::answer_held(std::uint64_t number, const std::string& why, TimePoint now) {
+void PlanManager::answer_held(std::uint64_t number, const std::string& why, TimePoint now, bool is_late) {
   const auto order = orders_.extract(number);
   Entry* of = order.empty() ? nullptr : entry(order.mapped());
-  if (of && of->work.order == number && is_under_way(of->plan.state)) runner(*of, now).hold(why);
+  if (of && of->work.order == number && is_under_way(of->plan.state)) runner(*of, now).hold(why, is_late);
 }
 
 std::shared_ptr<const std::vector<PlanPtr>> PlanManager::all() const {

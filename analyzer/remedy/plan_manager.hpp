@@ -89,9 +89,9 @@ class PlanManager {
   void withdraw(std::uint64_t id, TimePoint now);
   /// The plan still waits for the answer to that order, and nobody aborted it.
   bool awaits(std::uint64_t order) const;
-  /// The kAct order was not sent, and `why`: its plan is judged anew. An order that is unknown or out of date is
-  /// ignored.
-  void answer_held(std::uint64_t order, const std::string& why, TimePoint now);
+  /// The kAct order was not sent, and `why`: its plan is judged anew. `is_late`: the actuator had it, and was too slow
+  /// for what the guards had seen. An order that is unknown or out of date is ignored.
+  void answer_held(std::uint64_t order, const std::string& why, TimePoint now, bool is_late = false);
   /// The result of a kRead order. An order that is unknown or out of date is ignored.
   void answer_reading(std::uint64_t order, const Result<TargetReading>& reading, TimePoint now);
   /// The result of a kAct order. An order that is unknown or out of date is ignored.
@@ -117,7 +117,10 @@ class PlanManager {
     TimePoint last_window = kNever;  ///< the sweep of the last window
     bool asked_while_down = false;   ///< a person wanted the link isolated, and saw it down; not known after a restart
     bool down_as_reviewed = false;   ///< RemedyOrder::down_as_reviewed of its next change
-    std::uint64_t weighed = 0;       ///< revision of the incident that its candidates are reckoned from
+    /// Since when the incident of what is in force is over: when it was resolved, or when it was first found forgotten,
+    /// which says nothing of when it ended; kNever: it is open, or nobody looked since a restart.
+    TimePoint over_since = kNever;
+    std::uint64_t weighed = 0;  ///< revision of the incident that its candidates are reckoned from
     /// When its link was about to go out, with Plan::routes_before; null after a restart.
     std::shared_ptr<const Topology> topology_before{};
     std::shared_ptr<const Routes> tables_before{};
@@ -159,7 +162,8 @@ class PlanManager {
   bool may_forget(const Plan& plan, const RemedyView& view) const;
   void set_forward(Duration by, TimePoint now);
   void propose(const RemedyView& view);
-  std::optional<std::string> reason_to_return(const Plan& out, const RemedyView& view) const;
+  static void note_over(Entry& out, const RemedyView& view);
+  std::optional<std::string> reason_to_return(const Entry& held, const RemedyView& view) const;
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
   bool renew(Entry& entry, const RemedyView& view);

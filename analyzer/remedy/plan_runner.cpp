@@ -172,10 +172,13 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
   note_(std::string(to_string(action())) + " is being sent to " + plan_.actuator);
 }
 
-void PlanRunner::hold(const std::string& why) {
+void PlanRunner::hold(const std::string& why, bool is_late) {
   work_.order = 0;
   if (!undoing()) plan_.started = kNever;  // the world was not asked: no budget is spent
   if (break_off()) return;
+  if (is_late && !undoing() && ++work_.lates >= limits_.readings)
+    return end(PlanState::kFailed, "not done, nothing was changed: " + plan_.actuator + " was too slow " +
+                                       std::to_string(work_.lates) + " times: " + why);
   // An undo of before may have been sent, as far as the journal knows.
   if (undoing())
     work_.undos -= work_.undos > 0;
@@ -324,6 +327,7 @@ std::optional<RemedyOrder> PlanRunner::order() const {
     return std::nullopt;
   RemedyOrder order;
   order.plan = plan_.id;
+  order.created = plan_.created;
   order.kind = work_.stage == Stage::kAct ? OrderKind::kAct : OrderKind::kRead;
   order.action = action();
   order.target = plan_.target;

@@ -38,6 +38,7 @@ struct PlanWork {
   unsigned failures = 0;    ///< readings that failed, one after the other
   unsigned undos = 0;       ///< inverse actions sent
   unsigned unseen = 0;      ///< changes that were not made because the target could not be seen
+  unsigned lates = 0;       ///< changes that were not made because the actuator was too slow
   TimePoint verifying_since = kNever;
   /// As RemedyOrder::decided, of the change that comes next.
   std::optional<Duration> decided{};
@@ -81,8 +82,9 @@ class PlanRunner {
   void read_again();
   /// The change is journalled as intended; the order follows. `refusal`: a guard that has come to refuse.
   void act(const std::optional<std::string>& refusal);
-  /// What was intended was not sent, and `why`: the guards decide anew.
-  void hold(const std::string& why);
+  /// What was intended was not sent, and `why`: the guards decide anew. `is_late`: the actuator was too slow; one that
+  /// always is ends the plan.
+  void hold(const std::string& why, bool is_late = false);
   /// The change that was ordered: success, refusal, or nobody knows.
   void acted(const Result<void>& result);
   /// A person wants it undone, at any state of a plan that is under way. Where nothing was sent it ends at once; what

@@ -218,12 +218,20 @@ void PlanManager::propose(const RemedyView& view) {
   status_.without_plan = without_plan;
 }
 
+// An incident is forgotten when it is old by a clock that was set, or when there are many: that is no sign that it has
+// been over for long.
+void PlanManager::note_over(Entry& out, const RemedyView& view) {
+  if (const Incident* incident = view.incident(out.plan.incident))
+    out.over_since = incident->resolved;
+  else if (out.over_since == kNever)
+    out.over_since = view.now;
+}
+
 // Why what the plan took out may come back now; nullopt: it may not yet.
-std::optional<std::string> PlanManager::reason_to_return(const Plan& out, const RemedyView& view) const {
+std::optional<std::string> PlanManager::reason_to_return(const Entry& held, const RemedyView& view) const {
+  const Plan& out = held.plan;
   const Ages ages = clock_.ages(view.now);
-  const Incident* incident = view.incident(out.incident);
-  const bool over =
-      !incident || (!incident->is_open() && ages.of(incident->resolved) >= settings_.limits.undrain_after);
+  const bool over = held.over_since != kNever && ages.of(held.over_since) >= settings_.limits.undrain_after;
   // A person who asked for it knows when it ends, also where it took the place of a proposal for an incident.
   if (out.incident == 0 || (takes_out(out.action) && out.requested_by != kOurselves)) return std::nullopt;
   if (out.target.kind == EntityKind::kHost) {
@@ -246,11 +254,14 @@ std::optional<std::string> PlanManager::reason_to_return(const Plan& out, const 
 void PlanManager::propose_returns(const RemedyView& view) {
   const auto plans = shown_;
   for (const PlanPtr& out : plans) {
-    if (!out->in_force || !is_over(out->state) || is_taken(out->target)) continue;
+    if (!out->in_force || !is_over(out->state)) continue;
+    Entry& held = *entry(out->id);
+    note_over(held, view);
+    if (is_taken(out->target)) continue;
     const RemedyAction action =
         out->target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
     if (settings_.mode(action) == RemedyMode::kOff) continue;
-    auto reason = reason_to_return(*out, view);
+    auto reason = reason_to_return(held, view);
     if (!reason) continue;
     Entry& added = add(action, out->target, std::string(kOurselves), view);
     added.plan.incident = out->incident;
@@ -373,8 +384,8 @@ bool PlanManager::renew(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const bool waited = plan.state == PlanState::kApproved;
   const std::string why = waited ? "it could not start in time" : "not approved in time";
-  const PlanPtr out = takes_out(plan.action) ? nullptr : find(plan.undoes);
-  const bool lasts = takes_out(plan.action) || (out && out->in_force && reason_to_return(*out, view));
+  const Entry* out = takes_out(plan.action) ? nullptr : this->entry(plan.undoes);
+  const bool lasts = takes_out(plan.action) || (out && out->plan.in_force && reason_to_return(*out, view));
   if (plan.requested_by != kOurselves || !lasts) {
     end(entry, PlanState::kExpired, std::string(kOurselves), why, view.now);
     return false;

@@ -121,7 +121,7 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   const TimePoint seen = is_swept ? fabric->sweep->started : view.now;
   Window window;
   if (seen - entry.last_window >= (is_swept ? interval / 2 : interval) || seen < entry.last_window) {
-    window = judge_window(plan, view, entry.work.verifying_since, settings_.limits);
+    window = judge_window(plan, view, entry.work.verifying_since, clock_.ages(view.now), settings_.limits);
     if (takes_out(plan.action) && plan.target.kind == EntityKind::kLink) {
       if (window.good) check_routes(entry, view, window);
       check_neighbours(entry, view, window);

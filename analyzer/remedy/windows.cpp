@@ -79,7 +79,24 @@ std::string still_used(const Seen& seen) {
   return {};
 }
 
-Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
+/// What happened within the time that passed since `since`, which moves with the clock when that is set: what happened
+/// bears the time of then.
+struct Since {
+  TimePoint since;
+  Ages ages;
+  bool operator()(TimePoint at) const { return at <= ages.now && ages.of(at) < ages.now - since; }
+};
+
+template <typename IsNew>
+bool was_seen(const RemedyView& view, const Incident& incident, const IsNew& is_new) {
+  const auto seen =
+      std::ranges::lower_bound(view.last_evidence, incident.id, {}, &std::pair<std::uint64_t, TimePoint>::first);
+  if (seen != view.last_evidence.end() && seen->first == incident.id && is_new(seen->second)) return true;
+  if (!incident.beginnings.empty() && is_new(incident.beginnings.back())) return true;
+  return std::ranges::any_of(incident.finding.evidence, is_new, &Evidence::observed);
+}
+
+Window isolated(const Plan& plan, const RemedyView& view, TimePoint since, const Ages& ages) {
   Window window;
   const Seen seen = look(plan, view);
   if (!seen.sweep || (!seen.sweep->routes && !seen.sweep->multipath) || seen.sweep->started <= since) return window;
@@ -97,18 +114,17 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
   const TimePoint settled = since + seen.sweep->interval * 3;
   // A costly link stays up and as slow as it was: that nothing is sent over it is all that can be had.
   const bool stays = plan.action == RemedyAction::kRaiseLinkCost && own && is_the_link(own->finding.cause, plan.target);
-  if (own && own->is_open() && !stays && is_newer(view, *own, settled)) {
+  if (own && own->is_open() && !stays && was_seen(view, *own, Since{settled, ages})) {
     window.why = "the symptom is still there";
     return window;
   }
   for (const auto& incident : view.incidents) {
     if (!incident->is_open() || incident->finding.severity < Severity::kWarning || incident->id == plan.incident)
       continue;
-    if (!hurts_traffic(incident->finding.kind) || !is_newer(view, *incident, since) ||
+    if (!hurts_traffic(incident->finding.kind) || !was_seen(view, *incident, Since{since, ages}) ||
         is_the_link(incident->finding.cause, plan.target))
       continue;
-    const TimePoint began = incident->began();
-    if (began <= since || began > view.now) continue;
+    if (!Since{since, ages}(incident->began())) continue;
     const bool same_kind = own && incident->finding.kind == own->finding.kind;
     if (!touches(incident->finding.cause, plan.target) && !same_kind) continue;
     window.worse = true;
@@ -119,7 +135,8 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since) {
   return window;
 }
 
-Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {
+Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const Ages& ages,
+                const RemedyLimits& limits) {
   Window window;
   const Seen seen = look(plan, view);
   if (!seen.sweep || seen.sweep->started <= since) return window;
@@ -135,7 +152,7 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
     if (!incident->is_open() || !is_the_link(incident->finding.cause, plan.target)) continue;
     // That it was down while it was out is no relapse; that it goes down again is.
     const TimePoint from = incident->finding.kind == IncidentKind::kLinkDown ? since + seen.sweep->interval * 3 : since;
-    if (incident->finding.severity < Severity::kWarning || !is_newer(view, *incident, from)) continue;
+    if (incident->finding.severity < Severity::kWarning || !was_seen(view, *incident, Since{from, ages})) continue;
     window.unbearable = true;
     window.why = "it failed again: " + incident_name(incident->id) + ": " + incident->finding.summary;
     return window;
@@ -162,13 +179,8 @@ Window undrained(const Plan& plan, const RemedyView& view) {
 }  // namespace
 
 bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since) {
-  const auto seen =
-      std::ranges::lower_bound(view.last_evidence, incident.id, {}, &std::pair<std::uint64_t, TimePoint>::first);
   // What lies ahead was seen before the clock was set back.
-  const auto is_new = [&](TimePoint at) { return at > since && at <= view.now; };
-  if (seen != view.last_evidence.end() && seen->first == incident.id && is_new(seen->second)) return true;
-  if (!incident.beginnings.empty() && is_new(incident.beginnings.back())) return true;
-  return std::ranges::any_of(incident.finding.evidence, is_new, &Evidence::observed);
+  return was_seen(view, incident, [&](TimePoint at) { return at > since && at <= view.now; });
 }
 
 bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts) {
@@ -194,13 +206,14 @@ Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, 
   return window;
 }
 
-Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {
+Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const Ages& ages,
+                    const RemedyLimits& limits) {
   switch (plan.action) {
     case RemedyAction::kIsolateLink:
     case RemedyAction::kRaiseLinkCost:
-      return isolated(plan, view, since);
+      return isolated(plan, view, since, ages);
     case RemedyAction::kRestoreLink:
-      return restored(plan, view, since, limits);
+      return restored(plan, view, since, ages, limits);
     case RemedyAction::kUndrainNode:
       return undrained(plan, view);
     default:

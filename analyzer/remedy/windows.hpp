@@ -2,15 +2,18 @@
 #pragma once
 // What one look at the world says of a plan that is being verified.
 
+#include "analyzer/remedy/clock_steps.hpp"
 #include "analyzer/remedy/plan_runner.hpp"
 #include "analyzer/remedy/settings.hpp"
 
 namespace weft::analyzer {
 
-/// `since`: when what the plan did came into force. Isolated: both ends are down, no route leads over the link, the
+/// `since`: when what the plan did came into force, so long ago as the clock says now: a step of it moves this too.
+/// `ages`: as of view.now. Isolated: both ends are down, no route leads over the link, the
 /// symptom is not seen any more, and nothing new is wrong beside it. Restored: it is up and nothing is wrong with it.
 /// Undrained: the host is well. No data is not good.
-Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits);
+Window judge_window(const Plan& plan, const RemedyView& view, TimePoint since, const Ages& ages,
+                    const RemedyLimits& limits);
 
 /// Whether the fabric is as before a link was taken out, now that this was undone at `since`: the link is up and those
 /// who answered before (Plan::neighbours) do so again.

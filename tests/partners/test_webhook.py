@@ -47,22 +47,26 @@ class Orders(WithReceiver):
         self.assertTrue(self.partner.drain("dgx-07")["ok"])
         method, path, headers, body = self.receiver.seen[-1]
         self.assertEqual((method, path), ("POST", "/weft?tenant=a"))
-        self.assertEqual(headers["Idempotency-Key"], "PLAN-7.DRAIN_NODE")
+        self.assertRegex(headers["Idempotency-Key"], r"^PLAN-7\.DRAIN_NODE\.[0-9a-f]{16}$")
         order = json.loads(body)
         self.assertRegex(order.pop("time"), r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
         self.assertEqual(order["target"].pop("host"), "dgx-07")
         self.assertEqual(order["target"].pop("kind"), "host")
         self.assertEqual(set(order.pop("target")), {"id"})
-        self.assertEqual(order, {"version": 1, "idempotency_key": "PLAN-7.DRAIN_NODE", "plan": "PLAN-7", "incident": "INC-17",
+        self.assertEqual(order, {"version": 1, "idempotency_key": headers["Idempotency-Key"], "plan": "PLAN-7", "incident": "INC-17",
                                  "action": "DRAIN_NODE", "reason": "adapter mlx5_0 is dead",
                                  "message": "weft PLAN-7 INC-17: adapter mlx5_0 is dead"})
 
     def test_carry_the_epoch_of_the_leader(self):
+        self.receiver.mood = "fail"
+        self.assertFalse(self.partner.drain("dgx-07", epoch=3, permit=60)["ok"])
+        self.receiver.mood = "well"
         self.assertTrue(self.partner.drain("dgx-07", epoch=4, permit=60)["ok"])
         order = self.receiver.orders[-1]
         self.assertEqual(4, order["epoch"])
         self.assertEqual("weft PLAN-7 INC-17 epoch 4: adapter mlx5_0 is dead", order["message"])
-        self.assertEqual("PLAN-7.DRAIN_NODE", order["idempotency_key"], "another leader's same order is the same")
+        keys = [headers["Idempotency-Key"] for method, _, headers, _ in self.receiver.seen if method == "POST"]
+        self.assertEqual([order["idempotency_key"]] * 2, keys, "another leader's same order is the same")
 
     def test_of_two_weftd_have_different_keys(self):
         """Both count their plans from PLAN-1: the receiver takes the order of each."""
@@ -90,7 +94,7 @@ class Orders(WithReceiver):
                                   "peer_node_guid": "0x0000000000005678", "peer_port": 7})
         self.assertEqual(self.partner.call("observe", action="ISOLATE_LINK", link=link)["state"], "ours")
         self.assertTrue(self.partner.call("apply", action="RESTORE_LINK", link=link)["ok"])
-        self.assertEqual(self.receiver.orders[-1]["idempotency_key"], "PLAN-7.RESTORE_LINK")
+        self.assertRegex(self.receiver.orders[-1]["idempotency_key"], r"^PLAN-7\.RESTORE_LINK\.[0-9a-f]{16}$")
         self.assertEqual(self.partner.call("apply", action="NOTHING", link=link)["code"], "invalid_argument")
 
     def test_a_dry_run_says_it_and_sends_nothing(self):

@@ -23,11 +23,15 @@ scontrol = "{scontrol}"
 timeout = "25s"
 """
 READING = 3  # seconds that a reading takes while Slurm is slow
+TOO_LONG = 12  # seconds: longer than what the guards saw counts
 SLOW_SCONTROL = """\
 #!/bin/sh
 if [ "$1" = show ] && [ -e {slow} ]; then sleep {reading}; fi
 if [ "$1" = show ] && [ -e {stuck} ]; then echo $$ >{begun}; while [ -e {stuck} ]; do sleep 0.2; done; fi
 if [ "$1" = update ] && [ -e {stuck_update} ]; then touch {begun}; while [ -e {stuck_update} ]; do sleep 0.2; done; fi
+# One node alone is read directly before it is changed.
+if [ "$1" = show ] && [ $# = 3 ] && rm {once} 2>/dev/null; then sleep {too_long}; fi
+if [ "$1" = update ]; then echo "$2" >> {updates}; fi
 exec {scontrol} "$@"
 """
 
@@ -40,11 +44,12 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
         cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
         cls.brake = os.path.join(cls.place, "brake")
         os.mkdir(cls.brake)
-        cls.slow, cls.stuck, cls.stuck_update, cls.begun = (os.path.join(cls.place, name) for name in ("slow", "stuck", "stuck-update", "begun"))
+        names = ("slow", "stuck", "stuck-update", "begun", "once", "updates")
+        cls.slow, cls.stuck, cls.stuck_update, cls.begun, cls.once, cls.updates = (os.path.join(cls.place, name) for name in names)
         scontrol = os.path.join(cls.place, "scontrol")
         with open(scontrol, "w", encoding="utf-8") as script:
             script.write(SLOW_SCONTROL.format(slow=cls.slow, stuck=cls.stuck, stuck_update=cls.stuck_update, begun=cls.begun, reading=READING,
-                                               scontrol=shutil.which("scontrol", path=PATH)))
+                                              once=cls.once, too_long=TOO_LONG, updates=cls.updates, scontrol=shutil.which("scontrol", path=PATH)))
         os.chmod(scontrol, 0o755)
         cls.slurm = SlurmCluster(4)
         cls.addClassCleanup(cls.slurm.stop)
@@ -153,6 +158,23 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
             self.assertEqual(0, done.returncode, done.stderr)
             wait_until(lambda: newest("ISOLATE_LINK")["state"] == "ROLLED_BACK" or newest("RESTORE_LINK")["state"] == "COMMITTED", within=60,
                        why=lambda: f"it is not back: {self.plans()}\n{self.weftd.log()}")
+
+    def test_a_slow_reading_directly_before_the_act_is_no_way_past_the_guards(self):
+        for path in (self.once, self.updates):
+            with open(path, "w", encoding="utf-8"):
+                pass
+        self.assertEqual(0, weftctl(self.weftd, "drain", "n2", "--reason", "new memory").returncode)
+        wait_until(lambda: not os.path.exists(self.once), within=60, why="the node is not read before the act")
+        time.sleep(TOO_LONG - 1)
+        with open(self.updates, encoding="utf-8") as updates:
+            self.assertEqual("", updates.read())
+        plan = self.plan("n2", "DRAIN_NODE", "COMMITTED")
+        self.assertIn("held before it was sent: the time to send it is over", weftctl(self.weftd, "plan", plan["id"]).stdout)
+        self.assertIn("DRAIN", self.slurm.state("n2"), "the guards looked again, and it was done")
+        with open(self.updates, encoding="utf-8") as updates:
+            self.assertEqual("nodename=n2\n", updates.read())
+        self.assertEqual(0, weftctl(self.weftd, "undrain", "n2", "--reason", "done").returncode)
+        self.plan("n2", "UNDRAIN_NODE", "COMMITTED")
 
     def test_the_hands_off_file_appears_unreadable_and_vanishes_while_a_plan_is_under_way(self):
         self.slow_down()

@@ -69,8 +69,10 @@ class NothingIsDue(WithClock):
         self.subnet.relink("n1 mlx5_0", 1)
         wait_until(lambda: not [i for i in self.weftd.incidents() if i["id"] == plan["incidentId"]], within=90, why="it is not over")
         over = time.monotonic()
-        for shift in (25 * HOUR, -25 * HOUR, 0):
+        for shift in (400 * 24 * HOUR, 25 * HOUR, -25 * HOUR, 0):
             self.set_clock(shift)
+            known = [incident["id"] for incident in self.weftd.incidents(open_only=False)]
+            self.assertIn(plan["incidentId"], known, f"set to {shift} s: it is over since a moment ago, and forgotten")
             if time.monotonic() - over < UNDRAIN_AFTER - 2:
                 self.assertEqual([], [each for each in self.plans() if each["action"] == "UNDRAIN_NODE"], f"set to {shift} s")
         back = self.plan("n1", "UNDRAIN_NODE", "VERIFYING", "COMMITTED")

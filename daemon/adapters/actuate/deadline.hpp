@@ -33,9 +33,11 @@ class Deadline {
   std::chrono::steady_clock::time_point end_;
 };
 
-/// Until when the order may be sent, on runtime::boot_time(); nullopt: at any time.
+/// Until when the order may be sent, on runtime::boot_time(): another weftd may lead from then on, or what the guards
+/// saw is too old. nullopt: at any time.
 inline std::optional<Duration> last_moment(const RemedyOrder& order) {
-  return order.permit ? std::optional(order.permit->until) : std::nullopt;
+  if (!order.permit) return order.before;
+  return std::min(order.permit->until, order.before.value_or(Duration::max()));
 }
 
 /// kFailedPrecondition from last_moment() on. For what cannot look itself: asked directly before the act.

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/adapters/port_report/report_line.hpp"
 #include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/runtime/child_process.hpp"
@@ -194,10 +195,9 @@ class InfinibandPort final : public Actuator {
                                       std::string("--peer-port"), std::to_string(peer.port.value)})
         spec.arguments.push_back(word);
     if (!wanted.empty() && order.down_as_reviewed) spec.arguments.emplace_back("--down-as-reviewed");
-    if (!wanted.empty() && order.permit)
-      spec.arguments.insert(
-          spec.arguments.end(),
-          {"--before-ms", number(std::chrono::floor<std::chrono::milliseconds>(order.permit->until))});
+    if (const auto before = last_moment(order); !wanted.empty() && before)
+      spec.arguments.insert(spec.arguments.end(),
+                            {"--before-ms", number(std::chrono::floor<std::chrono::milliseconds>(*before))});
     std::string key;
     if (!options_.management_key_file.empty()) {
       auto read = net::read_secret(options_.management_key_file);

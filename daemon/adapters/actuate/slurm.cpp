@@ -28,11 +28,7 @@ class SlurmActuator final : public Actuator {
     if (!nodes) return tl::unexpected<Error>(nodes.error());
     return find(*nodes, order).map([&](const SlurmNode& node) {
       TargetReading seen = judge_slurm_node(node, controller_->user(), order.owner);
-      for (const SlurmNode& other : *nodes) {
-        if (!other.has("DRAIN")) continue;
-        if (const auto mark = order.owner.others_mark(other.reason)) seen.add_other(*mark);
-        seen.epoch = std::max(seen.epoch, order.owner.epoch_in_reason(other.reason));
-      }
+      add_slurm_marks(*nodes, controller_->user(), order.owner, seen);
       return seen;
     });
   }

@@ -81,6 +81,10 @@ bool SlurmNode::has(std::string_view state) const {
   return std::ranges::find(states, state) != states.end();
 }
 
+bool SlurmNode::may_be_by(std::string_view user) const {
+  return user.empty() || reason_user.empty() || user == reason_user;
+}
+
 Result<std::vector<SlurmNode>> parse_scontrol_nodes(std::string_view text) {
   constexpr std::string_view kIndent = "   ";
   constexpr std::string_view kReason = "Reason=";
@@ -187,12 +191,22 @@ TargetReading judge_slurm_node(const SlurmNode& node, std::string_view our_user,
     if (!node.reason_user.empty()) seen.detail += " set by " + net::one_line(node.reason_user, 40);
   }
   if (node.has("DRAIN")) {
-    const bool by_us = our_user.empty() || node.reason_user.empty() || our_user == node.reason_user;
-    seen.state = owner.owns_reason(node.reason) && by_us ? TargetState::kOurs : TargetState::kForeign;
+    seen.state =
+        owner.owns_reason(node.reason) && node.may_be_by(our_user) ? TargetState::kOurs : TargetState::kForeign;
   } else if (std::ranges::any_of(kOut, [&node](std::string_view state) { return node.has(state); })) {
     seen.state = TargetState::kForeign;
   }
   return seen;
+}
+
+void add_slurm_marks(const std::vector<SlurmNode>& nodes, std::string_view our_user, const MarkOwner& owner,
+                     TargetReading& seen) {
+  for (const SlurmNode& node : nodes) {
+    if (!node.has("DRAIN")) continue;
+    if (const auto mark = owner.others_mark(node.reason)) seen.add_other(*mark);
+    // Any operator may write a reason, and an epoch in it.
+    if (node.may_be_by(our_user)) seen.epoch = std::max(seen.epoch, owner.epoch_in_reason(node.reason));
+  }
 }
 
 }  // namespace weft::actuate

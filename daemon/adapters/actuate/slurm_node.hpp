@@ -21,6 +21,8 @@ struct SlurmNode {
 
   /// True when `state` is one of the states, in Slurm's spelling.
   bool has(std::string_view state) const;
+  /// That user set the reason, as far as is known: true where either is not.
+  bool may_be_by(std::string_view user) const;
 };
 
 /// What `scontrol show node` prints, in its form of several lines a node: each field that a person may have written
@@ -38,6 +40,10 @@ Result<std::vector<SlurmNode>> parse_slurmrestd_nodes(std::string_view json);
 /// that host NodeName does. kNotFound; kFailedPrecondition when several nodes answer to it: draining one of them would
 /// not drain the host.
 Result<SlurmNode> find_slurm_node(const std::vector<SlurmNode>& nodes, std::string_view host);
+
+/// The marks on all drained nodes: TargetReading::others, and `epoch` of those reasons that `our_user` may have set.
+void add_slurm_marks(const std::vector<SlurmNode>& nodes, std::string_view our_user, const MarkOwner& owner,
+                     TargetReading& seen);
 
 /// How it stands. Drained with a mark of `owner`, set by `our_user` (not compared when either is empty): ours. Drained
 /// otherwise, failing, down, in a maintenance reservation or not yet there: foreign. All else takes jobs, or will.

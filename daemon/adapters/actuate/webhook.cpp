@@ -27,8 +27,12 @@ bool brings_back(RemedyAction action) {
   return action == RemedyAction::kRestoreLink || action == RemedyAction::kUndrainNode;
 }
 
+/// The number of a plan alone comes again after a backup was restored, for another target: a receiver would take that
+/// for an order that it has carried out.
 std::string idempotency_key(const RemedyOrder& order) {
-  return order.mark() + '.' + to_string(order.action);
+  const std::string what =
+      order.target.identity() + '\n' + std::to_string(order.created.time_since_epoch() / std::chrono::nanoseconds(1));
+  return order.mark() + '.' + to_string(order.action) + '.' + short_hash(what);
 }
 
 /// The ports of an Ethernet fabric are known by the names of their interfaces; their numbers are Weft's own.

@@ -7,9 +7,10 @@
 //     seconds since 1970, UTC; receivers refuse what is older than some minutes
 //   Weft-Signature: v1=<64 hexadecimal digits>
 //     HMAC-SHA256 with the shared key over "<timestamp>.<body>"
-//   Idempotency-Key: PLAN-7.1c9e0b7a5d3f2468.DRAIN_NODE
+//   Idempotency-Key: PLAN-7.1c9e0b7a5d3f2468.DRAIN_NODE.9b1d6a0c2e4f8375
 //     the same for the same step of the same plan of the same installation (16 hexadecimal digits that weftd's store
-//     drew when it was made): to be done once
+//     drew when it was made): to be done once. The last 16 digits are made of the target and of when the plan was
+//     made: after a backup of the database was restored another plan may have the number
 // Where two weftd share a database the body has "epoch", a number: a receiver that has seen a greater one of the same
 // installation may refuse (409), for this order is a former leader's.
 // The target of a link of an Ethernet fabric has node, interface, peer_node and peer_interface instead of port numbers.

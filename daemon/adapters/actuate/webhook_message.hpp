@@ -26,6 +26,9 @@ Result<void> check_webhook_key(const std::filesystem::path& key_file);
 /// "v1=" and the HMAC-SHA256 of "<timestamp>.<message>" in hexadecimal digits.
 std::string webhook_signature(std::string_view key, std::int64_t timestamp, std::string_view message);
 
+/// The first 16 hexadecimal digits of the text's SHA-256.
+std::string short_hash(std::string_view text);
+
 /// Sends the request with a signature of `signed_text` made at `now`; the key is read anew each time. Failures as of
 /// http_request(); kFailedPrecondition as well when the key cannot be read: nothing was sent then.
 Result<net::HttpAnswer> send_signed(net::HttpRequest request, std::string_view signed_text,

@@ -33,7 +33,7 @@ Result<std::unique_ptr<Lease>> Lease::start(const std::string& url, std::string 
     while (identity.next()) lease->identity_ = identity.text(0);
     if (auto outcome = lease->database_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   }
-  lease->know(known);
+  lease->rules_.know(known);
   lease->turn();
   lease->thread_ = std::thread([self = lease.get()] { self->run(); });
   return lease;
@@ -163,7 +163,7 @@ bool Lease::take(const LeaseState& seen) {
 
 void Lease::know(std::int64_t epoch) {
   const std::lock_guard lock(mutex_);
-  rules_.know(epoch);
+  rules_.hear(epoch);
 }
 
 std::optional<std::int64_t> Lease::raise() {

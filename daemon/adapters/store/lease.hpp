@@ -63,8 +63,8 @@ class Lease {
   /// The same, asked of the database now: a beat that began after the call is there. Ask directly before what must not
   /// be done by two. Blocks for some seconds at most.
   std::optional<ActPermit> confirm();
-  /// A weftd of this installation led with this epoch once, as the world shows. A leader with a lesser one has no
-  /// permit until raise().
+  /// A weftd of this installation led with this epoch once, as the world shows; not believed beyond kFarthestMark. A
+  /// leader with a lesser one has no permit until raise().
   void know(std::int64_t epoch);
   /// Gives a leader an epoch above all that are known; nullopt: it does not lead, or the database does not answer.
   /// Blocks. What is stored with the epoch before fails from then on.

@@ -14,7 +14,14 @@ bool LeaseRules::is_due(const LeaseState& seen, Duration now) {
 }
 
 void LeaseRules::know(std::int64_t epoch) {
-  if (epoch <= kGreatestEpoch) known_ = std::max(known_, epoch);
+  if (epoch > kGreatestEpoch) return;
+  known_ = std::max(known_, epoch);
+  sure_ = std::max(sure_, epoch);
+}
+
+void LeaseRules::hear(std::int64_t epoch) {
+  if (epoch - std::max(sure_, epoch_.value_or(0)) <= kFarthestMark && epoch <= kGreatestEpoch)
+    known_ = std::max(known_, epoch);
 }
 
 void LeaseRules::take(std::int64_t epoch, Duration sent) {

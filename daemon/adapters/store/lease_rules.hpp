@@ -24,6 +24,12 @@ inline constexpr Duration kLongestGap = std::chrono::seconds(3);
 /// More takeovers than a database sees: one each second for 30,000 years.
 inline constexpr std::int64_t kGreatestEpoch = 1'000'000'000'000;
 
+/// A mark in the world is not believed that is so far above what the database said and what we led with: nobody can
+/// restore a backup so old, for these are takeovers each minute for two years. A mark can be forged; one near
+/// kGreatestEpoch would leave no room for epochs above it, and a leader's late orders would not be told from the next
+/// one's.
+inline constexpr std::int64_t kFarthestMark = 1'000'000;
+
 /// What the database says of its leader.
 struct LeaseState {
   std::int64_t epoch = 0;    ///< how often it was taken
@@ -40,9 +46,11 @@ class LeaseRules {
   /// As a standby: this was read, by a question that was answered at `now`. True: the lease is to be taken now, if the
   /// database still says the same.
   bool is_due(const LeaseState& seen, Duration now);
-  /// Somebody led with this epoch once, as the database said, or a mark in the world. One that no lease can have had
-  /// (kGreatestEpoch) is not believed.
+  /// Somebody led with this epoch once, as the database said, or our own state directory. One that no lease can have
+  /// had (kGreatestEpoch) is not believed.
   void know(std::int64_t epoch);
+  /// The same, as a mark in the world says, which others may have made: believed within kFarthestMark.
+  void hear(std::int64_t epoch);
   /// The greatest that is known, besides the own.
   std::int64_t known() const { return known_; }
   /// Of a lease that is taken, or raised, where the database has `epoch`: above all that are known.
@@ -72,7 +80,8 @@ class LeaseRules {
   std::optional<Seen> seen_;
   std::optional<std::int64_t> epoch_;
   std::int64_t known_ = 0;
-  Duration sent_{};  ///< of the last beat that succeeded
+  std::int64_t sure_ = 0;  ///< of those the greatest that was not only heard of
+  Duration sent_{};        ///< of the last beat that succeeded
 };
 
 }  // namespace weft::store

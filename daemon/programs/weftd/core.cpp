@@ -197,8 +197,7 @@ void Core::take_sweep(Sweep sweep) {
 void Core::take_hosts() {
   if (!host_rules_.has_news()) return;
   const TimePoint now = clock_.now();
-  note(incidents_.update(analyzer::kHostsFabric, host_rules_.news(now), analyzer::Coverage::blind(), now), now, {},
-       nullptr);
+  update_incidents(analyzer::kHostsFabric, host_rules_.news(now), analyzer::Coverage::blind(), now);
 }
 
 void Core::judge_hosts(TimePoint now) {
@@ -206,8 +205,7 @@ void Core::judge_hosts(TimePoint now) {
   hosts_judged_ = now;
   host_rules_.join(views());
   auto analysis = host_rules_.judge(now);
-  note(incidents_.update(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now), now, {},
-       nullptr);
+  update_incidents(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now);
 }
 
 void Core::take_trouble(const std::string& name, const std::string& why) {
@@ -262,7 +260,13 @@ void Core::tick() {
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
   if (!leads_) return;  // the leader finds the same
   host_rules_.complete(fabric.view.name, analysis.findings, now);
-  note(incidents_.update(fabric.view.name, std::move(analysis.findings), analysis.coverage, now), now, {}, nullptr);
+  update_incidents(fabric.view.name, std::move(analysis.findings), analysis.coverage, now);
+}
+
+void Core::update_incidents(std::string_view fabric, std::vector<Finding> findings, const analyzer::Coverage& coverage,
+                            TimePoint now) {
+  incidents_.set_clock(remedies_.clock_memory());
+  note(incidents_.update(fabric, std::move(findings), coverage, now), now, {}, nullptr);
 }
 
 void Core::note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/fabric_analyzer.hpp"
@@ -119,6 +120,8 @@ class Core {
   void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
   void judge_hosts(TimePoint now);
   std::vector<FabricView> views() const;
+  void update_incidents(std::string_view fabric, std::vector<Finding> findings, const analyzer::Coverage& coverage,
+                        TimePoint now);
   void note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what);
   void save();
   void save_hosts();

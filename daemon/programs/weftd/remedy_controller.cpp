@@ -13,6 +13,7 @@
 #include "analyzer/remedy/windows.hpp"
 #include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "daemon/programs/weftd/log_texts.hpp"
 
 namespace weft::daemon {
@@ -351,15 +352,17 @@ void RemedyController::ask(actuate::Actuator& actuator, const RemedyOrder& order
     else
       why = permit.error().message;
   }
-  const auto hold = [&](const std::string& reason) {
-    post_([this, number, look, reason] {
+  const auto hold = [&](const std::string& reason, bool is_late = false) {
+    post_([this, number, look, reason, is_late] {
       take(look);
-      plans_.answer_held(number, reason, clock_.now());
+      plans_.answer_held(number, reason, clock_.now(), is_late);
       work();
     });
   };
   const std::optional<std::string> held = why.empty() ? gate_.start(order, clock_.steady(), clock_.now()) : why;
   if (held) return hold(*held);
+  // The actuator may be slow before it acts: it looks at the time last, by the clock that it knows.
+  if (order.decided) permitted.before = runtime::boot_time() + kLongestDecision - (clock_.steady() - *order.decided);
   Result<void> done;
   try {
     done = actuator.apply(permitted);
@@ -368,10 +371,11 @@ void RemedyController::ask(actuate::Actuator& actuator, const RemedyOrder& order
     done = fail(ErrorCode::kUnavailable, error.what());
   }
   gate_.finish(number);
-  // Nothing was changed, perhaps because the permit was over: judged anew, if this weftd still leads.
+  // Nothing was changed, perhaps because its time was over: judged anew, if this weftd still leads.
   const bool is_refused =
       !done && done.error().code != ErrorCode::kUnavailable && done.error().code != ErrorCode::kTimeout;
-  if (is_refused && !actuate::check_time(actuate::last_moment(permitted))) return hold(done.error().message);
+  if (is_refused && !actuate::check_time(actuate::last_moment(permitted)))
+    return hold(done.error().message, !actuate::check_time(permitted.before));
   post_([this, number, done] {
     plans_.answer_action(number, done, clock_.now());
     work();

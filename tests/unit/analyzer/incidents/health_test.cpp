@@ -94,6 +94,13 @@ TEST_F(Health, AHostThatWasDrainedSaysByWhatAndWhyAndKeepsItsVerdict) {
   const auto dgx = std::ranges::find(*health, "dgx-2", &NodeHealth::node);
   ASSERT_NE(dgx, health->end());
   EXPECT_EQ(dgx->reasons.at(0).message, "drained by PLAN-7, which ann ordered: its adapter is dead");
+  // In place of a proposal for the incident.
+  plan.incident = 3;
+  EXPECT_EQ(std::ranges::find(*told({plan}), "dgx-2", &NodeHealth::node)->reasons.at(0).message,
+            "drained by PLAN-7 for INC-3, which ann ordered: its adapter is dead");
+  plan.requested_by = kOurselves;
+  EXPECT_EQ(std::ranges::find(*told({plan}), "dgx-2", &NodeHealth::node)->reasons.at(0).message,
+            "drained by PLAN-7 for INC-3: its adapter is dead");
 }
 
 TEST_F(Health, AHostWithOneOfTwoAdaptersUnpluggedIsDegradedAndNotUnknown) {

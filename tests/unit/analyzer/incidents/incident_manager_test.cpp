@@ -367,6 +367,35 @@ TEST_F(Book, ForgetsResolvedOnesAfterTheirTimeOrWhenThereAreTooMany) {
   EXPECT_EQ(book.all()->back()->id, 4U) << "a new one, with a new id";
 }
 
+TEST_F(Book, ForgetsFirstWhatHasBeenOverForLongest) {
+  IncidentPolicy policy;
+  policy.retained_incidents = 1;
+  book = IncidentManager(policy, {}, 1);
+  update({down(), down("leaf-0", "spine-0")});
+  for (int i = 0; i < 4; ++i) update({down()});
+  ASSERT_FALSE(book.find(2)->is_open());
+  for (int i = 0; i < 4; ++i) update({});
+  EXPECT_EQ(book.find(2), nullptr);
+  ASSERT_NE(book.find(1), nullptr) << "it is over since a moment ago, and was opened first";
+}
+
+TEST_F(Book, DoesNotForgetWhatIsOldByAClockThatWasSetForward) {
+  update({down()});
+  resolve();
+  const ClockMemory before{now, {}};
+  now += hours(400 * 24);
+  book.set_clock(before);  // nobody has noted the step yet
+  update({});
+  EXPECT_NE(book.find(1), nullptr);
+  book.set_clock({now, {{before.until, hours(400 * 24)}}});
+  update({});
+  EXPECT_NE(book.find(1), nullptr);
+  now += hours(8 * 24);
+  book.set_clock({now, {{before.until, hours(400 * 24)}}});
+  update({});
+  EXPECT_EQ(book.find(1), nullptr) << "that time has passed";
+}
+
 TEST_F(Book, EvidenceIsBoundedAndKeepsItsBeginning) {
   Finding finding = down();
   for (int i = 0; i < 50; ++i) {

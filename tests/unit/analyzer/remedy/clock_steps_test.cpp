@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/remedy/windows.hpp"
 #include "tests/unit/analyzer/remedy/managed_fabric.hpp"
 
 namespace weft::analyzer {
@@ -224,6 +225,86 @@ TEST(ClockSteps, ADayWithoutWeftdBringsNothingBack) {
   }
 }
 
+struct Drained : Stepped {
+  Drained() {
+    settings.limits.undrain_after = 10min;
+    errors("leaf-0", "spine-0");
+    resolve();
+    NodeHealth well;
+    well.node = "n1";
+    well.verdict = HealthVerdict::kHealthy;
+    health.push_back(well);
+    start();
+  }
+  void start() {
+    Plan plan;
+    plan.id = 1;
+    plan.state = PlanState::kCommitted;
+    plan.action = RemedyAction::kDrainNode;
+    plan.target.kind = EntityKind::kHost;
+    plan.target.host = plan.target.label = "n1";
+    plan.incident = 1;
+    plan.requested_by = plan.approved_by = kOurselves;
+    plan.started = plan.finished = fabric.now() - 1h;
+    plan.in_force = true;
+    RemedyMemory memory;
+    memory.plans = {plan};
+    book.emplace(settings, memory, fabric.now());
+  }
+  void resolve() {
+    auto over = std::make_shared<Incident>(*incidents.front());
+    over->state = IncidentState::kResolved;
+    over->resolved = fabric.now();
+    incidents = {over};
+  }
+  bool comes_back() const {
+    return std::ranges::find(*book->all(), RemedyAction::kUndrainNode,
+                             [](const PlanPtr& plan) { return plan->action; }) != book->all()->end();
+  }
+};
+
+TEST(ClockSteps, AnIncidentThatIsForgottenIsNotOverForLong) {
+  Drained b;
+  b.pass(1s);
+  b.set(400 * 24h);
+  b.incidents.clear();  // by the clock it is old
+  b.pass(1s);
+  b.pass(8min);
+  EXPECT_FALSE(b.comes_back()) << "it was over some minutes ago";
+  b.pass(2min);
+  EXPECT_TRUE(b.comes_back()) << "it was seen to be over, and that is not forgotten";
+}
+
+TEST(ClockSteps, AnIncidentThatNobodyRemembersHasToBeOverFromNowOn) {
+  Drained b;
+  b.incidents.clear();
+  b.pass(1s);
+  b.pass(9min);
+  b.start();  // a restart: how long it was over before is not known
+  b.pass(1s);
+  b.pass(9min);
+  EXPECT_FALSE(b.comes_back());
+  b.set(25h);
+  EXPECT_FALSE(b.comes_back());
+  b.pass(1min);
+  EXPECT_TRUE(b.comes_back());
+}
+
+TEST(ClockSteps, AnIncidentThatComesBackIsNotOver) {
+  Drained b;
+  b.pass(9min);
+  auto again = std::make_shared<Incident>(*b.incidents.front());
+  again->state = IncidentState::kOpen;
+  again->resolved = kNever;
+  b.incidents = {again};
+  b.pass(1s);
+  b.resolve();
+  b.pass(9min);
+  EXPECT_FALSE(b.comes_back());
+  b.pass(1min);
+  EXPECT_TRUE(b.comes_back());
+}
+
 TEST(ClockSteps, AnHourThatDidNotPassGivesNoNewBudget) {
   Stepped b;
   b.settings.limits.budget.actions_per_hour = 1;
@@ -249,6 +330,36 @@ TEST(ClockSteps, WhatIsBeingVerifiedIsNotLateForIt) {
   b.set(25h);
   b.pass(1s);
   EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+}
+
+TEST(ClockSteps, WhatBecameWorseBeforeTheStepBecameWorseByThePlan) {
+  Book b;
+  Plan plan;
+  plan.action = RemedyAction::kIsolateLink;
+  plan.target = b.link("leaf-0", "spine-0");
+  b.errors("leaf-1", "spine-1");  // before the plan, elsewhere
+  b.fabric.advance(10s);
+  const TimePoint in_force = b.fabric.now();
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+  b.fabric.route();
+  const ClockStep step{in_force + 4s, 25h};
+  b.fabric.advance(25h + 5s);
+  const auto window = [&] {
+    return judge_window(plan, b.look(), in_force + step.by, Ages{b.fabric.now(), {&step, 1}}, b.settings.limits);
+  };
+  EXPECT_TRUE(window().good) << window().why;
+  b.errors("leaf-0", "spine-1");
+  auto early = std::make_shared<Incident>(*b.incidents.back());
+  early->opened = early->updated = in_force + 2s;
+  early->beginnings = {in_force + 2s};
+  for (Evidence& evidence : early->finding.evidence) evidence.observed = in_force + 3s;
+  b.incidents.back() = early;
+  EXPECT_TRUE(window().worse);
+  EXPECT_EQ(window().why, "since then INC-2: errors between leaf-0 and spine-1");
+  early = std::make_shared<Incident>(*early);
+  early->beginnings = {in_force - 1s};
+  b.incidents.back() = early;
+  EXPECT_FALSE(window().worse) << "it was there before";
 }
 
 // One wrong answer of a time server, or a machine whose clock runs ahead until it hears one.

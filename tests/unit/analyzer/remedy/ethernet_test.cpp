@@ -258,7 +258,7 @@ TEST(EthernetRemedies, ThatALinkIsOutIsSeenByItsState) {
   b.book->review(b.look());
   const Plan plan = *b.book->find(1);
   const TimePoint before = EthernetFabric::now() - std::chrono::seconds(1);
-  const auto window = [&] { return judge_window(plan, b.look(), before, b.settings.limits); };
+  const auto window = [&] { return judge_window(plan, b.look(), before, {b.fabric.now(), {}}, b.settings.limits); };
   EXPECT_EQ(window().why, "the link is still up");
   b.fabric.set_state("leaf01 swp49", PortState::kUnknown);
   EXPECT_FALSE(window().good) << window().why;

@@ -92,9 +92,37 @@ TEST(HostIdentity, OneAdapterThatTwoHostsReportIsNobodysForSure) {
   b.collector("host-7-7", {"host-0-0 mlx5_0"});
   SickHost both;
   both.hosts = b.hosts;
-  EXPECT_EQ(both.identity().result, GuardResult::kRefused);
+  EXPECT_EQ(both.identity().result, GuardResult::kNeedsPerson);
   EXPECT_EQ(both.identity().explanation,
             "the collectors of host-0-0 and host-7-7 both report adapter " + to_string(b.guid()));
+  EXPECT_NE(both.plan(1).state, PlanState::kExecuting);
+}
+
+// Any root can let the collector of its host report any GUID: that must keep nobody from draining another host.
+TEST(HostIdentity, AForeignReportOfItsAdapterKeepsNoPersonFromDrainingAHost) {
+  SickHost b;
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  b.collector("forger", {"host-0-0 mlx5_0"});
+  ASSERT_EQ(b.identity().result, GuardResult::kNeedsPerson) << "automation does not know";
+  const auto approved = b.book->approve(1, 0, "ann", b.look());
+  EXPECT_TRUE(approved) << approved.error().message;
+  SickHost c;
+  c.hosts = b.hosts;
+  c.book->review(c.look());
+  const auto ordered =
+      c.book->request(RemedyAction::kDrainNode, host_entity("host-0-0"), "new memory", "ann", c.look());
+  ASSERT_TRUE(ordered) << ordered.error().message;
+  EXPECT_THAT(c.verdict(*ordered, Guard::kIdentity).explanation, HasSubstr("both report adapter"));
+}
+
+TEST(HostIdentity, AForeignReportOfAnAdapterThatNoOtherCollectorReportsRefuses) {
+  SickHost b;
+  b.collector("forger", {"host-0-0 mlx5_0"});
+  b.book->review(b.look());
+  const auto ordered =
+      b.book->request(RemedyAction::kDrainNode, host_entity("host-0-0"), "new memory", "ann", b.look());
+  ASSERT_FALSE(ordered) << "nobody but its own description says that it is host-0-0's";
+  EXPECT_THAT(ordered.error().message, HasSubstr("the collector of forger reports it as its own"));
 }
 
 TEST(HostIdentity, AnAdapterThatNobodyNamedIsNoHost) {

@@ -191,11 +191,14 @@ TEST(PlanJournal, AReturnKnowsWhatItTakesBackWhenThePlanBeforeIsForgotten) {
 TEST(PlanJournal, AReturnByAutomationKnowsWhatItTakesBackToo) {
   Book b(automatic());
   Plan costly = made_costly(b);
-  costly.incident = 7;  // over long since
+  costly.incident = 7;  // over, and forgotten: since when is not known
   costly.requested_by = kOurselves;
   RemedyMemory memory;
   memory.plans = {costly};
   b.book.emplace(b.settings, memory, b.fabric.now());
+  b.book->review(b.look());
+  EXPECT_FALSE(b.book->find(2));
+  b.fabric.advance(b.settings.limits.undrain_after);
   b.book->review(b.look());
   ASSERT_TRUE(b.book->find(2));
   EXPECT_EQ(b.plan(2).action, RemedyAction::kRestoreLink);

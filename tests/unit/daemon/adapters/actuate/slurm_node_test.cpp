@@ -142,5 +142,23 @@ TEST(JudgeSlurmNode, WhatTakesNoJobsWithoutADrainIsSomebodyElses) {
             "node n1 is MIXED+DRAIN, reason 'disk' set by eve");
 }
 
+TEST(SlurmMarks, AnEpochCountsWhereWeMayHaveSetIt) {
+  const MarkOwner owner{"1c9e0b7a5d3f2468", {}};
+  const auto seen_by = [&](const std::string& user, const std::string& reason_user) {
+    SlurmNode node;
+    node.name = "n1";
+    node.states = {"IDLE", "DRAIN"};
+    node.reason = "weft PLAN-7.1c9e0b7a5d3f2468 INC-17 epoch 9: errors";
+    node.reason_user = reason_user;
+    TargetReading seen;
+    add_slurm_marks({node}, user, owner, seen);
+    return seen.epoch;
+  };
+  EXPECT_EQ(seen_by("weft", "weft"), 9);
+  EXPECT_EQ(seen_by("weft", ""), 9) << "it is not told";
+  EXPECT_EQ(seen_by("", "root"), 9);
+  EXPECT_EQ(seen_by("weft", "mallory"), 0);
+}
+
 }  // namespace
 }  // namespace weft::actuate

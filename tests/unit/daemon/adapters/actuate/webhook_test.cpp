@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/actuate/webhook.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -52,6 +53,46 @@ TEST(WebhookOrder, OfAnEthernetLinkNamesTheInterfacesAndNotOurNumbers) {
   EXPECT_EQ(target.at("peer_interface"), "swp1");
   EXPECT_FALSE(target.contains("port")) << "the 49th port may have another number with us";
   EXPECT_FALSE(target.contains("peer_port"));
+  std::filesystem::remove_all(directory);
+}
+
+TEST(WebhookOrder, OfAnotherPlanOfTheSameNumberHasAnotherKey) {
+  char place[] = "/tmp/weft-webhook-XXXXXX";
+  const std::filesystem::path directory = ::mkdtemp(place);
+  std::ofstream(directory / "key") << "0123456789abcdef0123456789abcdef";
+  ::chmod((directory / "key").c_str(), 0600);
+  const SystemClock clock;
+  auto webhook = make_webhook_actuator({.url = "http://127.0.0.1:1/hook",
+                                        .status_url = {},
+                                        .key_file = directory / "key",
+                                        .memory_file = {},
+                                        .certificate_authorities = {}},
+                                       clock);
+  ASSERT_TRUE(webhook) << webhook.error().message;
+  const auto key_of = [&](const RemedyOrder& order) {
+    const auto told = (*webhook)->dry_run(order);
+    EXPECT_TRUE(told) << told.error().message;
+    return nlohmann::json::parse(told->substr(told->find('{'))).at("idempotency_key").get<std::string>();
+  };
+  RemedyOrder order;
+  order.plan = 7;
+  order.action = RemedyAction::kDrainNode;
+  order.owner.installation = "1c9e0b7a5d3f2468";
+  order.created = TimePoint(std::chrono::seconds(1'700'000'000));
+  order.target.kind = EntityKind::kHost;
+  order.target.host = order.target.label = "n1";
+  const std::string key = key_of(order);
+  EXPECT_THAT(key, testing::MatchesRegex("PLAN-7\\.1c9e0b7a5d3f2468\\.DRAIN_NODE\\.[0-9a-f]+"));
+  RemedyOrder again = order;
+  again.permit = ActPermit{4, {}};
+  again.reason = "another leader sends it again";
+  EXPECT_EQ(key_of(again), key);
+  RemedyOrder other = order;
+  other.target.host = other.target.label = "n2";
+  EXPECT_NE(key_of(other), key) << "the database was restored, and the number given to another host's plan";
+  RemedyOrder later = order;
+  later.created += std::chrono::seconds(1);
+  EXPECT_NE(key_of(later), key) << "the same host, drained once more after a backup was restored";
   std::filesystem::remove_all(directory);
 }
 

@@ -74,6 +74,27 @@ TEST(LeaseRules, ALeaseIsTakenAboveEachEpochThatIsKnown) {
   EXPECT_EQ(rules.next(6), 21) << "no lease ever had that";
 }
 
+TEST(LeaseRules, AMarkThatIsTooFarAboveWhatTheDatabaseSaidIsNotBelieved) {
+  LeaseRules rules;
+  rules.hear(9);
+  EXPECT_EQ(rules.next(4), 10) << "the database went back";
+  for (const std::int64_t forged :
+       {kGreatestEpoch, kGreatestEpoch - 1, kFarthestMark + 1, std::numeric_limits<std::int64_t>::max()}) {
+    rules.hear(forged);
+    EXPECT_EQ(rules.known(), 9) << forged;
+  }
+  rules.take(rules.next(4), 100s);
+  rules.hear(kGreatestEpoch - 1);
+  EXPECT_FALSE(rules.must_rise());
+  rules.hear(10 + kFarthestMark);
+  EXPECT_TRUE(rules.must_rise());
+  rules.hear(11 + kFarthestMark);
+  EXPECT_EQ(rules.known(), 10 + kFarthestMark) << "one forged mark makes no room for the next";
+  rules.is_due(state(5 * kFarthestMark, 1), 101s);
+  rules.hear(6 * kFarthestMark);
+  EXPECT_EQ(rules.known(), 6 * kFarthestMark) << "the database itself is believed";
+}
+
 TEST(LeaseRules, ALeaderThatLearnsOfAGreaterEpochMustRise) {
   LeaseRules rules;
   rules.know(9);

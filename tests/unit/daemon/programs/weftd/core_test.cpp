@@ -449,7 +449,7 @@ TEST_F(CoreTest, ResolvedIncidentsLeaveThePictureWhenTheyAreOld) {
   settle();
   ASSERT_FALSE(shown().front().is_open());
   fabric.advance(2h);
-  sweep();
+  sweep(2);  // with the first one the clock is looked at: it may have been set
   settle();
   EXPECT_TRUE(shown().empty());
 }

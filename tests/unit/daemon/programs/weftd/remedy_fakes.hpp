@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemon/adapters/actuate/actuator.hpp"
+#include "daemon/adapters/actuate/deadline.hpp"
 #include "tests/unit/daemon/programs/weftd/fakes.hpp"
 
 namespace weft::daemon {
@@ -129,6 +130,7 @@ class FakeWorld {
     std::unique_lock lock(mutex_);
     asked_.push_back({true, order, journal_.plan(order.plan)});
     changed_.wait(lock, [&] { return held_ != order.actuator; });
+    if (auto in_time = actuate::check_time(actuate::last_moment(order)); !in_time) return in_time;
     if (throws_) throw std::runtime_error("connection reset");
     if (failure_) return tl::unexpected(*failure_);
     states_[order.target.identity()] = TargetState::kOurs;

@@ -61,6 +61,7 @@ class RemedyControllerTest : public ::testing::Test {
     };
     if (is_confirmed)
       options.confirm = [this]() -> Result<ActPermit> {
+        clock.unseen = clock.unseen.load() + confirming_takes;
         if (*is_confirmed) return ActPermit{4, runtime::boot_time() + std::chrono::milliseconds(lease_left_ms)};
         return fail(ErrorCode::kUnavailable, "another weftd leads");
       };
@@ -212,6 +213,7 @@ class RemedyControllerTest : public ::testing::Test {
   analyzer::RemedySettings settings;
   std::atomic<bool> is_lease_held = true;
   std::optional<std::atomic<bool>> is_confirmed;  ///< what the database says at the moment of an act; none: not asked
+  Duration confirming_takes{};                    ///< used on the lane of the actuator
   std::vector<std::int64_t> epochs_seen;          ///< used on the lane, and between settle() and settle()
   std::atomic<int> lease_left_ms = 3'600'000;     ///< of each permit
   Duration patience{};                            ///< of a weftd that starts

@@ -5,6 +5,7 @@
 
 #include "api/convert/history.hpp"
 #include "api/grpc/command_call.hpp"
+#include "api/grpc/site_call.hpp"
 
 namespace weft::api {
 
@@ -16,6 +17,8 @@ grpc::ServerUnaryReactor* HistoryService::GetPortHistory(grpc::CallbackServerCon
   };
   if (desk_ == nullptr) return refuse({ErrorCode::kUnavailable, "this weftd keeps no history"});
   auto asked = parse_port_history(publication_.load(), *request, clock_.now());
+  if (!asked && is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_port_history(*request, asked.error(), std::move(done)); });
   if (!asked) return refuse(asked.error());
   using Call = CommandCall<v1::GetPortHistoryResponse, v1::GetPortHistoryResponse>;
   const Call::Convert move_in = [](const v1::GetPortHistoryResponse& from, v1::GetPortHistoryResponse& to) {

@@ -87,7 +87,7 @@ struct GrpcServer::State {
         hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
         fabric(publication, clock, hall, the_options.max_topologies, the_options.site),
         health(publication, hall, the_options.site),
-        history(publication, the_options.history, clock),
+        history(publication, the_options.history, clock, the_options.site),
         incidents(publication, commands, clock, hall, callers, the_options.site),
         maintenance(publication, commands, clock, callers, the_options.site),
         remedies(publication, remedy_commands, hall, callers, the_options.site),

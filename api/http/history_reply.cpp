@@ -12,6 +12,7 @@
 #include "api/http/api_replies.hpp"
 #include "api/http/json.hpp"
 #include "api/http/list_requests.hpp"
+#include "api/site/site_queries.hpp"
 
 namespace weft::api {
 namespace {
@@ -52,18 +53,24 @@ Result<v1::GetPortHistoryRequest> history_request(const HttpTarget& target) {
   return request;
 }
 
-/// NODE/PORT may be a node with a slash in its name, too: that is tried first.
-Result<PortHistoryQuestion> parse(const std::shared_ptr<const Snapshot>& snapshot, const HttpTarget& target,
-                                  TimePoint now) {
-  auto request = history_request(target);
-  if (!request) return tl::unexpected(request.error());
-  const std::size_t end = target.path.size() - 1;
-  request->set_what(joined(target.path, 3, end));
-  auto asked = parse_port_history(snapshot, *request, now);
-  if (asked || asked.error().code != ErrorCode::kNotFound || end < 5) return asked;
-  request->set_what(joined(target.path, 3, end - 1) + ':' + target.path[end - 1]);
-  auto port = parse_port_history(snapshot, *request, now);
-  return port || is_number(target.path[end - 1]) ? port : asked;
+/// NODE/PORT, as NODE:PORT. Empty where that is not it.
+std::string port_of(const std::vector<std::string>& path) {
+  const std::size_t port = path.size() - 2;
+  return path.size() > 5 && is_number(path[port]) ? joined(path, 3, port) + ':' + path[port] : "";
+}
+
+/// A node with a slash in its name looks like NODE/PORT, too: that is tried first. `request` is then what was found, or
+/// was tried last.
+Result<PortHistoryQuestion> parse(const std::shared_ptr<const Snapshot>& snapshot, v1::GetPortHistoryRequest& request,
+                                  const std::string& port, TimePoint now) {
+  auto asked = parse_port_history(snapshot, request, now);
+  if (asked || asked.error().code != ErrorCode::kNotFound || port.empty()) return asked;
+  request.set_what(port);
+  return parse_port_history(snapshot, request, now);
+}
+
+HttpReply reply_of(const Result<v1::GetPortHistoryResponse>& response) {
+  return response ? json_reply(to_json(*response)) : error_reply(response.error());
 }
 
 }  // namespace
@@ -72,16 +79,19 @@ bool is_history(const std::vector<std::string>& path) {
   return path.size() >= 5 && path[0] == "api" && path[2] == "ports" && path.back() == "history";
 }
 
-void answer_history(HistoryDesk* desk, std::shared_ptr<const Snapshot> snapshot, const HttpTarget& target,
-                    TimePoint now, const Router::Done& done) {
+void answer_history(HistoryDesk* desk, const SiteQueries* site, std::shared_ptr<const Snapshot> snapshot,
+                    const HttpTarget& target, TimePoint now, const Router::Done& done) {
   if (desk == nullptr) return done(error_reply({ErrorCode::kUnavailable, "this weftd keeps no history"}));
-  auto asked = parse(snapshot, target, now);
+  auto request = history_request(target);
+  if (!request) return done(error_reply(request.error()));
+  request->set_what(joined(target.path, 3, target.path.size() - 1));
+  auto asked = parse(snapshot, *request, port_of(target.path), now);
+  if (!asked && site != nullptr)
+    return site->get_port_history(*request, asked.error(), [done](const auto& response) { done(reply_of(response)); });
   if (!asked) return done(error_reply(asked.error()));
   const auto kept = std::make_shared<const PortHistoryQuestion>(std::move(*asked));
   desk->read(kept->question, [kept, done](const Result<HistoryAnswer>& read) {
-    if (!read) return done(error_reply(read.error()));
-    const auto response = port_history(*kept, *read);
-    done(response ? json_reply(to_json(*response)) : error_reply(response.error()));
+    done(read ? reply_of(port_history(*kept, *read)) : error_reply(read.error()));
   });
 }
 

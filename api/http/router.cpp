@@ -91,7 +91,7 @@ void Router::answer(const HttpRequest& request, Done done) const {
     principal = std::move(*admitted);
   }
   if (request.method != "POST" && is_history(target->path))
-    return answer_history(desks_.history, publication_->load(), *target, clock_->now(),
+    return answer_history(desks_.history, desks_.site, publication_->load(), *target, clock_->now(),
                           [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });
   if (request.method != "POST" && is_for_site(target->path) &&
       site_reply(*desks_.site, *target,

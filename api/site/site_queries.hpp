@@ -26,6 +26,8 @@ class GetPathRequest;
 class GetPathResponse;
 class Incident;
 class JobHealth;
+class GetPortHistoryRequest;
+class GetPortHistoryResponse;
 class ListAuditRequest;
 class ListAuditResponse;
 class ListCollectorsRequest;
@@ -122,6 +124,10 @@ class SiteQueries {
   SiteWatches& watches() const;
   /// A page of collectors; see TelemetryService. Of a shard that is only reached on a standby they are missing.
   void list_collectors(const v1::ListCollectorsRequest& request, Done<v1::ListCollectorsResponse> done) const;
+  /// The past of ports that the own shard does not know, as it says by `unknown`, from the shard that does; see
+  /// HistoryService.
+  void get_port_history(const v1::GetPortHistoryRequest& request, const Error& unknown,
+                        Done<v1::GetPortHistoryResponse> done) const;
   /// A page of the audit trails; see RemedyService. `own` reads the own shard's.
   void list_audit(const v1::ListAuditRequest& request,
                   const std::function<void(const v1::ListAuditRequest&, Done<v1::ListAuditResponse>)>& own,

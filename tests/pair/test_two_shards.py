@@ -27,6 +27,7 @@ from weft_testing import Answer, Weftd, fat_tree, program, simulated_subnet, wai
 SITE = """
 [store]
 url = "{url}"
+history_interval = "1s"
 [remedy]
 isolate_link = "propose"
 [site]
@@ -277,6 +278,17 @@ class TwoShards(unittest.TestCase):
             shown = weftctl(weftd, "topology").stdout
             self.assertRegex(shown, rf"adapter {self.name(14)} .*shard south")
             self.assertEqual(0, weftctl(weftd, "topology", "--differences").returncode)
+
+    def test_6_the_history_of_a_host_of_the_other_shard(self):
+        host = self.name(14)
+        asked = ("history", host, "--last", "1h")
+        wait_until(lambda: weftctl(self.south, *asked).returncode == 0, 30, why="there is no history")
+        for weftd in (self.north, self.south):
+            self.assertIn(host, weftctl(weftd, *asked).stdout)
+            served = weftd.client.json(f"/api/v1/ports/{host}/history?points=60")
+            self.assertEqual(host, served["ports"][0]["node"].split()[0])
+        unknown = weftctl(self.north, "history", "nobody")
+        self.assertEqual((1, "weftctl: unknown node or port nobody\n"), (unknown.returncode, unknown.stderr))
 
     def test_5_plans_of_both(self):
         asked = weftctl(self.south, "isolate", "leaf-r0-p01 port 5", "--reason", "a test", "--who", "ann", "--json")

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How SiteQueries asks: all shards, some of them for a page of a list, or the one that an id belongs to. For the files
+// of this room alone.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "api/publication/derived.hpp"
+#include "api/publication/utf8.hpp"
+#include "api/site/gathering.hpp"
+#include "api/site/merge.hpp"
+#include "api/site/shard_peers.hpp"
+#include "api/site/site_queries.hpp"
+#include "api/site/site_token.hpp"
+#include "api/site/site_watches.hpp"
+
+namespace weft::api {
+
+/// Shards that give entries to one page. Each gives some 1 MB at most, and a client takes 4 MB.
+inline constexpr std::size_t kShardsOfPage = 3;
+
+/// What is said where the shard that owns `what` does not answer.
+inline Error does_not_answer(const std::string& what, const SiteShard& shard, const Error& why) {
+  return {ErrorCode::kUnavailable,
+          what + " belongs to shard " + shard.name + ", which does not answer: " + why.message};
+}
+
+/// What all questions share.
+struct SiteQueries::State {
+  State(const Publication& the_publication, const Clock& the_clock, ClientSecurity security)
+      : publication(the_publication), clock(the_clock), watches(the_publication, peers), peers(std::move(security)) {}
+
+  /// Asks all shards the same. `local` is what this weftd says; standing by, it hears no collectors, and where those
+  /// count its shard is missing.
+  template <typename Service, typename Request, typename Response, typename Begin>
+  void ask_all(const Snapshot& snapshot, Result<Response> local, const Request& request, Begin begin,
+               std::function<void(std::vector<ShardAnswer<Response>>)> done, bool needs_collectors = true) {
+    const SitePtr& site = snapshot.site;
+    const bool stands_by = needs_collectors && snapshot.leadership.stands_by();
+    if (stands_by) local = fail(ErrorCode::kUnavailable, leadership_text(snapshot.leadership));
+    const ShardTokens shards = all_shards(*site);
+    const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
+    gathering->take(0, {site->own, std::move(local), stands_by});
+    for (std::size_t i = 1; i < shards.size(); ++i)
+      peers.ask<Service, Request, Response>(
+          site, *site->find(shards[i].first), request, begin, false,
+          [gathering, i](ShardAnswer<Response> answer) { gathering->take(i, std::move(answer)); });
+  }
+
+  /// What the own shard says: at once or, where `local` takes a third argument, when it was read.
+  template <typename Response, typename Request, typename Local>
+  static void ask_own(const Local& local, const Snapshot& snapshot, const Request& request,
+                      const Done<Response>& take) {
+    if constexpr (std::is_invocable_v<Local, const Snapshot&, const Request&, Done<Response>>)
+      local(snapshot, request, take);
+    else
+      take(local(snapshot, request));
+  }
+
+  /// A page of a list. `local(snapshot, request)` gives one of the own shard; `entries(response)` its entries.
+  template <typename Service, typename Response, typename Request, typename Local, typename Begin, typename Entries>
+  void list(const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done) {
+    const auto snapshot = publication.load();
+    const SitePtr site = snapshot->site;
+    if (!site || request.page_size() < 0) return ask_own<Response>(local, *snapshot, request, done);
+    ShardTokens shards = all_shards(*site);
+    if constexpr (requires { request.shard(); }) {
+      if (!request.shard().empty() && site->find(request.shard()) == nullptr)
+        return done(fail(ErrorCode::kNotFound, "the site has no shard " + valid_utf8(request.shard())));
+      if (!request.shard().empty()) shards = {{request.shard(), ""}};
+    }
+    if (!request.page_token().empty()) {
+      auto parsed = parse_site_token(request.page_token());
+      if (!parsed) return done(tl::unexpected(parsed.error()));
+      // Only then is there an end to shards that are asked one after the other.
+      if (parsed->size() > kMostShards) return done(fail(ErrorCode::kInvalidArgument, "invalid page token"));
+      shards = std::move(*parsed);
+    }
+    list_from<Service, Response>(snapshot, std::move(shards), {}, request, local, begin, entries, done);
+  }
+
+  /// The page of the first of `shards`. Where none of them knows what the request names, the next ones are asked: a
+  /// page with a token says that it is there. `missing` did not answer before.
+  template <typename Service, typename Response, typename Request, typename Local, typename Begin, typename Entries>
+  void list_from(const std::shared_ptr<const Snapshot>& snapshot, ShardTokens shards, std::vector<std::string> missing,
+                 const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done) {
+    const SitePtr& site = snapshot->site;
+    std::size_t count = std::min(shards.size(), kShardsOfPage);
+    if (request.page_size() > 0) count = std::min(count, static_cast<std::size_t>(request.page_size()));
+    ShardTokens later(shards.begin() + static_cast<std::ptrdiff_t>(count), shards.end());
+    std::map<std::string, ShardPlace> places;  // of the other shards that are asked
+    for (std::size_t i = 0; i < count; ++i) {
+      if (shards[i].first == site->own) continue;
+      auto place = parse_shard_place(shards[i].second);
+      if (!place) return done(tl::unexpected(place.error()));
+      places.emplace(shards[i].first, std::move(*place));
+    }
+    const auto gathering =
+        std::make_shared<Gathering<Response>>(count, [=, this](std::vector<ShardAnswer<Response>> answers) mutable {
+          Response page;
+          ShardTokens more;
+          std::optional<Error> unknown;
+          bool is_known = false;
+          for (auto& each : answers) {
+            if (each.is_missing) {
+              missing.push_back(each.shard);
+              continue;
+            }
+            if (!each.answer && each.answer.error().code == ErrorCode::kNotFound) {
+              unknown = each.answer.error();
+              continue;
+            }
+            if (!each.answer) return done(tl::unexpected(of_shard(each.answer.error(), each.shard)));
+            std::string next = each.answer->next_page_token();
+            if (const auto place = places.find(each.shard); place != places.end()) {
+              auto checked = next_place(place->second, static_cast<std::size_t>(entries(*each.answer)->size()), next);
+              if (!checked) {
+                peers.note(each.shard, false, checked.error().message);
+                missing.push_back(each.shard);
+                continue;
+              }
+              next = std::move(*checked);
+            }
+            is_known = true;
+            for (auto& entry : *entries(*each.answer)) {
+              mark(entry, each.shard);
+              *entries(page)->Add() = std::move(entry);
+            }
+            if (!next.empty()) more.emplace_back(each.shard, std::move(next));
+          }
+          if (!is_known && !later.empty())
+            return list_from<Service, Response>(snapshot, later, missing, request, local, begin, entries, done);
+          if (!is_known && unknown && request.page_token().empty())
+            return done(tl::unexpected(unknown_in_site(*unknown, missing)));
+          for (const std::string& shard : missing) page.add_missing_shards(shard);
+          more.insert(more.end(), later.begin(), later.end());
+          page.set_next_page_token(to_token(more));
+          done(std::move(page));
+        });
+    for (std::size_t i = 0; i < count; ++i) {
+      Request part = request;
+      const std::string& name = shards[i].first;
+      const auto place = places.find(name);
+      part.set_page_token(place == places.end() ? shards[i].second : place->second.token);
+      part.set_page_size(request.page_size() / static_cast<std::int32_t>(count));
+      const SiteShard* const shard = site->find(name);
+      if (name == site->own)
+        ask_own<Response>(local, *snapshot, part, [gathering, i, name](Result<Response> own) {
+          const bool is_missing = !own && own.error().code == ErrorCode::kUnavailable;
+          gathering->take(i, {name, std::move(own), is_missing});
+        });
+      else if (shard == nullptr)
+        gathering->take(i, {name, fail(ErrorCode::kUnavailable, "the site has no such shard any more"), true});
+      else
+        peers.ask<Service, Request, Response>(
+            site, *shard, std::move(part), begin, false,
+            [gathering, i](ShardAnswer<Response> answer) { gathering->take(i, std::move(answer)); });
+    }
+  }
+
+  /// One thing with an id, from the shard that gave it. `id`: none where the text is none.
+  template <typename Service, typename Response, typename Request, typename Local, typename Begin>
+  void get(std::optional<std::uint64_t> id, const std::string& name, const Request& request, Local local, Begin begin,
+           const Done<Response>& done) {
+    const auto snapshot = publication.load();
+    const SitePtr site = snapshot->site;
+    const SiteShard* const owner = site && id ? site->owner_of(*id) : nullptr;
+    if (owner == nullptr || owner->name == site->own) {
+      Result<Response> found = local(*snapshot, request);
+      if (found && site) mark(*found, site->own);
+      return done(std::move(found));
+    }
+    peers.ask<Service, Request, Response>(
+        site, *owner, request, begin, false, [done, name, site, owner](ShardAnswer<Response> answer) {
+          if (answer.is_missing) return done(tl::unexpected(does_not_answer(name, *owner, answer.answer.error())));
+          if (answer.answer) mark(*answer.answer, answer.shard);
+          done(std::move(answer.answer));
+        });
+  }
+
+  const Publication& publication;
+  const Clock& clock;
+  std::mutex mutex;
+  std::map<std::string, v1::Status::Incidents> incidents;  ///< open ones of other shards, as last told
+  SiteWatches watches;
+  ShardPeers peers;  ///< last: its callbacks use the rest
+};
+
+}  // namespace weft::api

@@ -173,7 +173,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   }
   if (on_switch >= limits.out_per_switch)
     return says("maximum of links of one switch isolated or avoided reached: ", limits.out_per_switch, "out_per_switch",
-                " at " + joined_names(switches));
+                switches.empty() ? "" : " at " + joined_names(switches));
   if (on_rail >= limits.out_per_rail)
     return says("maximum of links of one rail isolated or avoided reached: ", limits.out_per_rail, "out_per_rail");
   if (on_job >= limits.out_per_job)

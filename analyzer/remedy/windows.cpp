@@ -84,7 +84,13 @@ std::string still_used(const Seen& seen) {
 struct Since {
   TimePoint since;
   Ages ages;
-  bool operator()(TimePoint at) const { return at <= ages.now && ages.of(at) < ages.now - since; }
+  bool operator()(TimePoint at) const {
+    if (at > ages.now) return false;
+    // Since it was set last the clock tells it exactly. An age is the least that may be: around a step, or a time that
+    // nobody watched, what was before looks younger than it is.
+    if (ages.steps.empty() || ages.steps.back().at + ages.steps.back().by <= since) return at > since;
+    return ages.of(at) < ages.now - since;
+  }
 };
 
 template <typename IsNew>

@@ -362,6 +362,24 @@ TEST(ClockSteps, WhatBecameWorseBeforeTheStepBecameWorseByThePlan) {
   EXPECT_FALSE(window().worse) << "it was there before";
 }
 
+// What the clock showed is kept now and then, so a restart leaves a time that nobody watched, though somebody did.
+TEST(ClockSteps, WhatWasSeenBeforeARestartWasSeenBeforeTheVerificationAfterIt) {
+  Book b;
+  Plan plan;
+  plan.action = RemedyAction::kIsolateLink;
+  plan.target = b.link("leaf-0", "spine-0");
+  b.errors("leaf-0", "spine-0");
+  plan.incident = b.incidents.back()->id;
+  const TimePoint seen = b.fabric.now();
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+  b.fabric.route();
+  const ClockStep unwatched{seen - 5s, 10s};
+  const TimePoint since = seen + 6s;
+  b.fabric.advance(30s);
+  const Window window = judge_window(plan, b.look(), since, Ages{b.fabric.now(), {&unwatched, 1}}, b.settings.limits);
+  EXPECT_TRUE(window.good) << window.why;
+}
+
 // One wrong answer of a time server, or a machine whose clock runs ahead until it hears one.
 TEST(ClockSteps, AClockThatIsRepairedLeavesOldActionsOld) {
   for (const bool restarted : {false, true}) {

@@ -99,9 +99,10 @@ Result<void> authorize(const Permission& permission, const Principal& principal)
     if (principal.name.empty())
       return fail(
           ErrorCode::kPermissionDenied,
-          "only reading is allowed without a name. To act, on weftd's host: use sudo weftctl, or have the group "
-          "that security.operator_group of weftd.toml names given to your account (usermod -aG GROUP USER, then "
-          "log in again). From elsewhere: use a token (weftctl --token-file). See the guide, security.md");
+          "only reading is allowed: you have no right to act here. On weftd's host: use sudo weftctl, without "
+          "--server or WEFT_SERVER, or have the group that security.operator_group of weftd.toml names given to your "
+          "account (usermod -aG GROUP USER, then log in again). From elsewhere: use a token (weftctl --token-file). "
+          "See the guide, security.md");
     return fail(ErrorCode::kPermissionDenied,
                 shown(principal) + " has no permission for this; it needs " + std::string(wanted));
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
 #include <string>
 
 #include "api/convert/fabric.hpp"
@@ -58,9 +59,12 @@ Result<void> find_ports_of(const v1::GetPortHistoryRequest& request, PortHistory
   return {};
 }
 
-/// Is the thing the node, or one of its ports or links?
-bool is_of(const Entity& entity, NodeGuid node) {
-  return entity.port.node == node || (entity.kind == EntityKind::kLink && entity.peer.node == node);
+/// Is the thing one of the ports, a link at one of them, or the node of one?
+bool is_of(const Entity& entity, std::span<const PortKey> ports) {
+  return std::ranges::any_of(ports, [&](const PortKey& port) {
+    if (entity.port.port.value == 0) return entity.port.node == port.node;
+    return entity.port == port || (entity.kind == EntityKind::kLink && entity.peer == port);
+  });
 }
 
 /// The time of a mark, if it reaches into that of the answer.
@@ -72,13 +76,8 @@ bool set_time(v1::HistoryMark& mark, TimePoint from, TimePoint until, const Hist
 }
 
 std::vector<v1::HistoryMark> marks_of(const PortHistoryQuestion& asked) {
-  const Topology& topology = *asked.fabric->sweep->topology;
-  std::vector<NodeGuid> nodes;
-  for (const PortIndex port : asked.ports) nodes.push_back(topology.key_of(port).node);
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  const auto touches = [&](const Entity& entity) {
-    return std::ranges::any_of(nodes, [&](NodeGuid node) { return is_of(entity, node); });
-  };
+  const std::vector<PortKey>& ports = asked.question.ports;
+  const auto touches = [&](const Entity& entity) { return is_of(entity, ports); };
   std::vector<v1::HistoryMark> marks;
   const auto add = [&](v1::HistoryMark::Kind kind, std::string id, const std::string& text, TimePoint from,
                        TimePoint until) -> v1::HistoryMark* {
@@ -101,11 +100,13 @@ std::vector<v1::HistoryMark> marks_of(const PortHistoryQuestion& asked) {
     for (const auto& plan : *snapshot.plans)
       if (plan->started != kNever && touches(plan->target))
         add(v1::HistoryMark::PLAN, plan_name(plan->id), std::string(to_string(plan->action)) + ' ' + plan->target.label,
-            plan->started, plan->finished);
+            plan->started, plan->in_force ? kNever : plan->finished);
   if (snapshot.maintenance)
     for (const MaintenanceWindow& window : *snapshot.maintenance)
-      if (std::ranges::any_of(nodes, [&](NodeGuid node) { return covers(window, node); }) || touches(window.entity))
-        add(v1::HistoryMark::MAINTENANCE, maintenance_name(window.id), window.reason, window.from, end_of(window));
+      if (std::ranges::any_of(ports, [&](const PortKey& port) { return covers(window, port.node); }) ||
+          touches(window.entity))
+        add(v1::HistoryMark::MAINTENANCE, maintenance_name(window.id), window.entity.label + ": " + window.reason,
+            window.from, end_of(window));
   std::ranges::sort(marks, {}, [](const v1::HistoryMark& mark) { return from_timestamp(mark.from()); });
   if (marks.size() > kMostMarks) marks.erase(marks.begin(), marks.end() - kMostMarks);
   return marks;
@@ -138,9 +139,9 @@ Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> s
   HistoryQuestion& question = asked.question;
   question.to = request.has_to() ? from_timestamp(request.to()) : now;
   question.from = request.has_from() ? from_timestamp(request.from()) : question.to - 24h;
+  if (question.from != kNever && question.from >= now) return fail(ErrorCode::kInvalidArgument, "the time lies ahead");
   if (question.to == kNever || question.from == kNever || question.from >= question.to)
     return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends");
-  if (question.from >= now) return fail(ErrorCode::kInvalidArgument, "the time lies ahead");
   question.to = std::min(question.to, now);
   if (request.points() > kMostPoints)
     return fail(ErrorCode::kInvalidArgument, "at most " + std::to_string(kMostPoints) + " points can be had");

@@ -42,7 +42,9 @@ std::string returning_text(const v1::Link& link) {
 std::string state_text(const v1::Link& link) {
   std::string text = link.up() ? "up" : link.state_unknown() ? "not read" : "down";
   const std::string then = link.has_returning() ? ", " + returning_text(link) : "";
-  if (!link.plan_id().empty())
+  if (!link.plan_id().empty() && link.up() && then.empty())
+    text += ", though " + link.plan_id() + " took it out";
+  else if (!link.plan_id().empty())
     text += " (taken out by " + (link.has_hold() ? hold_text(link.hold()) : link.plan_id()) + then + ')';
   else if (link.has_hold())
     text += " (cost raised by " + hold_text(link.hold()) + then + ')';
@@ -220,12 +222,17 @@ void print_waiting_plans(const Session& session) {
   v1::ListPlansRequest request;
   request.add_states(v1::Plan::PROPOSED);
   const auto plans = session.client.all_pages(session.client.remedies, &v1::RemedyService::Stub::ListPlans, request);
-  if (plans.plans().empty()) return;
-  session.out << "Plans that wait for approval: ";
-  for (int i = 0; i < std::min(plans.plans_size(), kMostNamed); ++i)
-    session.out << (i == 0 ? "" : ", ") << plans.plans(i).id();
-  if (plans.plans_size() > kMostNamed) session.out << " and " << plans.plans_size() - kMostNamed << " more";
-  session.out << " (weftctl plans)\n";
+  const auto print = [&](const char* what, bool refused) {
+    int count = 0;
+    for (const v1::Plan& plan : plans.plans()) {
+      if ((refusal(plan) != nullptr) != refused || ++count > kMostNamed) continue;
+      session.out << (count == 1 ? what : ", ") << plan.id();
+    }
+    if (count > kMostNamed) session.out << " and " << count - kMostNamed << " more";
+    if (count > 0) session.out << " (weftctl plans)\n";
+  };
+  print("Plans that wait for approval: ", false);
+  print("Plans that a guard refuses now: ", true);
 }
 
 }  // namespace

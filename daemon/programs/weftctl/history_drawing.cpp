@@ -20,7 +20,7 @@ constexpr std::size_t kFewestBars = 24;
 constexpr std::size_t kMostBars = 240;
 
 constexpr std::array<std::string_view, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-constexpr std::string_view kPlainBars = "_.-=+*%#";
+constexpr std::string_view kPlainBars = "_-~=+*%#";
 
 const v1::CounterHistory* find(const v1::PortHistory& port, std::string_view counter) {
   const auto found = std::ranges::find(port.counters(), counter, [](const auto& each) { return each.counter(); });
@@ -102,22 +102,22 @@ std::string errors_text(const v1::PortHistory& port) {
   return errors == 0 ? "" : (at_least ? ", >= " : ", ") + count_text(errors) + " errors";
 }
 
-/// The counter that the row of a port among others shows: what it sends, unless others were asked for.
-const v1::CounterHistory* row_of(const v1::PortHistory& port) {
-  if (const v1::CounterHistory* sends = find(port, "transmit_bytes")) return sends;
-  return port.counters().empty() ? nullptr : &port.counters(0);
+void draw_row(std::ostream& out, const std::string& name, const v1::CounterHistory& counter, const std::string& more,
+              std::size_t bars, bool plain) {
+  out << padded(name, kName - 2, plain) << "  " << padded(bars_of(counter, bars, plain), bars, plain) << "  "
+      << (is_traffic(counter) ? "peak " + value_text(counter, peak_of(counter)) : total_text(counter)) << more << '\n';
 }
 
-void draw_ports(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t bars, bool plain) {
+void draw_ports(std::ostream& out, const v1::GetPortHistoryResponse& history, bool each_counter, std::size_t bars,
+                bool plain) {
   for (const v1::PortHistory& port : history.ports()) {
-    const v1::CounterHistory* row = row_of(port);
-    out << padded(port.label(), kName - 2, plain) << "  ";
-    if (row == nullptr) {
-      out << "no history\n";
-      continue;
+    if (each_counter) {
+      for (const v1::CounterHistory& counter : port.counters())
+        draw_row(out, port.label() + ' ' + title_of(counter), counter, "", bars, plain);
+    } else if (const v1::CounterHistory* sends = find(port, "transmit_bytes")) {
+      draw_row(out, port.label(), *sends, errors_text(port), bars, plain);
     }
-    out << padded(bars_of(*row, bars, plain), bars, plain) << "  " << title_of(*row) << " at most "
-        << value_text(*row, peak_of(*row)) << errors_text(port) << '\n';
+    if (port.counters().empty()) out << padded(port.label(), kName - 2, plain) << "  not read\n";
   }
 }
 
@@ -125,20 +125,22 @@ Duration step_of(const v1::GetPortHistoryResponse& history) {
   return std::chrono::seconds(history.step().seconds()) + Duration(history.step().nanos());
 }
 
+/// Where the last bucket ends.
 google::protobuf::Timestamp end_of(const v1::GetPortHistoryResponse& history) {
   google::protobuf::Timestamp end = history.from();
   end.set_seconds(end.seconds() + history.step().seconds() * history.buckets());
   return end;
 }
 
-/// "10-31 14:00": of a time within the picture; the year is above it.
-std::string short_time(const google::protobuf::Timestamp& when) {
-  return time_text(when).substr(5, 11);
+/// "10-31 14:00", within an hour or so "14:00:30": the whole date is above the picture.
+std::string short_time(const v1::GetPortHistoryResponse& history, const google::protobuf::Timestamp& when) {
+  const bool is_short = history.step().seconds() * history.buckets() <= 2 * 3600;
+  return is_short ? time_text(when).substr(11, 8) : time_text(when).substr(5, 11);
 }
 
 void draw_axis(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t bars) {
-  const std::string begin = short_time(history.from());
-  const std::string end = short_time(end_of(history));
+  const std::string begin = short_time(history, history.from());
+  const std::string end = short_time(history, end_of(history));
   out << std::string(kName, ' ') << begin;
   if (bars > begin.size() + end.size()) out << std::string(bars - begin.size() - end.size(), ' ') << end;
   out << '\n';
@@ -146,8 +148,8 @@ void draw_axis(std::ostream& out, const v1::GetPortHistoryResponse& history, std
 
 void draw_marks(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t columns) {
   for (const v1::HistoryMark& mark : history.marks()) {
-    std::string line = short_time(mark.from()) + " - " + (mark.has_until() ? short_time(mark.until()) : "now        ") +
-                       "  " + mark.id();
+    std::string line = time_text(mark.from()).substr(5, 14) + " - " +
+                       (mark.has_until() ? time_text(mark.until()).substr(5, 14) : "now") + "  " + mark.id();
     if (mark.kind() == v1::HistoryMark::INCIDENT) line += ' ' + v1::Incident::Severity_Name(mark.severity());
     line += ' ' + printable(mark.text());
     bool first = true;
@@ -167,7 +169,7 @@ std::string bars(const std::vector<std::size_t>& buckets, const std::vector<doub
   for (std::size_t i = 0; i < buckets.size() && i < values.size(); ++i) {
     if (buckets[i] >= columns) continue;
     if (values[i] <= 0) {
-      cells[buckets[i]] = plain ? "," : "·";
+      cells[buckets[i]] = plain ? "." : "·";
       continue;
     }
     const auto height = static_cast<std::size_t>(std::ceil(values[i] / top * 8)) - 1;
@@ -184,22 +186,36 @@ std::size_t history_columns(std::size_t columns) {
   return std::clamp(all > kName + kFigures ? all - kName - kFigures : 0, kFewestBars, kMostBars);
 }
 
-void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t columns, bool plain) {
+void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, TimePoint to, bool each_counter,
+                  std::size_t columns, bool plain) {
   const std::size_t room = columns == 0 ? kUsualColumns : columns;
   const std::size_t bars = std::max<std::size_t>(history.buckets(), 1);
-  if (history.ports_size() == 1) {
-    const v1::PortHistory& port = history.ports(0);
-    out << printable(port.label());
-    if (!port.peer().empty()) out << (plain ? " -- " : " — ") << printable(port.peer());
+  const bool is_one = history.ports_size() == 1;
+  if (is_one) {
+    out << printable(history.ports(0).label());
+    if (!history.ports(0).peer().empty()) out << (plain ? " -- " : " — ") << printable(history.ports(0).peer());
     out << '\n';
   }
-  out << "Until " << time_text(end_of(history)) << "; a column is " << short_duration(step_of(history))
-      << ".\nBars: the highest interval of each column. A dot: zero. Empty: not read.\n\n";
-  if (history.ports_size() == 1)
-    draw_port(out, history.ports(0), bars, room, plain);
-  else
-    draw_ports(out, history, bars, plain);
-  draw_axis(out, history, bars);
+  google::protobuf::Timestamp end;
+  end.set_seconds(std::chrono::floor<std::chrono::seconds>(to.time_since_epoch()).count());
+  out << time_text(history.from()) << " to " << time_text(end) << "; a column is " << short_duration(step_of(history))
+      << '\n';
+  if (std::ranges::all_of(history.ports(), [](const auto& port) { return port.counters().empty(); })) {
+    out << "Nothing is stored of that time.\n";
+  } else {
+    for (const std::string& line :
+         wrapped(std::string("Each bar: the highest rate within its column; each row has its own scale. A dot: zero. "
+                             "Empty: not read.") +
+                     (is_one || each_counter ? "" : " Shown is what each port sends."),
+                 room))
+      out << line << '\n';
+    out << '\n';
+    if (is_one)
+      draw_port(out, history.ports(0), bars, room, plain);
+    else
+      draw_ports(out, history, each_counter, bars, plain);
+    draw_axis(out, history, bars);
+  }
   if (!history.marks().empty()) {
     out << '\n';
     draw_marks(out, history, room);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/clock.hpp"
 #include "weft/v1/history.pb.h"
 
 namespace weft::ctl {
@@ -16,9 +17,11 @@ namespace weft::ctl {
 std::string bars(const std::vector<std::size_t>& buckets, const std::vector<double>& values, std::size_t columns,
                  bool plain);
 
-/// Draws one port: traffic, waits and each counter that moved, with mean, peak and total, and what happened meanwhile.
-/// Of several ports a row for each: what it sends and receives, its waits, its errors. `columns`: of the terminal.
-void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t columns, bool plain);
+/// Draws one port: traffic, waits and each counter that moved, with its peak or total, and what happened meanwhile. Of
+/// several ports a row for each: what it sends, and its errors; with `each_counter` a row for each counter of each port.
+/// `columns`: of the terminal; `to`: the end of what was asked for.
+void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, TimePoint to, bool each_counter,
+                  std::size_t columns, bool plain);
 
 /// How many buckets draw_history() has room for.
 std::size_t history_columns(std::size_t columns);

@@ -4,12 +4,23 @@
 #include "daemon/programs/weftctl/verbs.hpp"
 
 namespace weft::ctl {
+namespace {
+
+/// As the picture calls them, too.
+std::string counter_called(const std::string& name) {
+  if (name == "sends") return "transmit_bytes";
+  if (name == "receives") return "receive_bytes";
+  if (name == "stalled") return "transmit_wait";
+  return name;
+}
+
+}  // namespace
 
 Exit show_history(const Session& session, const HistoryWish& wanted) {
   v1::GetPortHistoryRequest request;
   request.set_what(wanted.what);
   request.set_fabric(wanted.fabric);
-  for (const std::string& counter : wanted.counters) request.add_counters(counter);
+  for (const std::string& counter : wanted.counters) request.add_counters(counter_called(counter));
   const auto seconds = [](TimePoint time) {
     return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
   };
@@ -21,7 +32,7 @@ Exit show_history(const Session& session, const HistoryWish& wanted) {
   if (session.json)
     session.out << json_text(history, false) << '\n';
   else
-    draw_history(session.out, history, session.columns, session.plain);
+    draw_history(session.out, history, wanted.to, !wanted.counters.empty(), session.columns, session.plain);
   return Exit::kGood;
 }
 

@@ -73,7 +73,7 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
                 << (incidents.missing_shards().empty() ? ".\n" : " in the shards that answer.\n") << rest;
     return Exit::kGood;
   }
-  Table table({"ID", judged("SEVERITY"), "KIND", spare(judged("STATE")), age("OPENED"), story("SUMMARY")});
+  Table table({"ID", judged("SEVERITY"), "KIND", judged("STATE"), spare(age("OPENED")), story("SUMMARY")});
   for (const v1::Incident& incident : incidents.incidents())
     table.add({incident.id(), listed_severity(incident), v1::Incident::Kind_Name(incident.kind()),
                listed_state(incident, session.now),

@@ -124,6 +124,18 @@ TEST(PortHistory, MarksWhatHappenedThereAndThen) {
   EXPECT_EQ(from_timestamp(response->marks(0).until()), kNow);
 }
 
+TEST(PortHistory, MarksOfOnePortAreNotThoseOfItsNeighbours) {
+  auto request = request_for("leaf-1:2");
+  const auto other = ask(request, {make_incident(1)});  // of port 1
+  EXPECT_EQ(port_history(*other, {other->question.step, {}})->marks_size(), 0);
+  request.set_what("leaf-1:1");
+  const auto own = ask(request, {make_incident(1)});
+  EXPECT_EQ(port_history(*own, {own->question.step, {}})->marks_size(), 1);
+  request.set_what("leaf-1");
+  const auto node = ask(request, {make_incident(1)});
+  EXPECT_EQ(port_history(*node, {node->question.step, {}})->marks_size(), 1);
+}
+
 TEST(PortHistory, ANameInTwoFabricsNeedsOne) {
   SmallFabric other(2, "ib1");
   const auto snapshot = make_snapshot(1, {SmallFabric(2).build(), other.build()});

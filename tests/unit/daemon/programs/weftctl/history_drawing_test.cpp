@@ -16,7 +16,7 @@ using ::testing::Not;
 
 TEST(Bars, AreAsHighAsTheirValueAndEmptyWhereNothingWasRead) {
   EXPECT_EQ(bars({0, 1, 3}, {8, 4, 0}, 5, false), "█▄ · ");
-  EXPECT_EQ(bars({0, 1, 3}, {8, 4, 0}, 5, true), "#= , ");
+  EXPECT_EQ(bars({0, 1, 3}, {8, 4, 0}, 5, true), "#= . ");
   EXPECT_EQ(bars({}, {}, 3, false), "   ");
 }
 
@@ -60,9 +60,9 @@ v1::GetPortHistoryResponse history_of(int ports) {
   return history;
 }
 
-std::string drawn(const v1::GetPortHistoryResponse& history, std::size_t columns = 84) {
+std::string drawn(const v1::GetPortHistoryResponse& history, std::size_t columns = 84, bool each_counter = false) {
   std::ostringstream out;
-  draw_history(out, history, columns, false);
+  draw_history(out, history, TimePoint(std::chrono::seconds(1'767'283'000)), each_counter, columns, false);
   return out.str();
 }
 
@@ -77,29 +77,44 @@ TEST(HistoryDrawing, OfOnePortShowsEachCounterThatMoved) {
   mark.set_text("link is down");
   const std::string text = drawn(history);
   EXPECT_THAT(text, HasSubstr("leaf-1 port 1 — spine-1 port 4\n"));
-  EXPECT_THAT(text, HasSubstr("Until 2026-01-01 16:00:00 UTC; a column is 10 min"));
+  EXPECT_THAT(text, HasSubstr("2026-01-01 12:00:00 UTC to 2026-01-01 15:56:40 UTC; a column is 10 min\n"));
   EXPECT_THAT(text, HasSubstr("█ ▄"));
   EXPECT_THAT(text, HasSubstr("peak 16 Gb/s"));
   EXPECT_THAT(text, HasSubstr(">= 3\n"));
   EXPECT_THAT(text, HasSubstr("Did not move: link_downed."));
   EXPECT_THAT(text, HasSubstr("01-01 12:00"));
-  EXPECT_THAT(text, HasSubstr("01-01 12:20 - now"));
+  EXPECT_THAT(text, HasSubstr("01-01 12:20:00 - now"));
   EXPECT_THAT(text, HasSubstr("INC-7 CRITICAL link is down"));
 }
 
 TEST(HistoryDrawing, OfSeveralPortsIsARowForEach) {
   const std::string text = drawn(history_of(3));
   EXPECT_THAT(text, HasSubstr("leaf-1 port 3 "));
-  EXPECT_THAT(text, HasSubstr("sends at most 16 Gb/s, >= 3 errors\n"));
+  EXPECT_THAT(text, HasSubstr("peak 16 Gb/s, >= 3 errors\n"));
   EXPECT_THAT(text, Not(HasSubstr("Did not move")));
+}
+
+TEST(HistoryDrawing, OfCountersThatWereAskedForIsARowForEach) {
+  const std::string text = drawn(history_of(2), 84, true);
+  EXPECT_THAT(text, HasSubstr("leaf-1 port 2 sends "));
+  EXPECT_THAT(text, HasSubstr("leaf-1 port 2 symbol_errors "));
+  EXPECT_THAT(text, HasSubstr("leaf-1 port 2 link_downed "));
+}
+
+TEST(HistoryDrawing, SaysWhereNothingIsStored) {
+  v1::GetPortHistoryResponse history = history_of(1);
+  history.mutable_ports(0)->clear_counters();
+  EXPECT_THAT(drawn(history), HasSubstr("Nothing is stored of that time.\n"));
 }
 
 TEST(HistoryDrawing, KeepsToTheTerminal) {
   for (const std::size_t columns : {84U, 120U, 200U}) {
-    v1::GetPortHistoryResponse history = history_of(1);
-    history.set_buckets(static_cast<std::uint32_t>(history_columns(columns)));
-    std::istringstream lines(drawn(history, columns));
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(width(line), columns) << line;
+    for (const int ports : {1, 3}) {
+      v1::GetPortHistoryResponse history = history_of(ports);
+      history.set_buckets(static_cast<std::uint32_t>(history_columns(columns)));
+      std::istringstream lines(drawn(history, columns));
+      for (std::string line; std::getline(lines, line);) EXPECT_LE(width(line), columns) << line;
+    }
   }
   EXPECT_EQ(history_columns(20), 24U);
   EXPECT_EQ(history_columns(1000), 240U);

@@ -228,6 +228,7 @@ class Judge {
     if (!takes_out_) return not_needed("it takes a remedy back");
     const Incident* incident = in_.view.incident(plan_.incident);
     if (!incident) return refused("its incident no longer exists");
+    if (!incident->is_open()) return refused("its incident is over");
     if (incident->finding.confidence < limits_.confidence)
       return refused("the confidence in the cause is too low (remedy.limits.confidence)");
     std::set<std::pair<std::string, std::string>> signals;

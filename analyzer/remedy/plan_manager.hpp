@@ -120,6 +120,7 @@ class PlanManager {
     /// Since when the incident of what is in force is over: when it was resolved, or when it was first found forgotten,
     /// which says nothing of when it ended; kNever: it is open, or nobody looked since a restart.
     TimePoint over_since = kNever;
+    TimePoint hurt_at = kNever;  ///< when an open incident last hurt its target, whichever it was
     std::uint64_t weighed = 0;  ///< revision of the incident that its candidates are reckoned from
     /// When its link was about to go out, with Plan::routes_before; null after a restart.
     std::shared_ptr<const Topology> topology_before{};
@@ -162,6 +163,7 @@ class PlanManager {
   bool may_forget(const Plan& plan, const RemedyView& view) const;
   void set_forward(Duration by, TimePoint now);
   void propose(const RemedyView& view);
+  static bool is_hurt(const Entity& target, const RemedyView& view);
   static void note_over(Entry& out, const RemedyView& view);
   std::optional<std::string> reason_to_return(const Entry& held, const RemedyView& view) const;
   void propose_returns(const RemedyView& view);

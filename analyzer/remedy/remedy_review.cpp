@@ -218,9 +218,23 @@ void PlanManager::propose(const RemedyView& view) {
   status_.without_plan = without_plan;
 }
 
+// Another incident than that of the plan counts as well: giving the target back and taking it again helps nobody.
+bool PlanManager::is_hurt(const Entity& target, const RemedyView& view) {
+  if (target.kind != EntityKind::kHost)
+    return std::ranges::any_of(view.incidents, [&](const auto& incident) {
+      return incident->is_open() && incident->finding.severity >= Severity::kWarning &&
+             incident->finding.cause.kind == EntityKind::kLink && incident->finding.cause.same_as(target);
+    });
+  const NodeHealth* health = view.health_of(target.host);
+  return health && std::ranges::any_of(health->reasons, [](const HealthReason& reason) {
+           return reason.incident != 0 && reason.severity >= Severity::kWarning;
+         });
+}
+
 // An incident is forgotten when it is old by a clock that was set, or when there are many: that is no sign that it has
 // been over for long.
 void PlanManager::note_over(Entry& out, const RemedyView& view) {
+  if (is_hurt(out.plan.target, view)) out.hurt_at = view.now;
   if (const Incident* incident = view.incident(out.plan.incident))
     out.over_since = incident->resolved;
   else if (out.over_since == kNever)
@@ -231,7 +245,9 @@ void PlanManager::note_over(Entry& out, const RemedyView& view) {
 std::optional<std::string> PlanManager::reason_to_return(const Entry& held, const RemedyView& view) const {
   const Plan& out = held.plan;
   const Ages ages = clock_.ages(view.now);
-  const bool over = held.over_since != kNever && ages.of(held.over_since) >= settings_.limits.undrain_after;
+  const auto is_long_ago = [&](TimePoint at) { return ages.of(at) >= settings_.limits.undrain_after; };
+  const bool over = held.over_since != kNever && is_long_ago(held.over_since) &&
+                    (held.hurt_at == kNever || is_long_ago(held.hurt_at));
   // A person who asked for it knows when it ends, also where it took the place of a proposal for an incident.
   if (out.incident == 0 || (takes_out(out.action) && out.requested_by != kOurselves)) return std::nullopt;
   if (out.target.kind == EntityKind::kHost) {

@@ -138,10 +138,11 @@ Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> s
   asked.with_still = request.with_still();
   HistoryQuestion& question = asked.question;
   question.to = request.has_to() ? from_timestamp(request.to()) : now;
-  question.from = request.has_from() ? from_timestamp(request.from()) : question.to - 24h;
-  if (question.from != kNever && question.from >= now) return fail(ErrorCode::kInvalidArgument, "the time lies ahead");
-  if (question.to == kNever || question.from == kNever || question.from >= question.to)
-    return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends");
+  question.from = request.has_from() ? from_timestamp(request.from()) : std::max(question.to, TimePoint{} + 24h) - 24h;
+  if (question.to < TimePoint{} + 24h || question.from <= TimePoint{})
+    return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends, and after 1970");
+  if (question.from >= now) return fail(ErrorCode::kInvalidArgument, "the time lies ahead");
+  if (question.from >= question.to) return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends");
   question.to = std::min(question.to, now);
   if (request.points() > kMostPoints)
     return fail(ErrorCode::kInvalidArgument, "at most " + std::to_string(kMostPoints) + " points can be had");

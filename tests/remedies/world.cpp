@@ -197,14 +197,15 @@ int World::doubt_about(unsigned host) const {
   if (!fabrics_[0].sweep) return 1;  // before the first sweep nobody knows who else has the name
   const std::string& name = shape_->host(host);
   const unsigned neighbour = (host + 1) % shape_->hosts();
-  if (reported_[host] == Reported::kByTwo || reported_[neighbour] == Reported::kByTwo) return 2;
-  bool is_known = reported_[host] == Reported::kByItself, is_claimed = false, is_others = false;
+  // Its own collector reports it, and a foreign one: a person decides.
+  const bool is_doubted = reported_[host] == Reported::kByTwo || reported_[neighbour] == Reported::kByTwo;
+  bool is_known = reported_[host] != Reported::kByNobody, is_claimed = false, is_others = false;
   for (unsigned other = 0; other < shape_->hosts(); ++other) {
     if (seen_name(other) != name) continue;
     is_claimed |= reported_[other] == Reported::kByNobody;
     is_others |= other != host && reported_[other] == Reported::kByItself;
   }
-  if (is_claimed) return 1;
+  if (is_claimed || is_doubted) return 1;
   // Nothing is known to be its own, and what bears its name is another's.
   return !is_known && is_others ? 2 : 0;
 }

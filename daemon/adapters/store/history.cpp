@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t kChunkBits = 24;
 constexpr std::int64_t kChunksDeletedAtOnce = 2000;
 constexpr std::int64_t kPagesReturnedAtOnce = 1000;
+constexpr std::int64_t kHourWeight = 50;  ///< of kChunksDeletedAtOnce
 /// Ports are noted as seen this often, and forgotten this long after their last history has gone.
 constexpr Duration kTouchInterval = std::chrono::hours(24);
 
@@ -60,6 +61,7 @@ Result<bool> History::append(std::shared_ptr<const Sweep> sweep) {
   if (sweep->finished - fabric.tried + sweep->interval / 2 < options_.history_interval) return false;
   fabric.tried = sweep->finished;
   Transaction transaction(database_);
+  database_.require_in_place();
   map_ports(fabric, *sweep);
   if (sweep->finished - fabric.touched >= kTouchInterval) touch_ports(fabric, sweep->finished);
   write_moment(fabric, *sweep);
@@ -104,6 +106,7 @@ void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
   Statement moment(database_, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?)");
   moment.run(sweep.fabric, sweep.finished, sweep.finished - fabric.last->finished);
   const std::int64_t id = database_.number("SELECT last_insert_rowid()");
+  reopen_hour(database_, sweep.fabric, sweep.finished);
   const Sweep& last = *fabric.last;
   const bool aligned = same_layout(*last.topology, *sweep.topology);
 
@@ -145,11 +148,15 @@ Result<bool> History::shrink(TimePoint oldest_allowed) {
       oldest.query();
       if (!oldest.next()) break;
       const std::int64_t id = oldest.integer(0);
-      const bool overdue = oldest.time(1) < oldest_allowed || bytes() > options_.max_history_bytes;
+      const TimePoint at = oldest.time(1);
+      const bool is_too_much = bytes() > options_.max_history_bytes;
       oldest.next();
-      if (!overdue) break;
+      if (at >= oldest_allowed && !is_too_much) break;
       if (more = deleted >= kChunksDeletedAtOnce; more) break;
-      deleted += delete_moment(id) + 1;
+      if (is_too_much && delete_oldest_hour(database_, at))
+        deleted += kHourWeight;
+      else
+        deleted += delete_moment(id) + 1;
     }
     delete_old_hours(database_, oldest_allowed);
     Statement(database_, "DELETE FROM port WHERE seen < ?").run(oldest_allowed - 2 * kTouchInterval);

@@ -53,6 +53,16 @@ void add(std::span<const ChunkPort> moment, Duration span, Sums& sums) {
   }
 }
 
+/// The time that the statement gives; kNever where there is none.
+TimePoint time_of(Database& history, const char* sql, const std::string& fabric, TimePoint after) {
+  Statement statement(history, sql);
+  statement.query(fabric, after);
+  if (!statement.next()) return kNever;
+  const TimePoint at = statement.null(0) ? kNever : statement.time(0);
+  statement.next();
+  return at;
+}
+
 /// The hour of the fabric that is to be added up next; id 0: none. Begins one where the last is whole.
 OpenHour next_hour(Database& history, const std::string& fabric) {
   OpenHour hour;
@@ -67,12 +77,17 @@ OpenHour next_hour(Database& history, const std::string& fabric) {
     }
   }
   if (hour.id != 0) return hour;
-  Statement moments(history, "SELECT min(at), max(at) FROM moment WHERE fabric = ? AND at > ?");
-  moments.query(fabric, after);
-  if (!moments.next() || moments.null(0)) return {};
-  const TimePoint first = moments.time(0);
-  const TimePoint newest = moments.time(1);
-  moments.next();
+  const TimePoint newest =
+      time_of(history, "SELECT at FROM moment WHERE fabric = ?1 AND at > ?2 ORDER BY id DESC LIMIT 1", fabric,
+              TimePoint::min());
+  TimePoint first = time_of(history, "SELECT min(at) FROM moment WHERE fabric = ?1 AND at > ?2", fabric, after);
+  // The clock was set back, below hours that are added up: what is shown now lies between older ones.
+  if (first == kNever || newest <= after)
+    first = time_of(history,
+                    "SELECT min(at) FROM moment WHERE fabric = ?1 AND at > ?2 AND NOT EXISTS (SELECT 1 FROM hour WHERE "
+                    "fabric = ?1 AND hour.at >= moment.at AND hour.at - 3600000000000 < moment.at)",
+                    fabric, TimePoint::min());
+  if (first == kNever) return {};
   const TimePoint end = TimePoint(std::chrono::floor<std::chrono::hours>(first.time_since_epoch() - 1ns) + 1h);
   if (newest <= end) return {};
   Statement(history,
@@ -137,17 +152,42 @@ Result<bool> add_up_hours(Database& history) {
   return more;
 }
 
+namespace {
+
+void delete_hour(Database& history, std::int64_t id) {
+  Statement(history, "DELETE FROM hour_chunk WHERE id BETWEEN ? AND ?").run(id << 24, id << 24 | kLastChunk);
+  Statement(history, "DELETE FROM hour WHERE id = ?").run(id);
+}
+
+}  // namespace
+
+void reopen_hour(Database& history, std::string_view fabric, TimePoint at) {
+  Statement of(history, "SELECT id FROM hour WHERE fabric = ? AND at >= ? AND at < ?");
+  of.query(fabric, at, at + 1h);
+  if (!of.next()) return;
+  const std::int64_t id = of.integer(0);
+  of.next();
+  delete_hour(history, id);
+}
+
 void delete_old_hours(Database& history, TimePoint oldest_allowed) {
   std::vector<std::int64_t> ids;
   {
-    Statement old(history, "SELECT id FROM hour WHERE at < ? ORDER BY id LIMIT ?");
+    Statement old(history, "SELECT id FROM hour WHERE at < ? ORDER BY at LIMIT ?");
     old.query(oldest_allowed, kHoursDeletedAtOnce);
     while (old.next()) ids.push_back(old.integer(0));
   }
-  for (const std::int64_t id : ids) {
-    Statement(history, "DELETE FROM hour_chunk WHERE id BETWEEN ? AND ?").run(id << 24, id << 24 | kLastChunk);
-    Statement(history, "DELETE FROM hour WHERE id = ?").run(id);
-  }
+  for (const std::int64_t id : ids) delete_hour(history, id);
+}
+
+bool delete_oldest_hour(Database& history, TimePoint before) {
+  Statement oldest(history, "SELECT id FROM hour WHERE at < ? ORDER BY at LIMIT 1");
+  oldest.query(before);
+  if (!oldest.next()) return false;
+  const std::int64_t id = oldest.integer(0);
+  oldest.next();
+  delete_hour(history, id);
+  return true;
 }
 
 }  // namespace weft::store

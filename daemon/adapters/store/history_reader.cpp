@@ -199,12 +199,8 @@ Result<HistoryAnswer> read_history(const std::filesystem::path& state_dir, const
     return fail(ErrorCode::kInvalidArgument,
                 "that is more than a million values: request fewer ports, fewer counters or a longer step");
 
-  const std::filesystem::path file = state_dir / "history.db";
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return fail(ErrorCode::kUnavailable, file.string() + " was removed");
-  auto database = open_database(file, history_schema());
+  auto database = look_into_database(state_dir / "history.db", history_schema());
   if (!database) return tl::unexpected<Error>(database.error());
-  database->run("PRAGMA query_only = ON");
   const Places places = find_places(*database, question);
   if (places.empty()) {
     if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
@@ -212,30 +208,36 @@ Result<HistoryAnswer> read_history(const std::filesystem::path& state_dir, const
   }
   Buckets sums(question, step, std::move(*positions));
   RowReader reader(sums);
-  TimePoint minutes_from = question.from;
+  // Minutes are read where no whole hour lies within the time: at its ends, and since the last hour that is added up.
+  std::vector<std::pair<TimePoint, TimePoint>> minutes{{question.from, question.to}};
   if (by_hours) {
+    minutes.clear();
+    TimePoint read_until = question.from;
+    Statement whole(*database,
+                    "SELECT at FROM hour WHERE fabric = ? AND at >= ? AND at <= ? AND next_chunk IS NULL ORDER BY at");
+    whole.query(question.fabric, question.from + 1h, question.to);
+    while (whole.next()) {
+      if (const TimePoint begin = whole.time(0) - 1h; begin > read_until) minutes.emplace_back(read_until, begin);
+      read_until = whole.time(0);
+    }
+    if (read_until < question.to) minutes.emplace_back(read_until, question.to);
     Statement hours(*database,
                     "SELECT at, span, sums, peaks FROM hour JOIN hour_chunk ON hour_chunk.id = (hour.id << 24 | ?4) "
                     "WHERE fabric = ?1 AND at > ?2 AND at <= ?3 AND next_chunk IS NULL ORDER BY at");
     for (const auto& [chunk, ports] : places) {
-      hours.query(question.fabric, question.from, question.to, chunk);
+      hours.query(question.fabric, question.from + 1h - 1ns, question.to, chunk);
       if (auto done = reader.read(hours, true, ports); !done) return tl::unexpected<Error>(done.error());
-    }
-    Statement end(*database, "SELECT max(at) FROM hour WHERE fabric = ? AND next_chunk IS NULL");
-    end.query(question.fabric);
-    if (end.next()) {
-      if (!end.null(0)) minutes_from = std::max(minutes_from, end.time(0));
-      end.next();
     }
   }
   Statement moments(
       *database,
       "SELECT at, span, data FROM moment JOIN chunk ON chunk.id = (moment.id << 24 | ?4) WHERE fabric = ?1 "
       "AND at > ?2 AND at <= ?3 ORDER BY at");
-  for (const auto& [chunk, ports] : places) {
-    moments.query(question.fabric, minutes_from, question.to, chunk);
-    if (auto done = reader.read(moments, false, ports); !done) return tl::unexpected<Error>(done.error());
-  }
+  for (const auto& [chunk, ports] : places)
+    for (const auto& [from, to] : minutes) {
+      moments.query(question.fabric, from, to, chunk);
+      if (auto done = reader.read(moments, false, ports); !done) return tl::unexpected<Error>(done.error());
+    }
   if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return sums.take();
 }

@@ -359,4 +359,23 @@ Result<Database> open_database(const std::filesystem::path& path, const Schema& 
   return database;
 }
 
+Result<Database> look_into_database(const std::filesystem::path& path, const Schema& schema) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return fail(ErrorCode::kUnavailable, path.string() + " was removed");
+  // SQLite deletes the log of a database that is empty, and it is the writer's.
+  if (std::filesystem::file_size(path, error) == 0 || error || !inspect(path, schema))
+    return fail(ErrorCode::kUnavailable,
+                path.string() + " is not what this weftd writes: it was replaced while in use");
+  auto opened = SqliteConnection::open(path, SqliteConnection::For::kReading);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  Database database(std::move(*opened));
+  const auto version = static_cast<std::size_t>(database.number("PRAGMA user_version"));
+  const auto application = static_cast<std::uint32_t>(database.number("PRAGMA application_id"));
+  if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  if (application != schema.application_id || version != schema.migrations.size())
+    return fail(ErrorCode::kUnavailable,
+                path.string() + " is not what this weftd writes: it was replaced while in use");
+  return database;
+}
+
 }  // namespace weft::store

@@ -31,6 +31,10 @@ Schema history_schema();
 /// (kFailedPrecondition).
 Result<Database> open_database(const std::filesystem::path& path, const Schema& schema);
 
+/// Opens `path` for reading, beside the weftd that writes it: nothing is made, written or migrated, also when the disk
+/// is full. kUnavailable where it is not there, is not ours, or has another version.
+Result<Database> look_into_database(const std::filesystem::path& path, const Schema& schema);
+
 /// What is said of a database of `version` by a weftd that knows versions up to `known`.
 std::string newer_version(std::size_t version, std::size_t known);
 

@@ -84,10 +84,10 @@ class SqliteCursor final : public Cursor {
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
 };
 
-Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::filesystem::path& path) {
+Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::filesystem::path& path, For use) {
   sqlite3* raw = nullptr;
-  const int code =
-      sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int mode = use == For::kReading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int code = sqlite3_open_v2(path.c_str(), &raw, mode | SQLITE_OPEN_NOMUTEX, nullptr);
   std::unique_ptr<SqliteConnection> connection(new SqliteConnection(raw, path.string()));
   if (auto opened = connection->check(code); !opened) return tl::unexpected<Error>(opened.error());
   sqlite3_extended_result_codes(raw, 1);

@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -15,8 +16,11 @@ namespace weft::store {
 /// See Connection for what its members promise.
 class SqliteConnection final : public Connection {
  public:
-  /// Opens an existing file or makes one. Nothing is written to it yet.
-  static Result<std::unique_ptr<SqliteConnection>> open(const std::filesystem::path& path);
+  /// What a connection is for.
+  enum class For : std::uint8_t { kWriting, kReading };
+
+  /// Opens an existing file or, for writing, makes one. Nothing is written to it yet.
+  static Result<std::unique_ptr<SqliteConnection>> open(const std::filesystem::path& path, For use = For::kWriting);
 
   const std::string& name() const override { return path_; }
   Result<std::unique_ptr<Cursor>> prepare(std::string_view sql) override;

@@ -263,6 +263,34 @@ struct Drained : Stepped {
   }
 };
 
+TEST(Returns, AHostDoesNotComeBackWhileAnotherIncidentHurtsItOrSoonAfter) {
+  Drained b;
+  HealthReason other;
+  other.incident = 2;
+  other.severity = Severity::kWarning;
+  b.health[0].verdict = HealthVerdict::kDegraded;
+  b.health[0].reasons = {other};
+  b.pass(20min);
+  EXPECT_FALSE(b.comes_back()) << "INC-2 would take it out again";
+  b.health[0].verdict = HealthVerdict::kHealthy;
+  b.health[0].reasons.clear();
+  b.pass(9min);
+  EXPECT_FALSE(b.comes_back()) << "INC-2 was over some minutes ago";
+  b.pass(2min);
+  EXPECT_TRUE(b.comes_back());
+}
+
+TEST(Returns, WhatIsMerelyWatchedKeepsNoHostDrained) {
+  Drained b;
+  HealthReason other;
+  other.incident = 2;
+  other.severity = Severity::kInfo;
+  b.health[0].verdict = HealthVerdict::kDegraded;
+  b.health[0].reasons = {other};
+  b.pass(11min);
+  EXPECT_TRUE(b.comes_back());
+}
+
 TEST(ClockSteps, AnIncidentThatIsForgottenIsNotOverForLong) {
   Drained b;
   b.pass(1s);

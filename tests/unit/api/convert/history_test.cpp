@@ -60,6 +60,14 @@ TEST(PortHistory, RefusesTimesThatAreNone) {
   set_timestamp(*request.mutable_to(), kNow - 1h);
   set_timestamp(*request.mutable_from(), kNow - 1h);
   EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
+  for (const std::int64_t seconds : std::initializer_list<std::int64_t>{-9'000'000'000, -1, 9'223'372'037}) {
+    request = request_for("leaf-1:1");
+    request.mutable_from()->set_seconds(seconds);
+    EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument) << seconds;
+    request = request_for("leaf-1:1");
+    request.mutable_to()->set_seconds(std::min<std::int64_t>(seconds, 5));
+    EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument) << seconds;
+  }
   request = request_for("leaf-1:1");
   request.mutable_from()->set_nanos(-1);
   EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);

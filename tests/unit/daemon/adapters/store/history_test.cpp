@@ -326,6 +326,78 @@ TEST(HistoryHours, AGapIsAGap) {
   EXPECT_EQ(indexes, (std::vector<std::uint32_t>{0, 5, 6, 7}));
 }
 
+TEST(HistoryHours, ATimeThatDoesNotEndWithAnHourHasItsMinutes) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  write_minutes(*store, 0, 400, [](int minute) { return static_cast<unsigned>(minute); });
+  add_up(*store, at_second(kWholeHour + 60 * 400));
+  HistoryQuestion question = days_of(CounterId::kSymbolErrors);
+  question.from = at_second(kWholeHour + 60 * 30 - 4 * 86'400);
+  question.to = at_second(kWholeHour + 60 * 330);
+  EXPECT_EQ(read_history(dir.path(), question)->ports.at(0).counters.at(0).total, 330U);
+  question.from = at_second(kWholeHour + 60 * 30);
+  EXPECT_EQ(read_history(dir.path(), question)->ports.at(0).counters.at(0).total, 300U);
+}
+
+TEST(HistoryHours, AClockThatRanAheadHidesNothing) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  const auto still = [](int) { return 0U; };
+  write_minutes(*store, 0, 2, still);
+  write_minutes(*store, 10 * 1440, 10 * 1440 + 3, still);
+  write_minutes(*store, 11 * 1440, 11 * 1440 + 3, still);
+  add_up(*store, at_second(kWholeHour + 60 * 11 * 1440));
+  write_minutes(*store, 3, 200, [](int minute) { return static_cast<unsigned>(minute); });
+  HistoryQuestion question = days_of(CounterId::kSymbolErrors);
+  question.to = at_second(kWholeHour + 60 * 200);
+  question.from = question.to - 24h * 7;
+  const auto total = [&] { return read_history(dir.path(), question)->ports.at(0).counters.at(0).total; };
+  EXPECT_EQ(total(), 197U);
+  add_up(*store, at_second(kWholeHour + 60 * 200));
+  EXPECT_EQ(total(), 197U);
+  auto database = open_database(dir.path() / "history.db", history_schema());
+  EXPECT_GE(database->number("SELECT count(*) FROM hour WHERE at < 1701000000000000000"), 3)
+      << "they are added up, too";
+}
+
+TEST(HistoryHours, TheOldestGoesFirstAlsoWhereItIsAnHour) {
+  const TempDir dir;
+  auto store = must_open(dir.path(), {.max_history_bytes = 1 << 20});
+  write_minutes(
+      *store, 0, 61, [](int minute) { return static_cast<unsigned>(minute); }, 4000);
+  add_up(*store, at_second(kWholeHour + 60 * 61));
+  auto database = open_database(dir.path() / "history.db", history_schema());
+  database->run(
+      "INSERT INTO hour (fabric, at, span) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+      "300) "
+      "SELECT 'compute', (SELECT min(at) FROM moment) - i * 3600000000000, 3600000000000 FROM n");
+  database->run(
+      "INSERT INTO hour_chunk SELECT id << 24, randomblob(4000), randomblob(4000) FROM hour WHERE next_chunk IS NULL "
+      "AND (id << 24) NOT IN (SELECT id FROM hour_chunk)");
+  ASSERT_TRUE(database->outcome());
+  const std::int64_t newest = database->number("SELECT max(at) FROM moment");
+  add_up(*store, at_second(kWholeHour + 60 * 61));
+  EXPECT_LE(store->status().history_bytes, 1U << 20);
+  EXPECT_EQ(database->number("SELECT max(at) FROM moment"), newest) << "the newest stays";
+  EXPECT_LT(database->number("SELECT count(*) FROM hour"), 200);
+}
+
+TEST(HistoryReader, WritesNothingIntoAFileThatWasPutInItsPlace) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  write_minutes(*store, 0, 3, [](int) { return 0U; });
+  std::filesystem::rename(dir.path() / "history.db", dir.path() / "aside");
+  write_file(dir.path() / "history.db", "");
+  EXPECT_EQ(read_history(dir.path(), question_of(CounterId::kSymbolErrors)).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(std::filesystem::file_size(dir.path() / "history.db"), 0U);
+  EXPECT_FALSE(store->append_history(share(make_sweep(at_second(kWholeHour + 60 * 4), 0, 2)))) << "it was replaced";
+  EXPECT_FALSE(store->status().ok);
+  std::filesystem::rename(dir.path() / "aside", dir.path() / "history.db");
+  const auto again = store->append_history(share(make_sweep(at_second(kWholeHour + 60 * 5), 0, 2)));
+  EXPECT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(read_history(dir.path(), question_of(CounterId::kSymbolErrors)));
+}
+
 TEST(HistoryReader, RefusesWhatIsTooMuch) {
   const TempDir dir;
   auto store = must_open(dir.path());

@@ -69,6 +69,10 @@ TEST_F(Verbs, LinksAndNodesSayWhichPlanHoldsThem) {
   raised.state = PlanState::kVerifying;
   publication.publish(with_plans(make_snapshot(3, {fabric.build()}), {raised}));
   EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
+              HasSubstr("up, though PLAN-7 took it out"));
+  api::SmallFabric::take_down(fabric.ports[1]);
+  publication.publish(with_plans(make_snapshot(4, {fabric.build()}), {raised}));
+  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
               HasSubstr("(taken out by PLAN-7, VERIFYING)"));
 }
 

@@ -24,7 +24,7 @@ constexpr std::array kExamples{
   weftctl ports dgx-04 --watch 1       every second; what changed is marked)"},
     Examples{"history", R"(  weftctl history leaf-1:12            one port, the last 24 hours
   weftctl history leaf-1 --last 7d     every port of a switch, a week
-  weftctl history leaf-1:12 --counter symbol_errors --from "2026-01-31 14:00")"},
+  weftctl history leaf-1:12 --counter symbol_errors --last 2h)"},
     Examples{"links", R"(  weftctl links                        every cable
   weftctl links leaf-1                 cables of one node
   weftctl links --down                 cables that are not up

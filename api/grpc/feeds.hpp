@@ -19,6 +19,7 @@ namespace weft::api {
 class IncidentFeed {
  public:
   using Message = v1::WatchIncidentsResponse;
+  /// Resolved ones too, where the request says so.
   explicit IncidentFeed(const v1::WatchIncidentsRequest& request) : include_resolved_(request.include_resolved()) {}
   /// The next message that the snapshot gives cause for; false when the watcher knows all of it.
   bool next(const Snapshot& snapshot, Message& message);
@@ -33,6 +34,7 @@ class IncidentFeed {
 class PlanFeed {
  public:
   using Message = v1::WatchPlansResponse;
+  /// Plans that are over too, where the request says so.
   explicit PlanFeed(const v1::WatchPlansRequest& request) : include_ended_(request.include_ended()) {}
   /// The next message that the snapshot gives cause for; false when the watcher knows all of it.
   bool next(const Snapshot& snapshot, Message& message);
@@ -47,6 +49,7 @@ class PlanFeed {
 class HealthFeed {
  public:
   using Message = v1::WatchHealthResponse;
+  /// Of the nodes that the request names; of all where it names none.
   explicit HealthFeed(const v1::WatchHealthRequest& request) : nodes_(request.nodes().begin(), request.nodes().end()) {}
   /// The next message that the snapshot gives cause for; false when the watcher knows all of it.
   bool next(const Snapshot& snapshot, Message& message);

@@ -121,7 +121,7 @@ class PlanManager {
     /// which says nothing of when it ended; kNever: it is open, or nobody looked since a restart.
     TimePoint over_since = kNever;
     TimePoint hurt_at = kNever;  ///< when an open incident last hurt its target, whichever it was
-    std::uint64_t weighed = 0;  ///< revision of the incident that its candidates are reckoned from
+    std::uint64_t weighed = 0;   ///< revision of the incident that its candidates are reckoned from
     /// When its link was about to go out, with Plan::routes_before; null after a restart.
     std::shared_ptr<const Topology> topology_before{};
     std::shared_ptr<const Routes> tables_before{};

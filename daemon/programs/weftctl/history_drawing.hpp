@@ -18,8 +18,8 @@ std::string bars(const std::vector<std::size_t>& buckets, const std::vector<doub
                  bool plain);
 
 /// Draws one port: traffic, waits and each counter that moved, with its peak or total, and what happened meanwhile. Of
-/// several ports a row for each: what it sends, and its errors; with `each_counter` a row for each counter of each port.
-/// `columns`: of the terminal; `to`: the end of what was asked for.
+/// several ports a row for each: what it sends, and its errors; with `each_counter` a row for each counter of each
+/// port. `columns`: of the terminal; `to`: the end of what was asked for.
 void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, TimePoint to, bool each_counter,
                   std::size_t columns, bool plain);
 

@@ -158,7 +158,10 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
     kept.shape = find_shape(*topology, find_tiers(*topology), kept.missing);
   }
   std::vector<JobLeaves> jobs;
-  const bool may_differ = recabled || !same_hosts;
+  // A host without an inventory is found by the names of its adapters, and those change without a cable.
+  const bool renamed = !recabled && kept.topology != topology &&
+                       !std::ranges::equal(kept.topology->nodes(), topology->nodes(), {}, &Node::name, &Node::name);
+  const bool may_differ = recabled || renamed || !same_hosts;
   if (may_differ) {
     jobs = leaves_of_jobs(*kept.tree, *topology, view.hosts);
     kept.hosts.assign(view.hosts.begin(), view.hosts.end());

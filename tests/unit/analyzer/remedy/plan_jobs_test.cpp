@@ -77,6 +77,19 @@ TEST(PlanJobs, OfWhatAPersonIsolatedCount) {
             "maximum of targets of one job isolated, avoided or drained reached: 1 (remedy.limits.budget.out_per_job)");
 }
 
+TEST(PlanJobs, OfAHostWhoseAdapterGetsItsNameBackCount) {
+  WithJobs b;
+  const NodeIndex adapter = b.fabric.find("host-0-0 mlx5_0");
+  b.fabric.node(adapter).name = "MT4123 ConnectX6";
+  b.job("train-1", {"host-0-0", "host-1-0"});
+  b.errors("leaf-0", "spine-0");
+  b.review();
+  EXPECT_TRUE(b.plan(1).jobs.empty());
+  b.fabric.node(adapter).name = "host-0-0 mlx5_0";
+  b.review();
+  EXPECT_EQ(b.plan(1).jobs, b.train);
+}
+
 TEST(PlanJobs, RefuseAPersonsWish) {
   WithJobs b;
   b.job("train-1", {"host-0-0", "host-1-0"});

@@ -237,7 +237,7 @@ std::uint64_t IncidentManager::ingest(const Finding& finding, TimePoint now, Cha
     if (entry.incident->is_open()) {
       // A second finding of the same trouble in one sweep adds nothing.
       if (entry.seen_in != updates_) refresh(entry, finding, now, changed);
-    } else if (now - entry.incident->resolved < policy_.reopen_window) {
+    } else if (entry.incident->resolved > clock_.before(now, policy_.reopen_window)) {
       reopen(entry, finding, now, changed);
     } else {
       open(finding, std::move(key), entry.incident->beginnings, now, changed);

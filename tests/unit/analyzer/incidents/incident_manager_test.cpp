@@ -396,6 +396,22 @@ TEST_F(Book, DoesNotForgetWhatIsOldByAClockThatWasSetForward) {
   EXPECT_EQ(book.find(1), nullptr) << "that time has passed";
 }
 
+TEST_F(Book, ReopensWhatWasOverAMomentAgoThoughTheClockWasSetForward) {
+  update({down()});
+  resolve();
+  const TimePoint before = now;
+  now += hours(25);
+  book.set_clock({now, {{before, hours(25)}}});
+  update({down()});
+  EXPECT_EQ(book.find(2), nullptr) << "it is the same trouble";
+  EXPECT_EQ(book.find(1)->state, IncidentState::kOpen);
+  resolve();
+  now += hours(25);  // that time passed
+  book.set_clock({now, {{before, hours(25)}}});
+  update({down()});
+  EXPECT_NE(book.find(2), nullptr);
+}
+
 TEST_F(Book, EvidenceIsBoundedAndKeepsItsBeginning) {
   Finding finding = down();
   for (int i = 0; i < 50; ++i) {

@@ -54,8 +54,9 @@ class ShardPeers {
     std::string trouble{};  ///< why not
   };
 
-  /// How we show who we are there.
-  explicit ShardPeers(ClientSecurity security) : security_(std::move(security)) {}
+  /// How we show who we are there, and how long each has for an answer.
+  explicit ShardPeers(ClientSecurity security, std::chrono::milliseconds patience = kShardPatience)
+      : security_(std::move(security)), patience_(patience) {}
   /// Ends all questions that are open, and waits until their callbacks have returned.
   ~ShardPeers() { stop(); }
   /// See the destructor; afterwards every question fails at once.
@@ -103,6 +104,7 @@ class ShardPeers {
   void try_first(const std::string& shard);
 
   const ClientSecurity security_;
+  const std::chrono::milliseconds patience_;
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   std::map<std::string, Peer> peers_;                               ///< by shard
@@ -126,7 +128,7 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
         begin(std::move(the_begin)),
         is_probe(probe),
         done(std::move(the_done)),
-        deadline(std::chrono::system_clock::now() + kShardPatience) {}
+        deadline(std::chrono::system_clock::now() + the_peers.patience_) {}
 
   /// Asks the address that is next.
   void start() {

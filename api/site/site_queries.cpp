@@ -32,8 +32,10 @@
 
 namespace weft::api {
 
-SiteQueries::SiteQueries(const Publication& publication, const Clock& clock, ClientSecurity security)
-    : state_(std::make_shared<State>(publication, clock, std::move(security))) {}
+SiteQueries::SiteQueries(const Publication& publication, const Clock& clock, ClientSecurity security,
+                         std::chrono::milliseconds patience)
+    : state_(std::make_shared<State>(publication, clock, std::move(security),
+                                     patience == patience.zero() ? kShardPatience : patience)) {}
 
 SiteQueries::~SiteQueries() {
   stop();

@@ -4,6 +4,7 @@
 // time. A shard that does not answer within a second is named in the answer; what it owns is not passed over in
 // silence.
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -73,8 +74,10 @@ class SiteQueries {
   template <typename Response>
   using Done = std::function<void(Result<Response>)>;
 
-  /// `security`: how we show the other shards who we are. What is passed by reference must outlive it.
-  SiteQueries(const Publication& publication, const Clock& clock, ClientSecurity security);
+  /// `security`: how we show the other shards who we are. `patience`: so long has each for an answer; zero: a second.
+  /// What is passed by reference must outlive it.
+  SiteQueries(const Publication& publication, const Clock& clock, ClientSecurity security,
+              std::chrono::milliseconds patience = {});
   /// Stops.
   ~SiteQueries();
   SiteQueries(const SiteQueries&) = delete;

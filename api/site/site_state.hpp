@@ -35,8 +35,12 @@ inline Error does_not_answer(const std::string& what, const SiteShard& shard, co
 
 /// What all questions share.
 struct SiteQueries::State {
-  State(const Publication& the_publication, const Clock& the_clock, ClientSecurity security)
-      : publication(the_publication), clock(the_clock), watches(the_publication, peers), peers(std::move(security)) {}
+  State(const Publication& the_publication, const Clock& the_clock, ClientSecurity security,
+        std::chrono::milliseconds patience)
+      : publication(the_publication),
+        clock(the_clock),
+        watches(the_publication, peers),
+        peers(std::move(security), patience) {}
 
   /// Asks all shards the same. `local` is what this weftd says; standing by, it hears no collectors, and where those
   /// count its shard is missing.

@@ -52,13 +52,10 @@ TEST(CollectiveStarts, DoNotBlameWhoMayHaveBegunUnseen) {
 }
 
 TEST(CollectiveStarts, DoNotBlameWhoMayHaveBegunALittleBeforeTheOthers) {
-  // First read silent 20 ms before the others began. Who computes a few per cent faster has sent its first by then. And
-  // at 70 ms, which is one spread and a half.
-  for (const double since : {2.7, 2.65}) {
-    const auto found = find_beginnings(cohort(silence(since, 5.3)), at(100), kThresholds);
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_TRUE(found[0].late.empty()) << since;
-  }
+  // First read silent 20 ms before the others began. Who computes a few per cent faster has sent its first by then.
+  const auto found = find_beginnings(cohort(silence(2.7, 5.3)), at(100), kThresholds);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].late.empty());
 }
 
 TEST(CollectiveStarts, BlameWhoCanHardlyHaveBegunSoLongBeforeTheOthers) {
@@ -70,9 +67,9 @@ TEST(CollectiveStarts, BlameWhoCanHardlyHaveBegunSoLongBeforeTheOthers) {
 }
 
 TEST(CollectiveStarts, DoNotBlameByLessThanWhatClocksAgreeBy) {
-  // They wait for 0.3 s, of which hosts differ by no more than 13 ms; it was read silent 15 ms before them.
+  // They wait for half a second, of which the differences of hosts are 11 ms; it was read silent 15 ms before them.
   std::vector<MemberSilence> all;
-  for (unsigned i = 0; i < 8; ++i) all.push_back({i, silence(2.8 + 0.001 * i, 5, 3 + 0.001 * i, 3.1 + 0.001 * i)});
+  for (unsigned i = 0; i < 8; ++i) all.push_back({i, silence(2.6 + 0.001 * i, 5, 3 + 0.001 * i, 3.1 + 0.001 * i)});
   all.push_back({8, silence(2.991, 5)});
   EXPECT_TRUE(find_beginnings(all, at(100), kThresholds)[0].late.empty());
   all.back().silence.since = at(2.98);
@@ -158,24 +155,6 @@ TEST(CollectiveStarts, CountFirstSendingsOfAnyAmountThatCameAfterASilentReading)
   auto silences = cohort(silence(1.5, 5.5));
   for (unsigned i = 0; i < 8; ++i) silences[i].silence.first = kFirst * (i + 1);
   EXPECT_EQ(find_beginnings(silences, at(100), kThresholds)[0].waited.size(), 8U);
-}
-
-TEST(CollectiveStarts, SayNothingWhereTheBackgroundsOfMostAreNotKnown) {
-  const auto beside = [](unsigned unknown) {
-    auto silences = cohort(silence(1.5, 5.5));
-    for (MemberSilence& member : silences) member.silence.has_background = true;
-    for (unsigned i = 9; i < 9 + unknown; ++i) {
-      silences.push_back({i, silence(1.5, 5.5)});
-      silences.back().silence.may_have_background = true;
-    }
-    return find_beginnings(silences, at(100), kThresholds);
-  };
-  const auto enough = beside(13);
-  ASSERT_EQ(enough[0].late.size(), 1U) << "9 of 22 are known, more than two of five";
-  EXPECT_EQ(enough[0].late[0].member, 8U);
-  const auto few = beside(14);
-  EXPECT_EQ(few[0].begun, kNever) << "9 of 23 are known: a burst of storage hides when the others began";
-  EXPECT_TRUE(few[0].late.empty());
 }
 
 TEST(CollectiveStarts, LeaveOutUnknownBackgroundsWhereOthersHaveOne) {

@@ -22,9 +22,8 @@ struct TrainingJob {
 
   struct Member {
     std::string name;
-    double interval = 1;  ///< seconds between its readings
-    double offset = 0;    ///< of its readings in the interval
-    double ready = 0;     ///< when it begins, seconds
+    double offset = 0;  ///< of its readings in the second
+    double ready = 0;   ///< when it begins, seconds
     bool begun = false;
     double sent = 1e9, received = 2e9;
     double storage = 0;  ///< bytes per second that it sends to others than its job
@@ -74,8 +73,7 @@ struct TrainingJob {
       step();
       for (Member& member : members) {
         const double phase = at - member.offset;
-        const double interval = member.interval;
-        if (phase >= 0 && std::floor(phase / interval) > std::floor((phase - kStep) / interval)) read(member);
+        if (phase >= 0 && std::floor(phase) > std::floor(phase - kStep)) read(member);
       }
       hear();
       if (std::floor(at) > std::floor(at - kStep)) judge();
@@ -122,7 +120,7 @@ struct TrainingJob {
                       member.name == stalled ? 60U : 0U};
     reading.present.assign(reading.values.size(), 1);
     reading.jobs = member.jobs;
-    under_way.push_back({at + member.late, member.name, member.interval, std::move(batch)});
+    under_way.push_back({at + member.late, member.name, std::move(batch)});
   }
 
   void hear() {
@@ -132,8 +130,7 @@ struct TrainingJob {
         later.push_back(std::move(batch));
         continue;
       }
-      analyzer.hear(batch.host, std::chrono::duration_cast<Duration>(std::chrono::duration<double>(batch.interval)),
-                    clock(at));
+      analyzer.hear(batch.host, std::chrono::seconds(1), clock(at));
       analyzer.take(batch.host, batch.batch);
     }
     under_way = std::move(later);
@@ -158,7 +155,6 @@ struct TrainingJob {
   struct Batch {
     double heard = 0;
     std::string host;
-    double interval = 1;  ///< of its readings, seconds
     HostBatch batch;
   };
 

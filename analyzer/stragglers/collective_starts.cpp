@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace weft::analyzer {
 namespace {
@@ -31,8 +30,6 @@ constexpr double kClocksAgree = 0.02;
 /// So many of the silences must be without a background, or with a known one: during a burst of storage they are not,
 /// and those of a few say nothing of the others.
 constexpr double kKnownShare = 0.4;
-/// First sendings of one cohort differ by no more than such a share of the usual one: they are chunks of one program.
-constexpr double kAlikeFirsts = 0.25;
 /// Backgrounds that differ by such a part of a first sending may differ by one.
 constexpr double kPartOfFirst = 0.5;
 /// The median absolute deviation is that part of a normal distribution's standard deviation.
@@ -92,7 +89,7 @@ bool moves_in_step(std::span<const MemberSilence> silences) {
 
 /// Where ports of the cohort are known to have a background, silences of those that may have one are taken out: what
 /// they send all the time would be taken for first sendings. Where none is known, readings that are alike are those.
-std::span<MemberSilence> with_known_beginnings(std::span<MemberSilence> silences) {
+std::span<const MemberSilence> with_known_beginnings(std::span<MemberSilence> silences) {
   if (std::ranges::any_of(silences, [](const auto& member) { return member.silence.has_background; })) {
     const auto end = std::remove_if(silences.begin(), silences.end(),
                                     [](const auto& member) { return member.silence.may_have_background; });
@@ -105,26 +102,6 @@ std::span<MemberSilence> with_known_beginnings(std::span<MemberSilence> silences
     silence.first = silence.background * silence.longest;
   }
   return silences;
-}
-
-/// The first reading after a transfer may have the last of it, at most StragglerThresholds::transfer: some milliseconds
-/// that look like a first sending long before the cohort begins. What is not as much as others sent first is taken to
-/// be that, and then it is not known when the member began. The lower median is the usual one, since most ends are
-/// more.
-void leave_out_ends_of_transfers(std::span<MemberSilence> silences) {
-  std::vector<double> firsts;
-  for (const auto& [member, silence] : silences)
-    if (silence.was_seen_to_begin()) firsts.push_back(silence.first);
-  if (firsts.empty()) return;
-  const auto middle = firsts.begin() + static_cast<std::ptrdiff_t>((firsts.size() - 1) / 2);
-  std::ranges::nth_element(firsts, middle);
-  const double usual = *middle;
-  for (auto& [member, silence] : silences) {
-    if (!silence.was_seen_to_begin() || silence.asleep != silence.since) continue;
-    if (std::abs(silence.first - usual) <= std::max(kAlikeFirsts * usual, silence.hidden)) continue;
-    silence.asleep = silence.begun = kNever;
-    silence.hidden = std::numeric_limits<double>::infinity();
-  }
 }
 
 /// Bytes per second that ports move in silence that were seen to begin above it, or are known to; the median of them. A
@@ -140,10 +117,8 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
   CollectiveStart beginning;
   beginning.silent = all.front().silence.since;
   for (const MemberSilence& member : all) beginning.until = std::max(beginning.until, member.silence.until);
-  const std::span<MemberSilence> known = with_known_beginnings(all);
-  if (static_cast<double>(known.size()) < kKnownShare * static_cast<double>(all.size())) return beginning;
-  leave_out_ends_of_transfers(known);
-  const std::span<const MemberSilence> silences = known;
+  const std::span<const MemberSilence> silences = with_known_beginnings(all);
+  if (static_cast<double>(silences.size()) < kKnownShare * static_cast<double>(all.size())) return beginning;
   const Common common = find_common(silences);
   const auto seen = static_cast<double>(
       std::ranges::count_if(silences, [](const auto& member) { return member.silence.was_seen_to_begin(); }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Silences of the ports of a cohort, and who was late in them.
+// Silences of ports from their counters, and who was late in them.
 #include <gtest/gtest.h>
 
 #include "analyzer/stragglers/collective_starts.hpp"
@@ -13,7 +13,148 @@ TimePoint at(double when) {
 }
 
 constexpr StragglerThresholds kThresholds;
+constexpr std::uint64_t kTransfer = 10'000'000'000;
 constexpr std::uint64_t kFirst = 4 << 20;
+
+/// A port whose counters move by so much from one reading to the next.
+struct Counting {
+  void read(double when, std::uint64_t sent, std::uint64_t received) {
+    total.at = at(when);
+    total.sent += sent;
+    total.received += received;
+    activity.take(total, kThresholds);
+  }
+  std::vector<Silence> silences() {
+    activity.settle(at(1e6), kThresholds);
+    std::vector<Silence> found;
+    activity.each_silence(kNever, [&](const Silence& silence) { found.push_back(silence); });
+    return found;
+  }
+  PortActivity activity;
+  PortActivity::Reading total{.sent = 77, .received = 99};
+};
+
+TEST(PortActivity, KnowsWhenASilenceBeganAndWhenTheFirstWasSent) {
+  Counting port;
+  port.read(0, 0, 0);
+  port.read(1, kTransfer, kTransfer);
+  port.read(2, kTransfer / 20, 0);
+  port.read(3, 1000, 1000);
+  port.read(4, kFirst, 1000);
+  port.read(5, 0, kFirst);
+  port.read(6, kTransfer, kTransfer);
+  const auto silences = port.silences();
+  ASSERT_EQ(silences.size(), 1U);
+  EXPECT_EQ(silences[0].since, at(2)) << "the end of the last reading with a part of the transfer";
+  EXPECT_EQ(silences[0].asleep, at(3));
+  EXPECT_EQ(silences[0].begun, at(4));
+  EXPECT_EQ(silences[0].until, at(5));
+  EXPECT_TRUE(silences[0].received);
+}
+
+TEST(PortActivity, SeesASilenceAboveABackground) {
+  constexpr std::uint64_t kBackground = 100'000'000;  // more than StragglerThresholds::transfer
+  Counting port;
+  double when = 0;
+  const auto iterate = [&] {
+    port.read(++when, kTransfer, kTransfer);
+    port.read(++when, kBackground, kBackground);
+    port.read(++when, kBackground, kBackground);
+    port.read(++when, kBackground + kFirst, kBackground);
+    port.read(++when, kBackground, kBackground + kFirst);
+  };
+  port.read(0, 0, 0);
+  for (int i = 0; i < 4; ++i) iterate();
+  port.read(++when, kTransfer, kTransfer);
+  const Silence silence = port.silences().back();
+  EXPECT_EQ(silence.since, at(16));
+  EXPECT_EQ(silence.asleep, at(18));
+  EXPECT_EQ(silence.begun, at(19));
+  EXPECT_EQ(silence.until, at(20));
+  EXPECT_NEAR(silence.first, kFirst, 1);
+  EXPECT_TRUE(silence.received);
+  EXPECT_TRUE(silence.has_background);
+  EXPECT_FALSE(silence.may_have_background);
+}
+
+TEST(PortActivity, OfAPortThatOnlyReceivesIsNone) {
+  Counting port;
+  for (int i = 0; i < 20; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);
+  EXPECT_TRUE(port.silences().empty());
+  EXPECT_EQ(port.activity.sends_since(), kNever);
+}
+
+TEST(PortActivity, OfAPortThatReceivesAndSendsSomethingElseNowAndThenIsNone) {
+  Counting port;
+  for (int i = 0; i < 20; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);
+  port.read(20, kTransfer, kTransfer);  // to storage
+  for (int i = 21; i < 40; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);
+  EXPECT_TRUE(port.silences().empty());
+}
+
+TEST(PortActivity, OfAPortWithSlowTransfersIsNone) {
+  // At 1 GB/s the beginning of a transfer looks like a first sending for 60 ms.
+  Counting port;
+  for (int i = 0; i < 20; ++i) port.read(i, i % 4 < 2 ? 1'000'000'000 : 0, 0);
+  EXPECT_TRUE(port.silences().empty());
+}
+
+TEST(PortActivity, ThatNobodyReadForLongIsNotKnown) {
+  Counting port;
+  port.read(0, 0, 0);
+  port.read(1, kTransfer, 0);
+  port.read(2, 0, 0);
+  port.read(8, 0, 0);
+  port.read(9, kTransfer, 0);
+  EXPECT_TRUE(port.silences().empty());
+}
+
+TEST(PortActivity, PutsReadingsOfCollectorAndSweepsInOrder) {
+  Counting port;
+  port.read(0, 0, 0);
+  port.read(1, kTransfer, 0);
+  port.read(2, 0, 0);
+  auto sweep = port.total;
+  sweep.is_sweep = true;
+  port.read(3, 2 * kFirst, 0);
+  sweep.at = at(2.5);
+  sweep.sent += kFirst;
+  port.activity.take(sweep, kThresholds);  // heard later than what was read later
+  port.read(4, kTransfer, 0);
+  const auto silences = port.silences();
+  ASSERT_EQ(silences.size(), 1U);
+  EXPECT_EQ(silences[0].asleep, at(2));
+  EXPECT_EQ(silences[0].begun, at(2.5));
+  EXPECT_EQ(silences[0].until, at(3));
+}
+
+TEST(PortActivity, DoesWithoutSweepsThatCountSomethingElse) {
+  Counting port;
+  for (int i = 0; i < 40; ++i) {
+    port.read(i, i % 4 == 0 ? kTransfer : 0, 0);
+    PortActivity::Reading sweep = port.total;
+    sweep.is_sweep = true;
+    sweep.at = at(i + 0.5);
+    sweep.sent += 5 * kTransfer;  // as a counter with another beginning
+    port.activity.take(sweep, kThresholds);
+  }
+  const auto silences = port.silences();
+  ASSERT_GE(silences.size(), 3U);
+  for (const Silence& silence : silences) {
+    EXPECT_FALSE(silence.was_seen_to_begin());
+    EXPECT_EQ(silence.until - silence.since, std::chrono::seconds(3));
+  }
+}
+
+TEST(PortActivity, MakesANewStartWhenTheClockWasSetBack) {
+  Counting port;
+  for (int i = 0; i < 12; ++i) port.read(100 + i, i % 4 == 0 ? kTransfer : 0, 0);
+  ASSERT_EQ(port.silences().size(), 1U);
+  port.read(20, 0, 0);
+  EXPECT_TRUE(port.silences().empty());
+  for (int i = 0; i < 6; ++i) port.read(21 + i, i % 4 == 0 ? kTransfer : 0, 0);
+  EXPECT_EQ(port.silences().size(), 1U);
+}
 
 Silence silence(double since, double until, double asleep = 0, double begun = 0) {
   return {.since = at(since),
@@ -110,51 +251,6 @@ TEST(CollectiveStarts, DoNotBlameWhoseBackgroundHidesAFirstSending) {
   EXPECT_EQ(find_beginnings(silences, at(100), kThresholds)[0].late.size(), 1U);
   silences.back().silence.hidden = kFirst + 1;
   EXPECT_TRUE(find_beginnings(silences, at(100), kThresholds)[0].late.empty());
-}
-
-/// Six with silences that are shorter than what lies between two readings. Member 5, silent up to `until`, is to be
-/// judged. Member 4 was read first, just before the transfer was over, and so had its last bytes in the next reading.
-std::vector<MemberSilence> short_silences(double until) {
-  std::vector<MemberSilence> all;
-  for (unsigned i = 0; i < 4; ++i) {
-    const double since = 1.43 + 0.005 * i;
-    const double begun = 1.85 + 0.01 * i;
-    all.push_back({i, silence(since, begun, since, begun)});
-    all.back().silence.first = kFirst;
-  }
-  all.push_back({4, silence(1.0, 1.488, 1.0, 1.488)});
-  all.back().silence.first = 47e6;
-  all.push_back({5, silence(1.4, until)});
-  return all;
-}
-
-TEST(CollectiveStarts, DoNotTakeTheEndOfATransferForAFirstSending) {
-  const auto found = find_beginnings(short_silences(1.64), at(100), kThresholds);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].begun, at(1.85)) << "not 1.488, when member 4 was read";
-  EXPECT_EQ(found[0].waited.size(), 4U);
-  EXPECT_TRUE(found[0].late.empty()) << "nobody else had begun by 1.64";
-}
-
-TEST(CollectiveStarts, DoNotTakeASmallEndOfATransferForAFirstSending) {
-  auto silences = short_silences(1.64);
-  for (MemberSilence& member : silences) member.silence.hidden = kThresholds.first_send;
-  silences[4].silence.first = 1.3e6;
-  EXPECT_TRUE(find_beginnings(silences, at(100), kThresholds)[0].late.empty());
-}
-
-TEST(CollectiveStarts, DoNotBlameWhoseFirstMayBeHiddenByTheEndOfATransfer) {
-  auto silences = short_silences(2.1);
-  silences[4].silence.until = at(2.1);
-  const auto found = find_beginnings(silences, at(100), kThresholds);
-  ASSERT_EQ(found[0].late.size(), 1U);
-  EXPECT_EQ(found[0].late[0].member, 5U) << "and not 4, which may have begun before 1.488 or after";
-}
-
-TEST(CollectiveStarts, CountFirstSendingsOfAnyAmountThatCameAfterASilentReading) {
-  auto silences = cohort(silence(1.5, 5.5));
-  for (unsigned i = 0; i < 8; ++i) silences[i].silence.first = kFirst * (i + 1);
-  EXPECT_EQ(find_beginnings(silences, at(100), kThresholds)[0].waited.size(), 8U);
 }
 
 TEST(CollectiveStarts, LeaveOutUnknownBackgroundsWhereOthersHaveOne) {

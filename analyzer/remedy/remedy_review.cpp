@@ -223,7 +223,7 @@ bool PlanManager::is_hurt(const Entity& target, const RemedyView& view) {
   if (target.kind != EntityKind::kHost)
     return std::ranges::any_of(view.incidents, [&](const auto& incident) {
       return incident->is_open() && incident->finding.severity >= Severity::kWarning &&
-             incident->finding.cause.kind == EntityKind::kLink && incident->finding.cause.same_as(target);
+             is_the_link(incident->finding.cause, target);
     });
   const NodeHealth* health = view.health_of(target.host);
   return health && std::ranges::any_of(health->reasons, [](const HealthReason& reason) {

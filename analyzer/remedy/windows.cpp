@@ -23,12 +23,6 @@ bool touches(const Entity& cause, const Entity& link) {
   return false;
 }
 
-bool is_the_link(const Entity& cause, const Entity& link) {
-  if (cause.same_as(link)) return true;
-  return cause.kind == EntityKind::kPort && cause.fabric == link.fabric &&
-         (cause.port == link.port || cause.port == link.peer);
-}
-
 // What a neighbour may suffer from where a link is missing. That its counters cannot be read is no worse way.
 bool hurts_traffic(IncidentKind kind) {
   switch (kind) {
@@ -183,6 +177,12 @@ Window undrained(const Plan& plan, const RemedyView& view) {
 }
 
 }  // namespace
+
+bool is_the_link(const Entity& cause, const Entity& link) {
+  if (cause.same_as(link)) return true;
+  return cause.kind == EntityKind::kPort && cause.fabric == link.fabric &&
+         (cause.port == link.port || cause.port == link.peer);
+}
 
 bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since) {
   // What lies ahead was seen before the clock was set back.

@@ -24,6 +24,9 @@ Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, 
 /// runs on a drained host suffers as before.
 bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts);
 
+/// The cause of an incident is the link, or a port at one of its ends.
+bool is_the_link(const Entity& cause, const Entity& link);
+
 /// The incident was opened, came back or was seen again after `since`.
 bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since);
 

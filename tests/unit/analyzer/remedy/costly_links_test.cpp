@@ -125,6 +125,24 @@ TEST(CostlyLinks, ComesBackWhenItIsWellAndNotBefore) {
   EXPECT_EQ(b.plan(2).state, PlanState::kVerifying);
 }
 
+TEST(CostlyLinks, DoesNotComeBackWhileAnotherIncidentIsOpenAtOneOfItsEnds) {
+  Slow b;
+  b.slow("leaf-0", "spine-0");
+  b.run(15);
+  ASSERT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  b.mend();
+  const auto port = std::make_shared<Incident>(*b.incidents.back());
+  port->id = 2;
+  port->state = IncidentState::kOpen;
+  port->resolved = kNever;
+  port->finding.cause.kind = EntityKind::kPort;
+  port->finding.cause.peer = {};
+  b.incidents.push_back(port);
+  b.fabric.advance(b.settings.limits.undrain_after + 1h);
+  b.run(3);
+  for (const PlanPtr& plan : *b.book->all()) EXPECT_NE(plan->action, RemedyAction::kRestoreLink);
+}
+
 TEST(CostlyLinks, ThePlanSaysWhetherItAndWhatElseCouldBeDoneIsAllowed) {
   Slow b;
   b.settings.modes[static_cast<std::size_t>(RemedyAction::kRaiseLinkCost)] = RemedyMode::kPropose;

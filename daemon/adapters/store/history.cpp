@@ -11,7 +11,6 @@
 namespace weft::store {
 namespace {
 
-constexpr std::int64_t kChunkBits = 24;
 constexpr std::int64_t kChunksDeletedAtOnce = 2000;
 constexpr std::int64_t kPagesReturnedAtOnce = 1000;
 constexpr std::int64_t kHourWeight = 50;  ///< of kChunksDeletedAtOnce
@@ -131,8 +130,8 @@ void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
 }
 
 std::int64_t History::delete_moment(std::int64_t moment) {
-  Statement(database_, "DELETE FROM chunk WHERE id BETWEEN ? AND ?")
-      .run(moment << kChunkBits, ((moment + 1) << kChunkBits) - 1);
+  const auto [first, last] = chunk_ids(moment);
+  Statement(database_, "DELETE FROM chunk WHERE id BETWEEN ? AND ?").run(first, last);
   const std::int64_t chunks = database_.changes();
   Statement(database_, "DELETE FROM moment WHERE id = ?").run(moment);
   return chunks;

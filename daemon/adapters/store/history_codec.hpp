@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fabric/counters.hpp"
@@ -14,6 +15,14 @@
 namespace weft::store {
 
 inline constexpr std::size_t kChunkPorts = 256;
+/// A chunk's id is that of its moment or hour, shifted by so many bits, and its number, slot / kChunkPorts. Statements
+/// have the 24 written out.
+inline constexpr std::int64_t kChunkBits = 24;
+inline constexpr std::int64_t kLastChunk = (std::int64_t{1} << kChunkBits) - 1;
+/// The first and the last id of the chunks of a moment or hour.
+constexpr std::pair<std::int64_t, std::int64_t> chunk_ids(std::int64_t of) {
+  return {of << kChunkBits, of << kChunkBits | kLastChunk};
+}
 /// The counters kept, in the order of a chunk. The first kDenseCounters move on every busy port and are rounded to 9
 /// significant bits (0.2 %); the others are errors, mostly still, and kept exactly.
 inline constexpr std::array kHistoryCounters{

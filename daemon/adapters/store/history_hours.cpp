@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 
 constexpr std::int64_t kChunksAtOnce = 2000;
 constexpr std::int64_t kHoursDeletedAtOnce = 50;
-constexpr std::int64_t kLastChunk = (1 << 24) - 1;
 
 /// What the moments of an hour add up to, for the ports of one chunk.
 struct Sums {
@@ -53,40 +52,40 @@ void add(std::span<const ChunkPort> moment, Duration span, Sums& sums) {
   }
 }
 
-/// The time that the statement gives; kNever where there is none.
-TimePoint time_of(Database& history, const char* sql, const std::string& fabric, TimePoint after) {
+/// The time that the statement gives of the fabric; kNever where there is none.
+template <typename... Values>
+TimePoint time_of(Database& history, const char* sql, const std::string& fabric, const Values&... values) {
   Statement statement(history, sql);
-  statement.query(fabric, after);
+  statement.query(fabric, values...);
   if (!statement.next()) return kNever;
   const TimePoint at = statement.null(0) ? kNever : statement.time(0);
   statement.next();
   return at;
 }
 
-/// The hour of the fabric that is to be added up next; id 0: none. Begins one where the last is whole.
+/// An hour of the fabric that was begun; id 0: none.
+OpenHour open_hour(Database& history, const std::string& fabric) {
+  Statement begun(history, "SELECT id, at, next_chunk FROM hour WHERE fabric = ? AND next_chunk IS NOT NULL LIMIT 1");
+  begun.query(fabric);
+  if (!begun.next()) return {};
+  const OpenHour hour{begun.integer(0), begun.time(1), begun.integer(2)};
+  begun.next();
+  return hour;
+}
+
+/// The hour of the fabric that is to be added up next; id 0: none. Begins one where no other is begun.
 OpenHour next_hour(Database& history, const std::string& fabric) {
-  OpenHour hour;
-  TimePoint after = TimePoint::min();
-  {
-    Statement last(history, "SELECT id, at, next_chunk FROM hour WHERE fabric = ? ORDER BY at DESC LIMIT 1");
-    last.query(fabric);
-    if (last.next()) {
-      after = last.time(1);
-      if (!last.null(2)) hour = {last.integer(0), last.time(1), last.integer(2)};
-      last.next();
-    }
-  }
-  if (hour.id != 0) return hour;
-  const TimePoint newest =
-      time_of(history, "SELECT at FROM moment WHERE fabric = ?1 AND at > ?2 ORDER BY id DESC LIMIT 1", fabric,
-              TimePoint::min());
-  TimePoint first = time_of(history, "SELECT min(at) FROM moment WHERE fabric = ?1 AND at > ?2", fabric, after);
+  if (const OpenHour hour = open_hour(history, fabric); hour.id != 0) return hour;
+  const TimePoint after = time_of(history, "SELECT max(at) FROM hour WHERE fabric = ?", fabric);
+  const TimePoint newest = time_of(history, "SELECT at FROM moment WHERE fabric = ? ORDER BY id DESC LIMIT 1", fabric);
+  TimePoint first = time_of(history, "SELECT min(at) FROM moment WHERE fabric = ? AND at > ?", fabric, after);
   // The clock was set back, below hours that are added up: what is shown now lies between older ones.
   if (first == kNever || newest <= after)
-    first = time_of(history,
-                    "SELECT min(at) FROM moment WHERE fabric = ?1 AND at > ?2 AND NOT EXISTS (SELECT 1 FROM hour WHERE "
-                    "fabric = ?1 AND hour.at >= moment.at AND hour.at - 3600000000000 < moment.at)",
-                    fabric, TimePoint::min());
+    first =
+        time_of(history,
+                "SELECT min(at) FROM moment WHERE fabric = ?1 AND NOT EXISTS (SELECT 1 FROM hour WHERE fabric = ?1 AND "
+                "hour.at >= moment.at AND hour.at - ?2 < moment.at)",
+                fabric, Duration(1h));
   if (first == kNever) return {};
   const TimePoint end = TimePoint(std::chrono::floor<std::chrono::hours>(first.time_since_epoch() - 1ns) + 1h);
   if (newest <= end) return {};
@@ -116,7 +115,7 @@ void add_up(Database& history, const std::string& fabric, const OpenHour& hour) 
     if (const auto ports = decode_chunk(rows.blob(2))) add(*ports, Duration(rows.integer(1)), chunks[rows.integer(0)]);
   Statement insert(history, "INSERT INTO hour_chunk VALUES (?, ?, ?)");
   for (const auto& [chunk, sums] : chunks)
-    insert.run(hour.id << 24 | chunk, encode_chunk(sums.sum), encode_chunk(sums.peak));
+    insert.run(hour.id << kChunkBits | chunk, encode_chunk(sums.sum), encode_chunk(sums.peak));
 
   Statement left(history,
                  "SELECT EXISTS (SELECT 1 FROM moment JOIN chunk ON chunk.id BETWEEN (moment.id << 24 | ?4) AND "
@@ -128,6 +127,12 @@ void add_up(Database& history, const std::string& fabric, const OpenHour& hour) 
     Statement(history, "UPDATE hour SET next_chunk = ? WHERE id = ?").run(end_chunk, hour.id);
   else
     Statement(history, "UPDATE hour SET next_chunk = NULL WHERE id = ?").run(hour.id);
+}
+
+void delete_hour(Database& history, std::int64_t id) {
+  const auto [first, last] = chunk_ids(id);
+  Statement(history, "DELETE FROM hour_chunk WHERE id BETWEEN ? AND ?").run(first, last);
+  Statement(history, "DELETE FROM hour WHERE id = ?").run(id);
 }
 
 }  // namespace
@@ -151,15 +156,6 @@ Result<bool> add_up_hours(Database& history) {
   if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   return more;
 }
-
-namespace {
-
-void delete_hour(Database& history, std::int64_t id) {
-  Statement(history, "DELETE FROM hour_chunk WHERE id BETWEEN ? AND ?").run(id << 24, id << 24 | kLastChunk);
-  Statement(history, "DELETE FROM hour WHERE id = ?").run(id);
-}
-
-}  // namespace
 
 void reopen_hour(Database& history, std::string_view fabric, TimePoint at) {
   Statement of(history, "SELECT id FROM hour WHERE fabric = ? AND at >= ? AND at < ?");

@@ -360,6 +360,20 @@ TEST(HistoryHours, AClockThatRanAheadHidesNothing) {
       << "they are added up, too";
 }
 
+TEST(HistoryHours, AnHourThatIsBegunIsEndedAlsoWhereTheClockHadRunAhead) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  const auto still = [](int) { return 0U; };
+  write_minutes(*store, 10 * 1440, 10 * 1440 + 1, still, 12'000);
+  write_minutes(*store, 11 * 1440, 11 * 1440 + 1, still, 12'000);
+  add_up(*store, at_second(kWholeHour + 60 * 11 * 1440));
+  write_minutes(*store, 0, 70, still, 12'000);  // 47 chunks, of which a step does 33
+  add_up(*store, at_second(kWholeHour + 60 * 70));
+  auto database = open_database(dir.path() / "history.db", history_schema());
+  EXPECT_EQ(database->number("SELECT count(*) FROM hour WHERE next_chunk IS NOT NULL"), 0);
+  EXPECT_EQ(database->number("SELECT count(*) FROM hour"), 3) << "two of when it ran ahead, and the first of now";
+}
+
 TEST(HistoryHours, TheOldestGoesFirstAlsoWhereItIsAnHour) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.max_history_bytes = 1 << 20});

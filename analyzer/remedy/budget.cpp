@@ -67,20 +67,25 @@ std::string next_is_free(std::vector<Duration> ages, std::size_t limit, TimePoin
   return "; the next one is free at " + time_ahead_text(now, 1h - ages[limit - 1]);
 }
 
-/// Names of the switches that both links have an end at.
-std::set<std::string> shared_switches(const Entity& a, const Entity& b, const Topology& topology) {
-  std::set<std::string> names;
+/// Adds the switches that both links have an end at. True: there is one.
+bool add_shared_switches(const Entity& a, const Entity& b, const Topology& topology, std::set<NodeIndex>& switches) {
+  bool any = false;
   for (const PortKey end : {a.port, a.peer})
     for (const PortKey other : {b.port, b.peer}) {
       const NodeIndex node = end.node == other.node ? topology.find_node(end.node) : kNoIndex;
-      if (node != kNoIndex && topology.node(node).type == NodeType::kSwitch) names.insert(topology.node(node).name);
+      if (node == kNoIndex || topology.node(node).type != NodeType::kSwitch) continue;
+      switches.insert(node);
+      any = true;
     }
-  return names;
+  return any;
 }
 
-std::string joined_names(const std::set<std::string>& names) {
+/// " at leaf-0 and spine-1"; empty for none.
+std::string at_switches(const std::set<NodeIndex>& switches, const Topology* topology) {
+  std::set<std::string> names;
+  for (const NodeIndex node : switches) names.insert(topology->node(node).name);
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
+  for (const std::string& name : names) text += (text.empty() ? " at " : " and ") + name;
   return text;
 }
 
@@ -91,7 +96,8 @@ std::string time_ahead_text(TimePoint now, Duration wait) {
 }
 
 bool shares_switch(const Entity& a, const Entity& b, const Topology& topology) {
-  return !shared_switches(a, b, topology).empty();
+  std::set<NodeIndex> switches;
+  return add_shared_switches(a, b, topology, switches);
 }
 
 std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
@@ -125,13 +131,9 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   std::uint32_t out = 0, on_switch = 0, on_job = 0, on_rail = 0;
   const FabricView* fabric = view.fabric(plan.target.fabric);
   const Topology* topology = fabric && fabric->sweep ? fabric->sweep->topology.get() : nullptr;
-  std::set<std::string> switches;  // of the link, that lack others already
+  std::set<NodeIndex> switches;  // of the link, that lack others already
   const auto shares = [&](const Entity& link) {
-    if (plan.target.kind != EntityKind::kLink) return false;
-    std::set<std::string> shared = shared_switches(plan.target, link, *topology);
-    const bool any = !shared.empty();
-    switches.merge(std::move(shared));
-    return any;
+    return plan.target.kind == EntityKind::kLink && add_shared_switches(plan.target, link, *topology, switches);
   };
   const std::uint32_t rail = topology && tree ? rail_of(plan.target, *topology, *tree) : kNoIndex;
   for (const auto& other : plans) {
@@ -173,7 +175,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   }
   if (on_switch >= limits.out_per_switch)
     return says("maximum of links of one switch isolated or avoided reached: ", limits.out_per_switch, "out_per_switch",
-                switches.empty() ? "" : " at " + joined_names(switches));
+                at_switches(switches, topology));
   if (on_rail >= limits.out_per_rail)
     return says("maximum of links of one rail isolated or avoided reached: ", limits.out_per_rail, "out_per_rail");
   if (on_job >= limits.out_per_job)

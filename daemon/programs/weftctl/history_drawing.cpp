@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "fabric/counters.hpp"
@@ -41,10 +42,13 @@ std::string total_text(const v1::CounterHistory& counter) {
   return least + count_text(std::strtoull(counter.total().c_str(), nullptr, 10));
 }
 
+/// What the picture calls a counter, and its name.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTitles{
+    {{"sends", "transmit_bytes"}, {"receives", "receive_bytes"}, {"stalled", "transmit_wait"}}};
+
 std::string title_of(const v1::CounterHistory& counter) {
-  if (counter.counter() == "transmit_bytes") return "sends";
-  if (counter.counter() == "receive_bytes") return "receives";
-  if (counter.counter() == "transmit_wait") return "stalled";
+  for (const auto& [title, name] : kTitles)
+    if (name == counter.counter()) return std::string(title);
   return counter.counter();
 }
 
@@ -161,6 +165,12 @@ void draw_marks(std::ostream& out, const v1::GetPortHistoryResponse& history, st
 }
 
 }  // namespace
+
+std::string counter_called(const std::string& title) {
+  for (const auto& [known, name] : kTitles)
+    if (known == title) return std::string(name);
+  return title;
+}
 
 std::string bars(const std::vector<std::size_t>& buckets, const std::vector<double>& values, std::size_t columns,
                  bool plain) {

@@ -23,6 +23,9 @@ std::string bars(const std::vector<std::size_t>& buckets, const std::vector<doub
 void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, TimePoint to, bool each_counter,
                   std::size_t columns, bool plain);
 
+/// The name of a counter that the picture calls so; other texts as they are.
+std::string counter_called(const std::string& title);
+
 /// How many buckets draw_history() has room for.
 std::size_t history_columns(std::size_t columns);
 

@@ -4,17 +4,6 @@
 #include "daemon/programs/weftctl/verbs.hpp"
 
 namespace weft::ctl {
-namespace {
-
-/// As the picture calls them, too.
-std::string counter_called(const std::string& name) {
-  if (name == "sends") return "transmit_bytes";
-  if (name == "receives") return "receive_bytes";
-  if (name == "stalled") return "transmit_wait";
-  return name;
-}
-
-}  // namespace
 
 Exit show_history(const Session& session, const HistoryWish& wanted) {
   v1::GetPortHistoryRequest request;

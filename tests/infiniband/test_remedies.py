@@ -8,7 +8,7 @@ import tempfile
 
 
 import weft_testing
-from physical_layer import PhysicalLayer, Snapshot
+from physical_layer import Snapshot
 from weft_testing import fat_tree, program, wait_until, weftctl, weftctl_json
 
 REMEDIES = """
@@ -44,9 +44,8 @@ exit $code
 PATIENCE = 90
 
 
-class Remedies(weft_testing.SubnetTest):
+class Remedies(weft_testing.LayeredSubnetTest):
     analyzer = 'error_window_minimum = "2s"'
-    layer = None
 
     @classmethod
     def make_network(cls):
@@ -65,15 +64,6 @@ class Remedies(weft_testing.SubnetTest):
         with open(cls.moment, "w", encoding="utf-8") as stream:
             stream.write("never disabled\n")
         super().setUpClass()
-        cls.layer = PhysicalLayer(cls.subnet)
-        cls.layer.__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        if cls.layer:
-            cls.layer.__exit__(None, None, None)
-            cls.layer = None
-        super().tearDownClass()
 
     def setUp(self):
         super().setUp()

@@ -5,7 +5,7 @@ which ones others disabled, and where their cables lead."""
 import time
 
 import weft_testing
-from physical_layer import PhysicalLayer, Snapshot
+from physical_layer import Snapshot
 from weft_testing import fat_tree, guid_text, wait_until, weftctl, weftctl_json
 
 LIMITS = """
@@ -33,27 +33,13 @@ WATCHES = "\n".join(["[remedy]"] + [f'{action} = "off"' for action in (
     "isolate_link", "restore_link", "raise_link_cost", "drain_node", "undrain_node")])
 
 
-class Restarts(weft_testing.SubnetTest):
+class Restarts(weft_testing.LayeredSubnetTest):
     infiniband = LIMITS
     analyzer = 'error_window_minimum = "2s"'
-    layer = None
 
     @classmethod
     def make_network(cls):
         return fat_tree.build(8, rails=1, radix=8)
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.layer = PhysicalLayer(cls.subnet)
-        cls.layer.__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        if cls.layer:
-            cls.layer.__exit__(None, None, None)
-            cls.layer = None
-        super().tearDownClass()
 
     def uplinks(self, leaf) -> list[int]:
         return [number for number, end in sorted(leaf.ports.items()) if self.network.nodes[end.node].name.startswith("spine")]

@@ -9,7 +9,7 @@ import time
 import unittest
 
 import weft_testing
-from physical_layer import PhysicalLayer, Snapshot
+from physical_layer import Snapshot
 from shifted_clock import SHIM, ShiftedClock
 from weft_testing import fat_tree, wait_until, weftctl_json
 
@@ -40,10 +40,9 @@ PATIENCE = 90
 
 
 @unittest.skipUnless(os.path.exists(SHIM), "clock_shim.so is not built")
-class Returns(weft_testing.SubnetTest):
+class Returns(weft_testing.LayeredSubnetTest):
     infiniband = REMEDIES
     analyzer = 'error_window_minimum = "2s"'
-    layer = None
 
     @classmethod
     def make_network(cls):
@@ -59,15 +58,6 @@ class Returns(weft_testing.SubnetTest):
         cls.clock.preload_in(cls.weftd.environment)
         cls.weftd.start()
         cls.weftd.wait_sweeps(1)
-        cls.layer = PhysicalLayer(cls.subnet)
-        cls.layer.__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        if cls.layer:
-            cls.layer.__exit__(None, None, None)
-            cls.layer = None
-        super().tearDownClass()
 
     def plans(self, action: str, *states: str) -> list[dict]:
         return [plan for plan in weftctl_json(self.weftd, "plans", "--all").get("plans", [])

@@ -16,6 +16,7 @@ from program_testing import (  # noqa: E402, F401
 import fat_tree  # noqa: E402
 import netfile  # noqa: E402
 import simulated_subnet  # noqa: E402
+from physical_layer import PhysicalLayer  # noqa: E402
 from weft_client import Answer, WeftClient, ends_of, free_address, guid_text, is_open  # noqa: E402, F401
 
 FIXTURES = os.path.join(os.path.dirname(ROOT), "shared", "fixtures")
@@ -148,3 +149,22 @@ class SubnetTest(unittest.TestCase):
 
     def shown(self) -> list[str]:
         return [f"{i['id']} {i['kind']} {i['cause'].get('label')}: {i.get('summary')}" for i in self.weftd.incidents()]
+
+
+class LayeredSubnetTest(SubnetTest):
+    """The same with a physical layer: a port that is disabled takes its link down at both ends."""
+
+    layer = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.layer = PhysicalLayer(cls.subnet)
+        cls.layer.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.layer:
+            cls.layer.__exit__(None, None, None)
+            cls.layer = None
+        super().tearDownClass()

@@ -23,19 +23,35 @@ TEST(WebhookSignature, IsWhatOpensslSays) {
             webhook_signature("0123456789abcdef", 1790000000, "{\"a\":1}"));
 }
 
-TEST(WebhookOrder, OfAnEthernetLinkNamesTheInterfacesAndNotOurNumbers) {
-  char place[] = "/tmp/weft-webhook-XXXXXX";
-  const std::filesystem::path directory = ::mkdtemp(place);
-  std::ofstream(directory / "key") << "0123456789abcdef0123456789abcdef";
-  ::chmod((directory / "key").c_str(), 0600);
-  const SystemClock clock;
-  auto webhook = make_webhook_actuator({.url = "http://127.0.0.1:1/hook",
-                                        .status_url = {},
-                                        .key_file = directory / "key",
-                                        .memory_file = {},
-                                        .certificate_authorities = {}},
-                                       clock);
-  ASSERT_TRUE(webhook) << webhook.error().message;
+class WebhookOrder : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::ofstream(directory_ / "key") << "0123456789abcdef0123456789abcdef";
+    ::chmod((directory_ / "key").c_str(), 0600);
+    webhook_ = make_webhook_actuator({.url = "http://127.0.0.1:1/hook",
+                                      .status_url = {},
+                                      .key_file = directory_ / "key",
+                                      .memory_file = {},
+                                      .certificate_authorities = {}},
+                                     clock_);
+    ASSERT_TRUE(webhook_) << webhook_.error().message;
+  }
+  ~WebhookOrder() override { std::filesystem::remove_all(directory_); }
+  // What a receiver would be told, but for its signature.
+  nlohmann::json told(const RemedyOrder& order) {
+    const auto text = (*webhook_)->dry_run(order);
+    EXPECT_TRUE(text) << text.error().message;
+    return text ? nlohmann::json::parse(text->substr(text->find('{'))) : nlohmann::json();
+  }
+
+ private:
+  std::string place_ = "/tmp/weft-webhook-XXXXXX";
+  std::filesystem::path directory_ = ::mkdtemp(place_.data());
+  SystemClock clock_;
+  Result<std::unique_ptr<Actuator>> webhook_ = fail(ErrorCode::kUnavailable, "not made");
+};
+
+TEST_F(WebhookOrder, OfAnEthernetLinkNamesTheInterfacesAndNotOurNumbers) {
   const auto fabric = fakes::EthernetFabric::leaf_spine(2, 2, 1);
   RemedyOrder order;
   order.plan = 7;
@@ -44,36 +60,17 @@ TEST(WebhookOrder, OfAnEthernetLinkNamesTheInterfacesAndNotOurNumbers) {
   const PortIndex port = fakes::EthernetFabric::find(*order.sweep->topology, "leaf01 swp49");
   const LinkKey link = *order.sweep->topology->link_of(port);
   order.target = {EntityKind::kLink, "ethernet", link.low, link.high, "leaf01 swp49 - spine01 swp1"};
-  const auto told = (*webhook)->dry_run(order);
-  ASSERT_TRUE(told) << told.error().message;
-  const auto target = nlohmann::json::parse(told->substr(told->find('{'))).at("target");
+  const auto target = told(order).at("target");
   EXPECT_EQ(target.at("node"), "leaf01");
   EXPECT_EQ(target.at("interface"), "swp49");
   EXPECT_EQ(target.at("peer_node"), "spine01");
   EXPECT_EQ(target.at("peer_interface"), "swp1");
   EXPECT_FALSE(target.contains("port")) << "the 49th port may have another number with us";
   EXPECT_FALSE(target.contains("peer_port"));
-  std::filesystem::remove_all(directory);
 }
 
-TEST(WebhookOrder, OfAnotherPlanOfTheSameNumberHasAnotherKey) {
-  char place[] = "/tmp/weft-webhook-XXXXXX";
-  const std::filesystem::path directory = ::mkdtemp(place);
-  std::ofstream(directory / "key") << "0123456789abcdef0123456789abcdef";
-  ::chmod((directory / "key").c_str(), 0600);
-  const SystemClock clock;
-  auto webhook = make_webhook_actuator({.url = "http://127.0.0.1:1/hook",
-                                        .status_url = {},
-                                        .key_file = directory / "key",
-                                        .memory_file = {},
-                                        .certificate_authorities = {}},
-                                       clock);
-  ASSERT_TRUE(webhook) << webhook.error().message;
-  const auto key_of = [&](const RemedyOrder& order) {
-    const auto told = (*webhook)->dry_run(order);
-    EXPECT_TRUE(told) << told.error().message;
-    return nlohmann::json::parse(told->substr(told->find('{'))).at("idempotency_key").get<std::string>();
-  };
+TEST_F(WebhookOrder, OfAnotherPlanOfTheSameNumberHasAnotherKey) {
+  const auto key_of = [&](const RemedyOrder& each) { return told(each).at("idempotency_key").get<std::string>(); };
   RemedyOrder order;
   order.plan = 7;
   order.action = RemedyAction::kDrainNode;
@@ -93,7 +90,6 @@ TEST(WebhookOrder, OfAnotherPlanOfTheSameNumberHasAnotherKey) {
   RemedyOrder later = order;
   later.created += std::chrono::seconds(1);
   EXPECT_NE(key_of(later), key) << "the same host, drained once more after a backup was restored";
-  std::filesystem::remove_all(directory);
 }
 
 class Memory : public testing::Test {

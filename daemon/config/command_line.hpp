@@ -14,7 +14,9 @@
 #include "daemon/config/load.hpp"
 #include "daemon/config/reference.hpp"
 #include "daemon/platform/cli/from_app.hpp"
+#include "daemon/platform/cli/help_page.hpp"
 #include "daemon/platform/cli/man_page.hpp"
+#include "daemon/platform/cli/terminal_text.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::config {
@@ -51,6 +53,15 @@ CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, cons
         ->type_name(key.type)
         ->group(key.name.find('.') == std::string::npos ? "Options" : key.name.substr(0, key.name.find('.')));
   }
+  app.set_help_flag("-h,--help", "Print the options that are used most, and exit");
+  app.set_help_all_flag("--help-all", "Print every option, and exit");
+  app.formatter_fn([](const CLI::App* of, const std::string&, CLI::AppFormatMode mode) {
+    const std::size_t columns = usage::terminal_columns();
+    usage::Command command = usage::describe(*of);
+    command.name = Config::kNames.program;
+    return usage::help_page(command, columns == 0 ? 80 : columns,
+                            mode == CLI::AppFormatMode::All ? usage::HelpLength::kWhole : usage::HelpLength::kShort);
+  });
   CommandLine<Config> result;
   try {
     app.parse(argc, argv);

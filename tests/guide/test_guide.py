@@ -173,9 +173,22 @@ class Commands(weft_testing.SubnetTest):
             with self.subTest(path):
                 self.weftd.client.text(path + ("?from=gpu-0001&to=gpu-0016" if path.endswith("/path") else ""))
 
+    def test_help_of_the_daemons_fits_two_screens(self):
+        for name in ("weftd", "weft-collector"):
+            short, whole = (subprocess.run([program(name), flag], capture_output=True, text=True, check=True, timeout=20).stdout
+                            for flag in ("--help", "--help-all"))
+            self.assertLessEqual(len(short.splitlines()), 2 * 24, name)
+            self.assertLessEqual(max(map(len, short.splitlines())), 80, name)
+            self.assertIn("--help-all", short)
+            keys = re.findall(r"^#?([a-z_0-9]+) = ", subprocess.run([program(name), "--config-example"], capture_output=True, text=True,
+                                                                check=True, timeout=20).stdout, re.MULTILINE)
+            self.assertGreater(len(keys), 20, name)
+            for key in keys:
+                self.assertRegex(whole, rf"--([a-z0-9-]+-)?{key.replace('_', '-')}\b", name)
+
     def test_flags_of_the_daemons(self):
         for name in ("weftd", "weft-collector"):
-            listed = subprocess.run([program(name), "--help"], capture_output=True, text=True, check=True, timeout=20).stdout
+            listed = subprocess.run([program(name), "--help-all"], capture_output=True, text=True, check=True, timeout=20).stdout
             for document in documents():
                 for command in commands(text_of(document), name):
                     for flag in re.findall(r"(--[a-z-]+)", command):

@@ -52,7 +52,7 @@ std::vector<weft::Error> check_named_files(const CollectorConfig& config) {
 
 weft::config::CommandLine<CollectorConfig> read_command_line(int argc, char** argv, bool& once) {
   CLI::App app{
-      "weft-collector reads what the fabric does to this host (RDMA errors, PFC, ECN, pauses, discards, optics, link\n"
+      "weft-collector reads what the fabric does to this host (RDMA errors, PFC, ECN, pauses, discards, optics, link "
       "events), shows it on /metrics and tells it to weftd."};
   app.set_version_flag("--version", WEFT_VERSION);
   app.footer(

@@ -3,7 +3,6 @@
 
 #include <langinfo.h>
 #include <locale.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -225,12 +224,6 @@ void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   });
 }
 
-/// Of the terminal that the answer goes to; 0 where it goes elsewhere.
-std::size_t terminal_columns() {
-  winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string& command) {
   const bool again = !given.every.empty();
   const bool terminal = isatty(STDOUT_FILENO) != 0;
@@ -248,7 +241,7 @@ Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string
                         .terminal = terminal,
                         .now = SystemClock().now(),
                         .colour = takes_colour(given.color, terminal),
-                        .columns = terminal ? terminal_columns() : 0,
+                        .columns = usage::terminal_columns(),
                         .answers = terminal && !given.json && isatty(STDIN_FILENO) != 0 ? &std::cin : nullptr};
   if (is_stream) return watch_plans(session, given.all);
   if (again) return watch_live(session, verb, {wanted_interval(given.every), command});

@@ -39,14 +39,13 @@ int main(int argc, char** argv) {
   ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong with a listener is said by us, once
   CLI::App app{
       "weftd monitors InfiniBand and Ethernet fabrics: it finds failed, flapping and degrading links, and serves "
-      "gRPC,\n"
-      "Prometheus, JSON and a web page."};
+      "gRPC, Prometheus, JSON and a web page."};
   if (argc > 1 && std::string_view(argv[1]) == "store") return weft::daemon::run_store_command(argc - 1, argv + 1);
   app.set_version_flag("--version", WEFT_VERSION);
   app.footer(
       "Every key of the configuration file is also a flag. Without a file and flags weftd monitors every active "
-      "InfiniBand\n"
-      "port of this machine. \"weftd store copy FROM TO\" moves incidents, plans and the audit trail to PostgreSQL or "
+      "InfiniBand port of this machine. \"weftd store copy FROM TO\" moves incidents, plans and the audit trail to "
+      "PostgreSQL or "
       "back. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration or usage.");
   app.add_flag_callback(
       "--counter-reference",

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What --help prints of a program whose configuration has hundreds of keys.
+
+#include <cstddef>
+#include <string>
+
+#include "daemon/platform/cli/command.hpp"
+
+namespace weft::usage {
+
+/// The short page fits two screens of a terminal of 80 columns and 24 lines: of the options in a group it has those
+/// with a second, shorter name, and of each help the first sentence. The others are counted by group.
+enum class HelpLength { kShort, kWhole };
+
+/// The page in lines of `columns` columns at most, but for words that are longer; `columns` at least 40.
+std::string help_page(const Command& command, std::size_t columns, HelpLength length);
+
+}  // namespace weft::usage

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """weftd given what it cannot use: it says everything that is wrong, where, and ends with the right code."""
 
+import contextlib
 import os
 import resource
 import shutil
@@ -35,6 +36,40 @@ class BadInput(unittest.TestCase):
 
     def run_it(self, *arguments: str):
         return run_weftd(["--state-dir", self.state, "--http", free_address(), "--grpc", free_address(), *arguments])
+
+    # -- what a start would do
+
+    def test_an_upgrade_is_told_before_it_is_made(self):
+        def told() -> str:
+            done = run_weftd(["--state-dir", self.state, "--check-upgrade"])
+            self.assertEqual((0, ""), (done.returncode, done.stderr))
+            return done.stdout
+
+        self.assertRegex(told(), r"weft\.db: is made at the first start, with schema version \d+\.\n.*history\.db: is made")
+        self.assertFalse(os.path.exists(self.state), "nothing is changed")
+        weftd = Weftd(environment={}, extra=["--infiniband-enabled", "false"])
+        self.addCleanup(weftd.stop)
+        weftd.start()
+        self.state = weftd.state_dir
+        self.assertIn("nothing to migrate", told())  # beside the weftd that uses it
+        weftd.stop(remove=False)
+        self.addCleanup(shutil.rmtree, weftd.state_dir, ignore_errors=True)
+        path = os.path.join(self.state, "weft.db")
+
+        def set_version(change: int) -> int:
+            with contextlib.closing(sqlite3.connect(path)) as database:  # closing works its log into the file
+                version = database.execute("PRAGMA user_version").fetchone()[0]
+                database.execute(f"PRAGMA user_version = {version + change}")
+                return version
+
+        known = set_version(-2)
+        said = told()
+        self.assertRegex(said, rf"weft\.db: has schema version {known - 2}; the first start of weftd [\d.]+ brings it to {known} in 2 steps\.")
+        self.assertIn("make a backup first", said)
+        set_version(3)
+        done = run_weftd(["--state-dir", self.state, "--check-upgrade"])
+        self.assertEqual(1, done.returncode)
+        self.assertIn("it is from a newer weftd", done.stderr)
 
     # -- configuration and flags
 

@@ -188,6 +188,7 @@ Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& sch
     return result;
   }
   result.state = "is reachable, with schema version " + std::to_string(found->version);
+  result.version = static_cast<std::uint32_t>(found->version);
   // What a copy is of is known before it has the row that says so.
   Statement copying(database, "SELECT source FROM copying");
   copying.query();

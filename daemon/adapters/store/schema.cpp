@@ -249,24 +249,24 @@ CREATE INDEX hour_by_time ON hour (fabric, at);
 CREATE TABLE hour_chunk (id INTEGER PRIMARY KEY, sums BLOB NOT NULL, peaks BLOB NOT NULL) STRICT; -- id as of chunk
 )sql"};
 
-Result<void> refuse(ErrorCode code, const std::filesystem::path& path, const std::string& why) {
+tl::unexpected<Error> refuse(ErrorCode code, const std::filesystem::path& path, const std::string& why) {
   return fail(code,
               path.string() + ' ' + why + "; weftd did not change it. Move it away to start with an empty database");
 }
 
 /// Looks at the header without opening the database, because opening one can change it (its log is worked in).
-/// Format: https://www.sqlite.org/fileformat.html, 1.3.
-Result<void> inspect(const std::filesystem::path& path, const Schema& schema) {
+/// Format: https://www.sqlite.org/fileformat.html, 1.3. The version that it tells; 0 for a file that is not there.
+Result<std::uint32_t> inspect(const std::filesystem::path& path, const Schema& schema) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return {};
+  if (!std::filesystem::exists(status)) return 0U;
   if (!std::filesystem::is_regular_file(status)) return refuse(ErrorCode::kCorrupt, path, "is not a file");
   std::array<unsigned char, 100> header{};
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return fail(ErrorCode::kUnavailable, path.string() + " cannot be read: check its owner and mode");
   stream.read(reinterpret_cast<char*>(header.data()), static_cast<std::streamsize>(header.size()));
   const auto got = static_cast<std::size_t>(stream.gcount());
-  if (got == 0) return {};  // made, then the machine stopped
+  if (got == 0) return 0U;  // made, then the machine stopped
   const std::string_view magic("SQLite format 3\0", 16);
   if (got < header.size() || std::string_view(reinterpret_cast<const char*>(header.data()), 16) != magic)
     return refuse(ErrorCode::kCorrupt, path, "is not a database");
@@ -279,7 +279,7 @@ Result<void> inspect(const std::filesystem::path& path, const Schema& schema) {
     return refuse(ErrorCode::kCorrupt, path, "belongs to another program");
   if (application != 0 && version > schema.migrations.size())
     return refuse(ErrorCode::kFailedPrecondition, path, newer_version(version, schema.migrations.size()));
-  return {};
+  return version;
 }
 
 /// The same questions once it is open, with its log taken into account.
@@ -357,6 +357,10 @@ Result<Database> open_database(const std::filesystem::path& path, const Schema& 
   database.run(schema.connection);
   if (auto migrated = migrate(database, schema); !migrated) return tl::unexpected<Error>(migrated.error());
   return database;
+}
+
+Result<std::uint32_t> version_of_database(const std::filesystem::path& path, const Schema& schema) {
+  return inspect(path, schema);
 }
 
 Result<Database> look_into_database(const std::filesystem::path& path, const Schema& schema) {

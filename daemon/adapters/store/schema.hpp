@@ -31,6 +31,10 @@ Schema history_schema();
 /// (kFailedPrecondition).
 Result<Database> open_database(const std::filesystem::path& path, const Schema& schema);
 
+/// The schema version of the file, by its header; 0 where there is none yet. Refuses as open_database(), but looks for
+/// no damage. Nothing is changed, and nothing is held up.
+Result<std::uint32_t> version_of_database(const std::filesystem::path& path, const Schema& schema);
+
 /// Opens `path` for reading, beside the weftd that writes it: nothing is made, written or migrated, also when the disk
 /// is full. kUnavailable where it is not there, is not ours, or has another version.
 Result<Database> look_into_database(const std::filesystem::path& path, const Schema& schema);

@@ -81,6 +81,27 @@ Result<std::string> check_store(const std::filesystem::path& state_dir, const St
   return check_postgres(state_dir, options, *found).map([&found] { return found->name + ' ' + found->state; });
 }
 
+Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::path& state_dir,
+                                                       const StoreOptions& options) {
+  std::vector<DatabaseVersion> versions;
+  const auto look = [&](const char* file, const Schema& schema) -> Result<void> {
+    const auto version = version_of_database(state_dir / file, schema);
+    if (!version) return tl::unexpected<Error>(version.error());
+    versions.push_back({(state_dir / file).string(), *version, static_cast<std::uint32_t>(schema.migrations.size())});
+    return {};
+  };
+  if (options.url.empty()) {
+    if (auto looked = look("weft.db", state_schema()); !looked) return tl::unexpected<Error>(looked.error());
+  } else {
+    const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
+    if (!found) return tl::unexpected<Error>(found.error());
+    const auto known = static_cast<std::uint32_t>(state_schema().migrations.size());
+    versions.push_back({found->name, found->version, known});
+  }
+  if (auto looked = look("history.db", history_schema()); !looked) return tl::unexpected<Error>(looked.error());
+  return versions;
+}
+
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
   return SqlStore::open(state_dir, options);
 }

@@ -203,4 +203,16 @@ Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir
 /// version 14". Empty without an url. Nothing is changed.
 Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options);
 
+/// One database, as a start of this weftd would find it.
+struct DatabaseVersion {
+  std::string name;         ///< a path, or an address without a password
+  std::uint32_t found = 0;  ///< version of its schema; 0: it is not there yet
+  std::uint32_t known = 0;  ///< what this weftd brings it to
+};
+
+/// Those that open_store() would open, weft.db or the database of `options.url` first. Fails as open_store(), but looks
+/// for no damage. Nothing is changed; a weftd may be using them.
+Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::path& state_dir,
+                                                       const StoreOptions& options);
+
 }  // namespace weft::store

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "daemon/adapters/store/store.hpp"
 #include "daemon/config/command_line.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/application.hpp"
@@ -16,6 +17,7 @@
 #include "daemon/programs/weftd/manual.hpp"
 #include "daemon/programs/weftd/named_files.hpp"
 #include "daemon/programs/weftd/store_command.hpp"
+#include "daemon/programs/weftd/upgrade_check.hpp"
 
 #ifndef WEFT_VERSION
 #define WEFT_VERSION "unknown"
@@ -30,6 +32,16 @@ void allow_many_descriptors() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
   limit.rlim_cur = std::min(kEnough, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);  // what is refused stays as it was
+}
+
+int check_upgrade(const weft::config::WeftdConfig& config) {
+  const auto found = weft::store::database_versions(config.state_dir, weft::daemon::store_options(config));
+  if (!found) {
+    std::cerr << "weftd: " << found.error().message << '\n';
+    return 1;
+  }
+  weft::daemon::tell_upgrade(std::cout, *found, WEFT_VERSION);
+  return 0;
 }
 
 }  // namespace
@@ -54,11 +66,15 @@ int main(int argc, char** argv) {
         throw CLI::Success();
       },
       "Print every counter and its metric as Markdown and exit");
+  bool upgrade = false;
+  app.add_flag("--check-upgrade", upgrade,
+               "Tell what a start of this version would migrate in the databases, and exit");
   const weft::SystemClock clock;
   const auto command = weft::config::read_command_line<weft::config::WeftdConfig>(
       app, argc, argv, weft::daemon::manual(WEFT_VERSION),
       [&clock](const weft::config::WeftdConfig& config) { return weft::daemon::check_named_files(config, clock); });
   if (command.exit) return *command.exit;
+  if (upgrade) return check_upgrade(command.config);
   weft::daemon::set_log_level(command.config.log_level);
   const auto ended = weft::daemon::run(command.config);
   if (ended) return 0;

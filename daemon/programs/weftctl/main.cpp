@@ -225,10 +225,17 @@ void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   });
 }
 
-/// Of the terminal that the answer goes to; 0 where it goes elsewhere.
-std::size_t terminal_columns() {
+/// Of the terminal that the file is; 0 where it is none.
+std::size_t terminal_columns(int file) {
   winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return ::ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/// Why it failed, in lines that fit a terminal; else in one.
+void say_failure(const char* why) {
+  const std::size_t columns = terminal_columns(STDERR_FILENO);
+  for (const std::string& line : wrapped("weftctl: " + printable(why), columns > 0 ? columns : std::string::npos))
+    std::cerr << line << '\n';
 }
 
 Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string& command) {
@@ -248,7 +255,7 @@ Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string
                         .terminal = terminal,
                         .now = SystemClock().now(),
                         .colour = takes_colour(given.color, terminal),
-                        .columns = terminal ? terminal_columns() : 0,
+                        .columns = terminal ? terminal_columns(STDOUT_FILENO) : 0,
                         .answers = terminal && !given.json && isatty(STDIN_FILENO) != 0 ? &std::cin : nullptr};
   if (is_stream) return watch_plans(session, given.all);
   if (again) return watch_live(session, verb, {wanted_interval(given.every), command});
@@ -401,10 +408,10 @@ int main(int argc, char** argv) {
     return static_cast<int>(weft::ctl::command(argc, argv));
   } catch (const weft::ctl::Failure& failure) {
     std::cout.flush();
-    std::cerr << "weftctl: " << weft::ctl::printable(failure.what()) << '\n';
+    weft::ctl::say_failure(failure.what());
     return static_cast<int>(failure.exit);
   } catch (const std::exception& error) {
-    std::cerr << "weftctl: " << weft::ctl::printable(error.what()) << '\n';
+    weft::ctl::say_failure(error.what());
     return static_cast<int>(weft::ctl::Exit::kBadNews);
   }
 }

@@ -148,7 +148,20 @@ class Restarts(weft_testing.LayeredSubnetTest):
         wait_until(lambda: incident()["state"] == "ACKNOWLEDGED", within=PATIENCE, why=lambda: f"nobody looks after it: {incident()}")
         disabled = next(key for key in ends if Snapshot.of(self.subnet).ports[key].physical == "Disabled")
         self.subnet.run(["ibportstate", "-G", guid_text(self.network.nodes[disabled[0]].guid), str(disabled[1]), "enable"])
-        wait_until(lambda: self.listed(self.weftd, ends[0]).get("planId") == "", within=30,
+        errors = 0
+
+        def one_more_error() -> None:
+            """Its trouble does not end: it would be a new matter when it begins again."""
+            nonlocal errors
+            errors = min(60_000, errors + 1_000)
+            self.set_errors(ends, errors)
+
+        def is_let_go() -> bool:
+            one_more_error()
+            return self.listed(self.weftd, ends[0]).get("planId") == ""
+
+        self.set_errors(ends, 0)
+        wait_until(is_let_go, within=30,
                    why=lambda: f"{isolation} holds it: {weftctl(self.weftd, 'plan', isolation).stdout}\n{self.weftd.log()}")
         story = weftctl(self.weftd, "plan", isolation).stdout
         self.assertRegex(story, r"20\d\d-.*COMMITTED +weftd +somebody else enabled the link again: ")
@@ -159,8 +172,8 @@ class Restarts(weft_testing.LayeredSubnetTest):
         self.assertEqual("", self.listed(self.weftd, ends[0]).get("maintenanceId", ""))
 
         plans = len(weftctl_json(self.weftd, "plans", "--all")["plans"])
-        for errors in range(5_000, 60_000, 5_000):
-            self.set_errors(ends, errors)
+        for _ in range(10):
+            one_more_error()
             self.weftd.wait_sweeps(1)
         self.assertEqual(plans, len(weftctl_json(self.weftd, "plans", "--all")["plans"]), "nothing is proposed against a person's word")
         self.assertEqual("LinkUp", Snapshot.of(self.subnet).ports[disabled].physical)

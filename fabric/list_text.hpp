@@ -12,4 +12,8 @@ namespace weft {
 /// empty.
 std::vector<std::string> split_list(std::string_view text);
 
+/// As people count: "2" before "10", "rail-2" before "rail-10". Names that differ in leading zeros alone are
+/// equivalent.
+bool counts_before(std::string_view a, std::string_view b);
+
 }  // namespace weft

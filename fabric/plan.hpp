@@ -344,6 +344,7 @@ struct RemedyStatus : RemedyHolds {
   std::uint32_t actions_last_hour = 0;
   std::uint32_t actions_per_hour = 0;     ///< the limit
   std::uint32_t out_of_service = 0;       ///< links and hosts that our plans hold out of service
+  std::uint32_t undone_by_others = 0;     ///< plans of which analyzer::is_undone_by_others() is true
   std::uint32_t without_plan = 0;         ///< incidents without a plan because too many plans are open
   std::vector<RemedyAction> automatic{};  ///< actions that need no approval: their mode is auto
 

@@ -402,6 +402,20 @@ Result<Incident> IncidentManager::acknowledge(std::uint64_t id, std::string_view
   return *entry.incident;
 }
 
+Result<Incident> IncidentManager::take_back_acknowledgement(std::uint64_t id, std::string why, TimePoint now) {
+  const std::size_t at = position(id);
+  if (at == entries_.size()) return fail(ErrorCode::kNotFound, "no incident " + incident_name(id));
+  Entry& entry = entries_[at];
+  if (entry.incident->state != IncidentState::kAcknowledged) return *entry.incident;
+  Incident next = *entry.incident;
+  next.state = IncidentState::kOpen;
+  next.acknowledged_by.clear();
+  note_change(next, IncidentChange::kUpdated, std::move(why), {}, now);
+  Changed changed;
+  change(entry, std::move(next), now, changed);
+  return *entry.incident;
+}
+
 Result<Incident> IncidentManager::silence(std::uint64_t id, TimePoint until, TimePoint now, std::string_view who) {
   const std::size_t at = position(id);
   if (at == entries_.size()) return fail(ErrorCode::kNotFound, "no incident " + incident_name(id));

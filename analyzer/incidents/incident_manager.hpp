@@ -55,6 +55,8 @@ class IncidentManager {
   /// Somebody looks after it; saying so again changes nothing. kNotFound; kInvalidArgument without a name;
   /// kFailedPrecondition when it is already resolved.
   Result<Incident> acknowledge(std::uint64_t id, std::string_view who, TimePoint now);
+  /// Nobody looks after it any more, and `why`: it is open again. Nothing when it is not acknowledged. kNotFound.
+  Result<Incident> take_back_acknowledgement(std::uint64_t id, std::string why, TimePoint now);
   /// No notifications until `until`; a time not after `now` ends a silence. `who` is noted, it may be empty. kNotFound.
   Result<Incident> silence(std::uint64_t id, TimePoint until, TimePoint now, std::string_view who = {});
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/places/ranks.hpp"
+#include "fabric/list_text.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -16,33 +17,6 @@ namespace {
 /// Of the adapters of a leaf. A crossed pair of cables, a host with an adapter less and some storage do not hide a
 /// rail.
 constexpr double kClearMajority = 0.75;
-
-/// "2" before "10", "rail-2" before "rail-10".
-bool counts_before(std::string_view a, std::string_view b) {
-  const auto digits = [](std::string_view text) {
-    const auto end = text.find_first_not_of("0123456789");
-    return end == std::string_view::npos ? text.size() : end;
-  };
-  while (!a.empty() && !b.empty()) {
-    const std::size_t of_a = digits(a), of_b = digits(b);
-    if (of_a == 0 || of_b == 0) {
-      if (a.front() != b.front()) return a.front() < b.front();
-      a.remove_prefix(1);
-      b.remove_prefix(1);
-      continue;
-    }
-    const auto number = [](std::string_view text) {
-      const auto start = text.find_first_not_of('0');
-      return start == std::string_view::npos ? std::string_view() : text.substr(start);
-    };
-    const std::string_view left = number(a.substr(0, of_a)), right = number(b.substr(0, of_b));
-    if (left.size() != right.size()) return left.size() < right.size();
-    if (left != right) return left < right;
-    a.remove_prefix(of_a);
-    b.remove_prefix(of_b);
-  }
-  return a.size() < b.size();
-}
 
 /// Gives positions to names, in the order in which people count.
 void number(const std::vector<std::string>& names, std::vector<std::uint32_t>& of, std::vector<std::string>& list) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Another weftd that may act on the same fabric: both stop, until one of them is gone and a person has looked.
 
+#include <algorithm>
 #include <utility>
 
 #include "analyzer/remedy/plan_manager.hpp"
@@ -35,6 +36,25 @@ std::string PlanManager::other_actors_reason(TimePoint now) const {
   for (const auto& [fabric, other] : other_actors_)
     if (clock_.ages(now).of(other.told) <= ActingWeftds::kLease) return reason_of(fabric, other.who);
   return {};
+}
+
+// A mark that no earlier reading showed: somebody acts here now, by other guards and budgets than ours.
+void PlanManager::notice_others(const TargetReading& reading, TimePoint now) {
+  for (const PlanMark& mark : reading.others) {
+    const auto known = std::ranges::find(status_.others, mark.installation, &PlanMark::installation);
+    if (known != status_.others.end() && known->plan >= mark.plan) continue;
+    if (known != status_.others.end())
+      known->plan = mark.plan;
+    else if (status_.others.size() < kMostOtherMarks)
+      status_.others.push_back(mark);
+    status_changed_ = true;
+    const std::string why = "another weftd acts here too, its mark " + mark_text(mark) +
+                            " was read: two of them do not know each other's plans";
+    audit(nullptr, std::string(kOurselves), status_.breaker_tripped ? "another weftd" : "breaker tripped", why, now);
+    if (std::exchange(status_.breaker_tripped, true)) continue;
+    status_.breaker_reason = why;
+    status_.breaker_since = now;
+  }
 }
 
 void PlanManager::trip_breaker(const std::string& why, TimePoint now) {

@@ -8,6 +8,8 @@
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/plan_texts.hpp"
+#include "analyzer/remedy/windows.hpp"
+#include "fabric/minute_text.hpp"
 
 // What people ask for, what actuators answer, and what is to be written down. Proposals and their judging are in
 // remedy_review.cpp.
@@ -390,25 +392,6 @@ void PlanManager::withdraw(std::uint64_t id, TimePoint now) {
   note(*of, ourselves, "a proposal again, because its approval could not be stored", now);
 }
 
-// A mark that no earlier reading showed: somebody acts here now, by other guards and budgets than ours.
-void PlanManager::notice_others(const TargetReading& reading, TimePoint now) {
-  for (const PlanMark& mark : reading.others) {
-    const auto known = std::ranges::find(status_.others, mark.installation, &PlanMark::installation);
-    if (known != status_.others.end() && known->plan >= mark.plan) continue;
-    if (known != status_.others.end())
-      known->plan = mark.plan;
-    else if (status_.others.size() < kMostOtherMarks)
-      status_.others.push_back(mark);
-    status_changed_ = true;
-    const std::string why = "another weftd acts here too, its mark " + mark_text(mark) +
-                            " was read: two of them do not know each other's plans";
-    audit(nullptr, std::string(kOurselves), status_.breaker_tripped ? "another weftd" : "breaker tripped", why, now);
-    if (std::exchange(status_.breaker_tripped, true)) continue;
-    status_.breaker_reason = why;
-    status_.breaker_since = now;
-  }
-}
-
 void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReading>& reading, TimePoint now) {
   const auto order = orders_.find(number);
   if (order == orders_.end()) return;
@@ -438,12 +421,19 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   const bool may_still_land =
       reading->state != TargetState::kOurs && clock_.ages(of->checked).of(plan.finished) < settings_.limits.late_watch;
   if (plan.unresolved && may_still_land) return;
+  const bool is_undone = plan.in_force && !plan.unresolved && reading->state == TargetState::kClear;
   plan.in_force = ours;
+  if (is_undone && !is_held)
+    plan.outcome += (plan.outcome.empty() ? "" : "; ") + undone_text(plan) + ", seen at " + minute_text(now);
   // An undo that was sent more than once, or got no answer, may land after somebody gave back what it took out.
   const bool sent_once = of->work.undos == 1 && !of->work.unanswered && !of->work.late;
   plan.unresolved = may_still_land && !takes_out(plan.action) && !sent_once;
   note(*of, std::string(kOurselves),
-       ours ? "it is in force after all: " + reading->detail : "it is not in force: " + reading->detail, now, false);
+       (ours        ? "it is in force after all: "
+        : is_undone ? undone_text(plan) + ": "
+                    : "it is not in force: ") +
+           reading->detail,
+       now, false);
 }
 
 void PlanManager::answer_action(std::uint64_t number, const Result<void>& result, TimePoint now) {
@@ -484,6 +474,7 @@ RemedyStatus PlanManager::status(TimePoint now) const {
   status.actions_last_hour = actions_within(shown_, clock_.ages(now), 1h);
   status.actions_per_hour = settings_.limits.budget.actions_per_hour;
   status.out_of_service = out_of_service(shown_);
+  for (const PlanPtr& plan : shown_) status.undone_by_others += is_undone_by_others(*plan, shown_);
   for (const RemedyAction action : {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink,
                                     RemedyAction::kRaiseLinkCost, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
     if (settings_.mode(action) == RemedyMode::kAuto) status.automatic.push_back(action);

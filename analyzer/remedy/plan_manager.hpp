@@ -153,6 +153,7 @@ class PlanManager {
   std::optional<std::vector<std::string>> jobs_on(const Entity& target, const RemedyView& view);
   /// The jobs of a plan that is not over, or that holds its target, as they are now.
   void renew_jobs(Entry& entry, const RemedyView& view);
+  bool is_given_up(const Plan& plan) const;  ///< for its incident, while that is open
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
   bool is_taken(const Entity& target) const;  ///< by a plan that is not over
   bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
@@ -177,6 +178,7 @@ class PlanManager {
   void check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const;
   void watch(Entry& entry, const RemedyView& view);
   void watch_undoing(Entry& entry, const RemedyView& view);
+  void watch_held(Entry& entry, const RemedyView& view);
   void trip(const RemedyView& view);
   void trip_breaker(const std::string& why, TimePoint now);
   std::string other_actors_reason(TimePoint now) const;  ///< why the breaker is not to be reset; empty: it may be

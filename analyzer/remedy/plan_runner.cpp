@@ -137,6 +137,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
     end(PlanState::kRolledBack, "no effect, not sent again" + detail);
     return false;
   }
+  work_.no_effect = "it had no effect" + detail;
   if (work_.undos < kMostUndos) return true;
   plan_.unresolved = true;
   end(PlanState::kFailed, "it could not be undone, undo it by hand" + detail);
@@ -169,7 +170,9 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
     plan_.intent = PlanIntent::kApply;
     plan_.started = now_;
   }
-  note_(std::string(to_string(action())) + " is being sent to " + plan_.actuator);
+  const bool again = undoing() && work_.undos > 1;
+  note_(std::string(to_string(action())) + " is being sent to " + plan_.actuator +
+        (again ? ", for the " + std::string(work_.undos == 2 ? "second" : "third") + " time: " + work_.no_effect : ""));
 }
 
 void PlanRunner::hold(const std::string& why, bool is_late) {
@@ -238,6 +241,7 @@ void PlanRunner::acted(const Result<void>& result) {
   if (undoing()) {
     if (work_.undos < kMostUndos) {
       work_.stage = Stage::kLook;
+      work_.no_effect = "it was refused";
       look_again(limits_.reading_interval);
       return note_("refused: " + result.error().message);
     }

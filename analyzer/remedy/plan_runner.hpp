@@ -37,6 +37,7 @@ struct PlanWork {
   unsigned readings = 0;    ///< that found it not as wanted yet
   unsigned failures = 0;    ///< readings that failed, one after the other
   unsigned undos = 0;       ///< inverse actions sent
+  std::string no_effect{};  ///< why the last of them has to be sent again
   unsigned unseen = 0;      ///< changes that were not made because the target could not be seen
   unsigned lates = 0;       ///< changes that were not made because the actuator was too slow
   TimePoint verifying_since = kNever;

@@ -3,7 +3,6 @@
 // approval by ourselves. What follows is in remedy_verification.cpp.
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <string_view>
@@ -50,12 +49,6 @@ bool was_left_alone(const Plan& plan) {
          std::ranges::find(plan.steps, PlanState::kExecuting, &PlanStep::state) != plan.steps.end();
 }
 
-// For this trouble: the next try is a person's.
-bool ended_in_vain(const Plan& plan) {
-  return plan.state == PlanState::kRejected || plan.state == PlanState::kRolledBack ||
-         plan.state == PlanState::kFailed || was_left_alone(plan);
-}
-
 constexpr std::size_t kMostNamed = 3;
 
 // Why a link stays in service: `before` are the plans that go first, with their links; `shortfall` is what would be too
@@ -67,16 +60,6 @@ std::string preferred_text(const std::vector<std::string>& before, const std::st
   if (before.size() > kMostNamed) text += " and others";
   text += exact ? " avoids more loss" : " avoids more loss, as far as a partial search tells";
   return shortfall.empty() ? text : text + "; with this link too " + shortfall;
-}
-
-bool is_up(const Entity& link, const RemedyView& view) {
-  const FabricView* fabric = view.fabric(link.fabric);
-  if (!fabric || !fabric->watching || !fabric->sweep) return false;
-  const Topology& topology = *fabric->sweep->topology;
-  return std::ranges::all_of(std::array{link.port, link.peer}, [&](PortKey end) {
-    const PortIndex port = topology.find_port(end);
-    return port != kNoIndex && topology.port(port).is_up();
-  });
 }
 
 }  // namespace
@@ -131,6 +114,7 @@ void PlanManager::review(const RemedyView& view) {
     if (entry.work.stage == PlanWork::Stage::kReady) act(entry, view);
     if (state == PlanState::kVerifying) watch(entry, view);
     if (entry.work.stage == PlanWork::Stage::kSeeBack) watch_undoing(entry, view);
+    watch_held(entry, view);
   }
   prune(view);
 }
@@ -146,6 +130,12 @@ bool PlanManager::is_busy(const Entity& target) const {
   });
 }
 
+// For this trouble: the next try is a person's.
+bool PlanManager::is_given_up(const Plan& plan) const {
+  return plan.state == PlanState::kRejected || plan.state == PlanState::kRolledBack ||
+         plan.state == PlanState::kFailed || was_left_alone(plan) || is_undone_by_others(plan, shown_);
+}
+
 // One try for each incident: what was rejected, left alone, did not help or could not be done is for a person to ask
 // for again. And what was seen before the last action on a target is no reason for the next one.
 bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const {
@@ -153,7 +143,7 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
     if (!same_target(plan->target, remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
     if (plan->started != kNever && !is_newer(view, incident, ended(*plan, view.now))) return true;
-    return plan->incident == incident.id && ended_in_vain(*plan) && ended_since_it_began(*plan, incident, view.now);
+    return plan->incident == incident.id && is_given_up(*plan) && ended_since_it_began(*plan, incident, view.now);
   });
 }
 
@@ -259,7 +249,7 @@ std::optional<std::string> PlanManager::reason_to_return(const Entry& held, cons
   }
   if (outward_action(out) == RemedyAction::kRaiseLinkCost) {
     // It is up, and shows whether it is well.
-    if (!over || !is_up(out.target, view)) return std::nullopt;
+    if (!over || !is_link_up(out.target, view)) return std::nullopt;
     return incident_name(out.incident) + " is over and the link is up";
   }
   // A link that is off shows nothing: only trying tells.
@@ -469,7 +459,7 @@ bool PlanManager::may_forget(const Plan& plan, const RemedyView& view) const {
   if (!is_over(plan.state) || plan.in_force || plan.unresolved) return false;
   if (is_counted(plan, clock_.ages(view.now), settings_.limits)) return false;
   const Incident* incident = view.incident(plan.incident);
-  return !incident || !incident->is_open() || !ended_in_vain(plan) || !ended_since_it_began(plan, *incident, view.now);
+  return !incident || !incident->is_open() || !is_given_up(plan) || !ended_since_it_began(plan, *incident, view.now);
 }
 
 void PlanManager::prune(const RemedyView& view) {

@@ -112,6 +112,15 @@ void PlanManager::watch_undoing(Entry& entry, const RemedyView& view) {
   runner(entry, view.now).seen_back(judge_undoing(entry.plan, view, entry.work.verifying_since, settings_.limits));
 }
 
+// A link that is out and is seen up was enabled by somebody else. It is read at once: while the plan is thought to hold
+// it, its trouble counts as work.
+void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
+  const Plan& plan = entry.plan;
+  if (!plan.in_force || !is_over(plan.state) || outward_action(plan) != RemedyAction::kIsolateLink) return;
+  if (is_link_up(plan.target, view) && view.fabric(plan.target.fabric)->sweep->started > entry.checked)
+    entry.checked = kNever;
+}
+
 void PlanManager::watch(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const FabricView* fabric = view.fabric(plan.target.fabric);

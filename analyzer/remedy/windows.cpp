@@ -2,7 +2,9 @@
 #include "analyzer/remedy/windows.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/guards.hpp"
 #include "analyzer/remedy/neighbours.hpp"
@@ -196,6 +198,32 @@ bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const Hos
       std::ranges::find_if(hosts, [&](const auto& view) { return same_host(view->host, plan.target.host); });
   return host == hosts.end() || (*host)->state != CollectorState::kConnected || !(*host)->reading ||
          (*host)->reading->jobs.empty();
+}
+
+bool is_link_up(const Entity& link, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(link.fabric);
+  if (!fabric || !fabric->watching || !fabric->sweep) return false;
+  const Topology& topology = *fabric->sweep->topology;
+  return std::ranges::all_of(std::array{link.port, link.peer}, [&](PortKey end) {
+    const PortIndex port = topology.find_port(end);
+    return port != kNoIndex && topology.port(port).is_up();
+  });
+}
+
+bool is_undone_by_others(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans) {
+  // A return that failed holds what it was to bring back.
+  const PlanState held = takes_out(plan.action) ? PlanState::kCommitted : PlanState::kRolledBack;
+  if (plan.state != held || plan.in_force || plan.unresolved || plan.started == kNever) return false;
+  return std::ranges::none_of(plans, [&plan](const auto& other) {
+    const bool counts = other->in_force || other->unresolved || (other->id > plan.id && other->started != kNever);
+    return other->id != plan.id && counts && same_target(other->target, plan.target);
+  });
+}
+
+std::string undone_text(const Plan& plan) {
+  if (plan.target.kind == EntityKind::kHost) return "somebody else undrained the host";
+  if (outward_action(plan) == RemedyAction::kRaiseLinkCost) return "somebody else set the cost of the link back";
+  return "somebody else enabled the link again";
 }
 
 Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {

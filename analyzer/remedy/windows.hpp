@@ -24,6 +24,16 @@ Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, 
 /// runs on a drained host suffers as before.
 bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts);
 
+/// Both ends of the link are up, by the last sweep.
+bool is_link_up(const Entity& link, const RemedyView& view);
+
+/// Whether somebody else undid what the plan had done, such as enabled a link again, and no plan for the target has
+/// begun since. `plans`: all that are known.
+bool is_undone_by_others(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans);
+
+/// What somebody else did then, in words: "somebody else enabled the link again".
+std::string undone_text(const Plan& plan);
+
 /// The cause of an incident is the link, or a port at one of its ends.
 bool is_the_link(const Entity& cause, const Entity& link);
 

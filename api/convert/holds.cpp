@@ -40,10 +40,13 @@ Holds::Holds(const Snapshot& snapshot) {
   if (!snapshot.plans) return;
   for (const auto& plan : *snapshot.plans) {
     const bool returns = plan->action == RemedyAction::kRestoreLink && plan->state != PlanState::kProposed;
-    if (!plan->in_force && (!returns || is_over(plan->state))) continue;
+    // It may be out already, or still be out.
+    const bool changes = plan->action == RemedyAction::kIsolateLink && is_under_way(plan->state) &&
+                         (plan->intent != PlanIntent::kNone || plan->state == PlanState::kRollingBack);
+    if (!plan->in_force && !changes && (!returns || is_over(plan->state))) continue;
     if (plan->target.kind == EntityKind::kLink) {
       OfLink& link = links_[{plan->target.fabric, make_link_key(plan->target.port, plan->target.peer)}];
-      if (plan->in_force) link.holds = &first_out(*plan, *snapshot.plans);
+      if (plan->in_force || changes) link.holds = &first_out(*plan, *snapshot.plans);
       if (returns) link.returning = plan.get();
     } else if (plan->target.kind == EntityKind::kHost && plan->in_force)
       hosts_[short_host_name(plan->target.host)].push_back(plan.get());

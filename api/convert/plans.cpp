@@ -132,6 +132,7 @@ void to_proto(const RemedyStatus& from, v1::RemedyStatus& to) {
   to.set_actions_last_hour(from.actions_last_hour);
   to.set_actions_per_hour(from.actions_per_hour);
   to.set_out_of_service(from.out_of_service);
+  to.set_undone_by_others(from.undone_by_others);
   to.set_without_plan(from.without_plan);
   for (const RemedyAction action : from.automatic) to.add_automatic(to_proto(action));
 }

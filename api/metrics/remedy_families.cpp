@@ -69,6 +69,9 @@ void append_remedy_families(std::string& out, const Snapshot& snapshot, MetricsF
   append_gauge(out, "weft_remedy_out_of_service",
                "Links and hosts that plans hold isolated, avoided by routes, or drained.", status.out_of_service,
                format);
+  append_gauge(out, "weft_remedy_undone_by_others",
+               "Links enabled, costs lowered and hosts undrained by others while a plan held them, and no plan since.",
+               status.undone_by_others, format);
   append_gauge(out, "weft_remedy_without_plan", "Incidents without a plan because too many plans are open.",
                status.without_plan, format);
   append_gauge(out, "weft_remedy_actions_last_hour", "Actions started within the last hour.", status.actions_last_hour,

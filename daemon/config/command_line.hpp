@@ -2,6 +2,8 @@
 #pragma once
 // The command line of a program that has a configuration. For mains alone: nothing else knows of CLI11.
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
@@ -56,7 +58,7 @@ CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, cons
   app.set_help_flag("-h,--help", "Print the options that are used most, and exit");
   app.set_help_all_flag("--help-all", "Print every option, and exit");
   app.formatter_fn([](const CLI::App* of, const std::string&, CLI::AppFormatMode mode) {
-    const std::size_t columns = usage::terminal_columns();
+    const std::size_t columns = usage::terminal_columns(STDOUT_FILENO);
     usage::Command command = usage::describe(*of);
     command.name = Config::kNames.program;
     return usage::help_page(command, columns == 0 ? 80 : columns,

@@ -68,6 +68,9 @@ class OnATerminal(weft_testing.SubnetTest):
         for arguments in (("incidents",), ("links",), ("health",)):
             for line in self.on_terminal("--color=never", *arguments, columns=80).splitlines():
                 self.assertLessEqual(columns_of(line.rstrip("\r")), 80, f"{arguments}: {line!r}")
+        wrong = self.on_terminal("plan", "PLAN-99", columns=40).splitlines()
+        self.assertIn("weftctl: no plan PLAN-99: weftctl plans", [line.rstrip("\r") for line in wrong], "an error as well")
+        self.assertEqual([], [line for line in wrong if columns_of(line.rstrip("\r")) > 40])
         whole = weftctl(self.weftd, "incidents").stdout.splitlines()
         self.assertEqual(1, sum(opened["id"] in line for line in whole))
         self.assertIn(opened["summary"], "\n".join(whole), "into a file nothing is cut")

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A link that trained at a quarter of its width, from its incident to routes that avoid it: weftd's plan, OpenSM's hop weights and the
-tables that the simulator's switches really hold. Made costly, verified, kept so while it is slow, and given back once it is wide."""
+tables that the simulator's switches really hold. Made costly, verified, kept so while it is slow, and given back once it is wide. What
+came of it is known when the plan that made it costly is long forgotten."""
 
 import concurrent.futures
 import os
 import shutil
 import subprocess
 import tempfile
+import unittest
 
 import weft_testing
 from physical_layer import Snapshot
+from shifted_clock import SHIM, ShiftedClock
 from weft_testing import fat_tree, free_address, guid_text, program, wait_until, weftctl, weftctl_json
 
 REMEDIES = """
@@ -29,9 +32,10 @@ within = "20s"
 probation = "3s"
 """
 OVER = ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED")
+DAY = 86_400  # seconds
 
 
-class SlowLink(weft_testing.SubnetTest):
+class WithSlowLink(weft_testing.SubnetTest):
     routing = "minhop"  # counts hops, and heeds their weights
     SLOW = ("leaf-r0-p01", 9)
 
@@ -97,6 +101,8 @@ class SlowLink(weft_testing.SubnetTest):
         self.assertEqual((expected, "opensm_weights"), (back["state"], back["actuator"]), (back["outcome"], back["steps"]))
         return back
 
+
+class SlowLink(WithSlowLink):
     def expect_one_approval(self, plan: str) -> None:
         """Of several at once one is the approval; the others are told so."""
         def approves(who: str) -> bool:
@@ -192,6 +198,51 @@ class SlowLink(weft_testing.SubnetTest):
             self.assertEqual("COMMITTED", plan["state"], (plan["outcome"], plan["steps"]))
             self.assertRegex(plan["requestedBy"], r"\(uid \d+\), for ann$")
             self.assertEqual(weights, self.weights())
+
+
+@unittest.skipUnless(os.path.exists(SHIM), "clock_shim.so is not built")
+class LongAfter(WithSlowLink):
+    """The plan that made the link costly is forgotten after remedy.limits.retention; the return that failed holds the link."""
+
+    @classmethod
+    def setUpClass(cls):
+        place = tempfile.mkdtemp(prefix="weft-clock-")
+        cls.addClassCleanup(shutil.rmtree, place, ignore_errors=True)
+        super().setUpClass()
+        cls.clock = ShiftedClock(os.path.join(place, "clock"))
+        cls.weftd.stop(remove=False)
+        cls.clock.preload_in(cls.weftd.environment)
+        cls.weftd.start()
+        cls.weftd.wait_sweeps(1)
+
+    def return_in_vain(self, undoes: str) -> dict:
+        """The return, when it has failed: the link is as slow as before."""
+        done = weftctl(self.weftd, "restore", f"{self.SLOW[0]}:{self.SLOW[1]}", "--reason", "new cable")
+        self.assertEqual(0, done.returncode, done.stderr)
+        asked = self.plans()[-1]["id"]
+        wait_until(lambda: self.plans()[-1]["state"] in OVER, within=90, why=lambda: f"{asked} does not end: {self.plans()}\n{self.weftd.log()}")
+        back = self.plans()[-1]
+        self.assertEqual((asked, undoes, "ROLLED_BACK"), (back["id"], back["undoes"], back["state"]), back["steps"])
+        return back
+
+    def test_a_return_that_fails_again_makes_it_costly_again_and_isolates_nothing(self):
+        raised = self.plan("RAISE_LINK_COST", "PROPOSED")["id"]
+        self.assertEqual(0, weftctl(self.weftd, "approve", raised).returncode)
+        self.plan("RAISE_LINK_COST", "COMMITTED")
+        self.assertEqual(self.raised(), self.weights())
+        held = self.return_in_vain(raised)
+        self.assertEqual(self.raised(), self.weights())
+
+        self.clock.pass_by(9 * DAY)
+        self.weftd.wait_sweeps(3)
+        wait_until(lambda: raised not in [plan["id"] for plan in self.plans()], within=60,
+                   why=lambda: f"it is not forgotten: {self.plans()}\n{self.weftd.log()}")
+        again = self.return_in_vain(held["id"])
+        sent = [step["what"].split()[0] for step in again["steps"] if "sent to opensm_weights" in step["what"]]
+        self.assertEqual(["RESTORE_LINK", "RAISE_LINK_COST"], sent, again["steps"])
+        self.assertEqual(self.raised(), self.weights())
+        wait_until(lambda: self.routes() == 0, why="the routes do not leave it again")
+        self.assertEqual(["Active"] * 2, [Snapshot.of(self.subnet).ports[end].state for end in self.ends()], "it is not isolated")
 
 
 if __name__ == "__main__":

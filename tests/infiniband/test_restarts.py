@@ -72,6 +72,28 @@ class Restarts(weft_testing.LayeredSubnetTest):
         wait_until(back, within=PATIENCE, why="they are not in use again")
         self.weftd.wait_sweeps(2)
 
+    def set_errors(self, ends, value: int) -> None:
+        for identity, port in ends:
+            self.subnet.set_counter(self.network.nodes[identity].name, port, "PortCounters.SymbolErrorCounter", value)
+
+    def proposed_for_errors(self, ends) -> str:
+        """The plan to isolate that link."""
+        errors = 0
+
+        def proposed():
+            nonlocal errors
+            errors = min(60_000, errors + 20_000)
+            self.set_errors(ends, errors)
+            self.weftd.wait_sweeps(1)
+            return next((plan["id"] for plan in weftctl_json(self.weftd, "plans").get("plans", [])
+                         if (plan["action"], plan["state"]) == ("ISOLATE_LINK", "PROPOSED")), None)
+
+        return wait_until(proposed, within=PATIENCE, why=lambda: f"no plan: {self.weftd.log()}")
+
+    def approve(self, plan: str) -> None:
+        done = weftctl(self.weftd, "approve", plan)
+        self.assertEqual(0, done.returncode, done.stderr)
+
     def restart(self) -> None:
         self.weftd.stop(remove=False)
         self.weftd.start()
@@ -83,23 +105,9 @@ class Restarts(weft_testing.LayeredSubnetTest):
         number = self.uplinks(leaf)[1]
         end = leaf.ports[number]
         ends = ((leaf.identity, number), (end.node, end.port))
-        errors = 0
-
-        def count(value):
-            for identity, port in ends:
-                self.subnet.set_counter(self.network.nodes[identity].name, port, "PortCounters.SymbolErrorCounter", value)
-
-        def proposed():
-            nonlocal errors
-            errors = min(60_000, errors + 20_000)
-            count(errors)
-            self.weftd.wait_sweeps(1)
-            return next((plan["id"] for plan in weftctl_json(self.weftd, "plans").get("plans", []) if plan["action"] == "ISOLATE_LINK"), None)
-
-        isolation = wait_until(proposed, within=PATIENCE, why=lambda: f"no plan: {self.weftd.log()}")
+        isolation = self.proposed_for_errors(ends)
         with self.opensm_stopped():
-            done = weftctl(self.weftd, "approve", isolation)
-            self.assertEqual(0, done.returncode, done.stderr)
+            self.approve(isolation)
             self.wait_state(isolation, "VERIFYING")
             self.weftd.wait_sweeps(3)
             self.weftd.kill()
@@ -116,10 +124,61 @@ class Restarts(weft_testing.LayeredSubnetTest):
         self.assertRegex(down, rf"leaf-r0-p02.*down \(taken out by {isolation}\)")
         errors_of = [i["cause"]["kind"] for i in self.weftd.incidents("LINK_ERRORS", open_only=False)]
         self.assertEqual(["LINK"], errors_of, "not one more for the port alone")
-        count(0)
+        self.set_errors(ends, 0)
         back = self.wait_state(self.ask("restore", f"{leaf.name}:{number}"), "COMMITTED", "ROLLED_BACK", "FAILED")
         self.assertEqual("COMMITTED", back["state"], back)
         self.assertEqual("", self.listed(self.weftd, ends[0])["planId"])
+        self.wait_in_use(ends[0])
+
+    def test_when_somebody_else_enables_it_it_is_trouble_again_and_stays_up(self):
+        """A person enables a link that automation took out: its plan says so and lets go, its incident is open again, and nothing disables it
+        a second time."""
+        leaf = self.network.find("leaf-r0-p02")
+        number = self.uplinks(leaf)[2]
+        end = leaf.ports[number]
+        ends = ((leaf.identity, number), (end.node, end.port))
+        isolation = self.proposed_for_errors(ends)
+        self.approve(isolation)
+        plan = self.wait_state(isolation, "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual("COMMITTED", plan["state"], plan)
+
+        def incident() -> dict:
+            return next(each for each in self.weftd.incidents(open_only=False) if each["id"] == plan["incidentId"])
+
+        wait_until(lambda: incident()["state"] == "ACKNOWLEDGED", within=PATIENCE, why=lambda: f"nobody looks after it: {incident()}")
+        disabled = next(key for key in ends if Snapshot.of(self.subnet).ports[key].physical == "Disabled")
+        self.subnet.run(["ibportstate", "-G", guid_text(self.network.nodes[disabled[0]].guid), str(disabled[1]), "enable"])
+        errors = 0
+
+        def one_more_error() -> None:
+            """Its trouble does not end: it would be a new matter when it begins again."""
+            nonlocal errors
+            errors = min(60_000, errors + 1_000)
+            self.set_errors(ends, errors)
+
+        def is_let_go() -> bool:
+            one_more_error()
+            return self.listed(self.weftd, ends[0]).get("planId") == ""
+
+        self.set_errors(ends, 0)
+        wait_until(is_let_go, within=30,
+                   why=lambda: f"{isolation} holds it: {weftctl(self.weftd, 'plan', isolation).stdout}\n{self.weftd.log()}")
+        story = weftctl(self.weftd, "plan", isolation).stdout
+        self.assertRegex(story, r"20\d\d-.*COMMITTED +weftd +somebody else enabled the link again: ")
+        self.assertIn("somebody else enabled the link again, seen at 20", self.wait_state(isolation, "COMMITTED")["outcome"])
+        self.assertIn("Given back by others while a plan held them: 1 ", weftctl(self.weftd, "plans").stdout)
+        self.assertIn("\nweft_remedy_undone_by_others 1\n", self.weftd.client.text("/metrics"))
+        wait_until(lambda: incident()["state"] == "OPEN", within=30, why=lambda: f"nobody is paged again: {incident()}")
+        self.assertEqual("", self.listed(self.weftd, ends[0]).get("maintenanceId", ""))
+
+        plans = len(weftctl_json(self.weftd, "plans", "--all")["plans"])
+        for _ in range(10):
+            one_more_error()
+            self.weftd.wait_sweeps(1)
+        self.assertEqual(plans, len(weftctl_json(self.weftd, "plans", "--all")["plans"]), "nothing is proposed against a person's word")
+        self.assertEqual("LinkUp", Snapshot.of(self.subnet).ports[disabled].physical)
+        self.assertEqual("OPEN", incident()["state"])
+        self.set_errors(ends, 0)
         self.wait_in_use(ends[0])
 
     def test_a_cable_that_nobody_ever_saw_is_listed_with_its_one_end(self):

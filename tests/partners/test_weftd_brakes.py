@@ -26,6 +26,7 @@ READING = 3  # seconds that a reading takes while Slurm is slow
 TOO_LONG = 12  # seconds: longer than what the guards saw counts
 SLOW_SCONTROL = """\
 #!/bin/sh
+if [ "$1" = show ]; then echo "${{3:-all}}" >>{read}; fi
 if [ "$1" = show ] && [ -e {slow} ]; then sleep {reading}; fi
 if [ "$1" = show ] && [ -e {stuck} ]; then echo $$ >{begun}; while [ -e {stuck} ]; do sleep 0.2; done; fi
 if [ "$1" = update ] && [ -e {stuck_update} ]; then touch {begun}; while [ -e {stuck_update} ]; do sleep 0.2; done; fi
@@ -44,12 +45,12 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
         cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
         cls.brake = os.path.join(cls.place, "brake")
         os.mkdir(cls.brake)
-        names = ("slow", "stuck", "stuck-update", "begun", "once", "updates")
-        cls.slow, cls.stuck, cls.stuck_update, cls.begun, cls.once, cls.updates = (os.path.join(cls.place, name) for name in names)
+        names = ("slow", "stuck", "stuck-update", "begun", "once", "updates", "read")
+        cls.slow, cls.stuck, cls.stuck_update, cls.begun, cls.once, cls.updates, cls.read = (os.path.join(cls.place, name) for name in names)
         scontrol = os.path.join(cls.place, "scontrol")
         with open(scontrol, "w", encoding="utf-8") as script:
             script.write(SLOW_SCONTROL.format(slow=cls.slow, stuck=cls.stuck, stuck_update=cls.stuck_update, begun=cls.begun, reading=READING,
-                                              once=cls.once, too_long=TOO_LONG, updates=cls.updates, scontrol=shutil.which("scontrol", path=PATH)))
+                                              once=cls.once, too_long=TOO_LONG, updates=cls.updates, read=cls.read, scontrol=shutil.which("scontrol", path=PATH)))
         os.chmod(scontrol, 0o755)
         cls.slurm = SlurmCluster(4)
         cls.addClassCleanup(cls.slurm.stop)
@@ -124,6 +125,37 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
         os.unlink(self.stuck_update)
         wait_until(lambda: "DRAIN" in self.slurm.state("n2"), within=30, why="what had begun is not done")
         wait_until(lambda: not self.hands_off().get("underWay"), within=30, why="it is under way for ever")
+
+    def test_a_roll_back_goes_before_the_readings_that_wait(self):
+        """Three drains in force are read again and again, each for seconds. What is to be undone is read, and then changed, before those
+        that wait: else all three would go before either, and make seven readings."""
+        held = ("n1", "n2", "n3")
+        for host in held:
+            self.assertEqual(0, weftctl(self.weftd, "drain", host, "--reason", "new memory").returncode)
+            self.plan(host, "DRAIN_NODE", "COMMITTED")
+        self.slow_down(self.stuck_update)
+        self.assertEqual(0, weftctl(self.weftd, "drain", "n4", "--reason", "new memory").returncode)
+        wait_until(lambda: os.path.exists(self.begun), within=60, why=lambda: f"the order is not sent: {self.plans()}")
+        asked = self.plan("n4", "DRAIN_NODE", "EXECUTING")["id"]
+        self.assertEqual(0, weftctl(self.weftd, "abort", asked, "--reason", "wrong host").returncode)
+        time.sleep(READING)  # each of the three is due by now, and waits
+        self.slow_down()
+        with open(self.read, "w", encoding="utf-8"):
+            pass
+        os.unlink(self.stuck_update)
+
+        def read() -> list[str]:
+            with open(self.read, encoding="utf-8") as stream:
+                return stream.read().split()
+
+        wait_until(lambda: "n4" in read(), within=60, why=lambda: f"it is not undone: {read()}\n{self.weftd.log()}")
+        self.assertLessEqual(read().index("n4"), 5, f"its own reading, and those that had begun: {read()}")
+        os.unlink(self.slow)
+        self.plan("n4", "DRAIN_NODE", "ROLLED_BACK")
+        self.assertNotIn("DRAIN", self.slurm.state("n4"))
+        for host in held:
+            self.assertEqual(0, weftctl(self.weftd, "undrain", host, "--reason", "done").returncode)
+            self.plan(host, "UNDRAIN_NODE", "COMMITTED")
 
     def test_a_scheduler_that_hangs_holds_up_no_link(self):
         """Each actuator has a lane of its own: a link is taken out while Slurm's reading hangs."""

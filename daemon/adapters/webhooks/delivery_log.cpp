@@ -56,6 +56,8 @@ const char* event_of(const Incident& incident, const std::optional<Told>& before
   if (incident.state == IncidentState::kResolved) return "resolved";
   if (!before) return incident.occurrences > 1 ? "reopened" : "opened";
   if (before->state == IncidentState::kResolved || incident.occurrences > before->occurrences) return "reopened";
+  // Nobody looks after it any more.
+  if (incident.state == IncidentState::kOpen && before->state == IncidentState::kAcknowledged) return "reopened";
   if (incident.state == IncidentState::kAcknowledged && before->state != incident.state) return "acknowledged";
   const Told now = told_of(incident);
   if (now.silenced_until != before->silenced_until && now.silenced_until != 0) return "silenced";

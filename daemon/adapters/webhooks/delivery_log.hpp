@@ -40,7 +40,8 @@ struct Told {
 Told told_of(const Incident& incident);
 
 /// "opened", "reopened", "acknowledged", "silenced", "resolved" or "changed" (its severity, or a silence that ended):
-/// what became of the incident since `before`; nullopt for a receiver that was never told of it.
+/// what became of the incident since `before`; "reopened" too when its acknowledgement was taken back; nullopt for a
+/// receiver that was never told of it.
 const char* event_of(const Incident& incident, const std::optional<Told>& before);
 
 /// Level, not edge: a receiver that was away hears of each incident how it is now, and not all that happened meanwhile.

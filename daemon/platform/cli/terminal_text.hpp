@@ -18,7 +18,7 @@ std::size_t width(std::string_view text);
 std::string shortened(const std::string& text, std::size_t columns, bool plain);
 /// The text in lines of `columns` columns at most, broken at spaces, within a word only when that alone is longer.
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns);
-/// Columns of the terminal that standard output is; 0 where it is none.
-std::size_t terminal_columns();
+/// Columns of the terminal that the open file is; 0 where it is none.
+std::size_t terminal_columns(int file);
 
 }  // namespace weft::usage

@@ -11,6 +11,7 @@
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 #include "fabric/counters.hpp"
+#include "fabric/list_text.hpp"
 #include "fabric/number_text.hpp"
 
 namespace weft::ctl {
@@ -42,7 +43,11 @@ std::string returning_text(const v1::Link& link) {
 std::string state_text(const v1::Link& link) {
   std::string text = link.up() ? "up" : link.state_unknown() ? "not read" : "down";
   const std::string then = link.has_returning() ? ", " + returning_text(link) : "";
-  if (!link.plan_id().empty() && link.up() && then.empty())
+  const std::string& state = link.hold().state();
+  if (!link.plan_id().empty() && (state == "ROLLING_BACK" || state == "EXECUTING"))
+    text +=
+        " (" + link.plan_id() + (state == "EXECUTING" ? " takes it out" : ", which took it out, brings it back") + ')';
+  else if (!link.plan_id().empty() && link.up() && then.empty())
     text += ", though " + link.plan_id() + " took it out";
   else if (!link.plan_id().empty())
     text += " (taken out by " + (link.has_hold() ? hold_text(link.hold()) : link.plan_id()) + then + ')';
@@ -276,17 +281,21 @@ Exit show_status(const Session& session) {
 Exit show_nodes(const Session& session, const std::string& fabric, bool names_only) {
   v1::ListNodesRequest request;
   request.set_fabric(fabric);
-  const auto nodes = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListNodes, request);
+  auto nodes = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListNodes, request);
   if (names_only) {
     std::set<std::string> names;
     for (const v1::Node& node : nodes.nodes()) names.insert(node.host());
-    session.out << list_text({names.begin(), names.end()}, session.json);
+    std::vector<std::string> sorted(names.begin(), names.end());
+    std::ranges::stable_sort(sorted, counts_before);
+    session.out << list_text(sorted, session.json);
     return Exit::kGood;
   }
   if (session.json) {
     session.out << json_text(nodes, false) << '\n';
     return Exit::kGood;
   }
+  std::stable_sort(nodes.mutable_nodes()->begin(), nodes.mutable_nodes()->end(),
+                   [](const v1::Node& a, const v1::Node& b) { return counts_before(a.name(), b.name()); });
   // Only a fabric that has pods has a column for them.
   const bool pods = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return !node.pod().empty(); });
   const bool shards = has_shards(nodes.nodes());

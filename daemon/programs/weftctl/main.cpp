@@ -224,6 +224,13 @@ void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   });
 }
 
+/// Why it failed, in lines that fit a terminal; else in one.
+void say_failure(const char* why) {
+  const std::size_t columns = usage::terminal_columns(STDERR_FILENO);
+  for (const std::string& line : wrapped("weftctl: " + printable(why), columns > 0 ? columns : std::string::npos))
+    std::cerr << line << '\n';
+}
+
 Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string& command) {
   const bool again = !given.every.empty();
   const bool terminal = isatty(STDOUT_FILENO) != 0;
@@ -241,7 +248,7 @@ Exit run(const Arguments& given, const Verb& verb, bool plans, const std::string
                         .terminal = terminal,
                         .now = SystemClock().now(),
                         .colour = takes_colour(given.color, terminal),
-                        .columns = usage::terminal_columns(),
+                        .columns = usage::terminal_columns(STDOUT_FILENO),
                         .answers = terminal && !given.json && isatty(STDIN_FILENO) != 0 ? &std::cin : nullptr};
   if (is_stream) return watch_plans(session, given.all);
   if (again) return watch_live(session, verb, {wanted_interval(given.every), command});
@@ -394,10 +401,10 @@ int main(int argc, char** argv) {
     return static_cast<int>(weft::ctl::command(argc, argv));
   } catch (const weft::ctl::Failure& failure) {
     std::cout.flush();
-    std::cerr << "weftctl: " << weft::ctl::printable(failure.what()) << '\n';
+    weft::ctl::say_failure(failure.what());
     return static_cast<int>(failure.exit);
   } catch (const std::exception& error) {
-    std::cerr << "weftctl: " << weft::ctl::printable(error.what()) << '\n';
+    weft::ctl::say_failure(error.what());
     return static_cast<int>(weft::ctl::Exit::kBadNews);
   }
 }

@@ -68,9 +68,22 @@ void print_line(const Session& session, const v1::Plan& plan, std::map<std::stri
   if (std::exchange(last[plan.id()], line) != line) session.out << time_text(plan.updated()) << "  " << line;
 }
 
-/// Why it is held: of what takes something out its reason, of a return what went wrong.
-const std::string& cause(const v1::Plan& plan) {
-  return takes_out(plan) ? plan.reason() : essence(plan);
+/// The plan that took out what `plan` holds: of a return that failed the one before it, where that is still known.
+const v1::Plan& first_out(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
+  const v1::Plan* first = &plan;
+  for (int i = 0; i < plans.size() && !takes_out(*first); ++i) {
+    const auto before = std::ranges::find(plans, first->undoes(), [](const v1::Plan& each) { return each.id(); });
+    if (before == plans.end()) break;
+    first = &*before;
+  }
+  return *first;
+}
+
+/// Why it is held: the reason of the plan that took it out, and what went wrong with its return.
+std::string cause(const v1::Plan& plan, const v1::Plan& first) {
+  const std::string failed = takes_out(plan) ? "" : plan.id() + " did not bring it back: " + essence(plan);
+  if (!takes_out(first)) return failed;
+  return first.reason() + (first.reason().empty() || failed.empty() ? "" : "; ") + failed;
 }
 
 /// How what a plan holds comes back. `next`: the open plan for the same target, or null.
@@ -95,7 +108,8 @@ std::string way_back(const v1::Plan& plan, const v1::Plan* next) {
   }
 }
 
-void print_in_force(const Session& session, const v1::ListPlansResponse& plans, const v1::ListPlansResponse& open) {
+/// `all`: the plans that are known, of which `plans` hold something.
+void print_in_force(const Session& session, const v1::ListPlansResponse& plans, const v1::ListPlansResponse& all) {
   if (plans.plans().empty()) {
     session.out << "No plan holds anything.\n";
     return;
@@ -103,22 +117,31 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
   Table table(
       {"ID", whole("ACTION"), link("TARGET"), whole("SINCE"), spare("INCIDENT"), story("REASON"), story("COMES BACK")});
   for (const v1::Plan& plan : plans.plans()) {
-    const auto next = std::ranges::find_if(open.plans(), [&plan](const v1::Plan& other) {
-      return other.id() != plan.id() && other.target().identity() == plan.target().identity();
+    const auto next = std::ranges::find_if(all.plans(), [&plan](const v1::Plan& other) {
+      return other.state() < v1::Plan::COMMITTED && other.id() != plan.id() &&
+             other.target().identity() == plan.target().identity();
     });
-    table.add({plan.id(), v1::Plan::Action_Name(held_by(plan)), dash_if_empty(plan.target().label()),
-               plan.has_started() ? time_text(plan.started()) : "-", dash_if_empty(plan.incident_id()), cause(plan),
-               way_back(plan, next == open.plans().end() ? nullptr : &*next)});
+    const v1::Plan& first = first_out(plan, all.plans());
+    table.add({first.id(), v1::Plan::Action_Name(held_by(plan)), dash_if_empty(plan.target().label()),
+               plan.has_started() ? time_text(plan.started()) : "-", dash_if_empty(plan.incident_id()),
+               cause(plan, first), way_back(plan, next == all.plans().end() ? nullptr : &*next)});
   }
   table.print(session.sheet());
 }
 
-v1::ListPlansResponse list(const Session& session, bool open_only) {
-  v1::ListPlansRequest request;
-  if (open_only)
-    for (int state = v1::Plan::PROPOSED; state < v1::Plan::COMMITTED; ++state)
-      request.add_states(static_cast<v1::Plan::State>(state));
-  return session.client.all_pages(session.client.remedies, &Plans::ListPlans, request);
+/// Over, and yet a person must look: a return that failed, so that its target is out still; or nobody knows.
+bool needs_a_look(const v1::Plan& plan) {
+  return plan.unresolved() || (plan.in_force() && !takes_out(plan));
+}
+
+v1::ListPlansResponse list(const Session& session, WhichPlans which) {
+  v1::ListPlansResponse plans =
+      session.client.all_pages(session.client.remedies, &Plans::ListPlans, v1::ListPlansRequest());
+  if (which != WhichPlans::kOpen) return plans;
+  v1::ListPlansResponse open;
+  for (v1::Plan& plan : *plans.mutable_plans())
+    if (plan.state() < v1::Plan::COMMITTED || needs_a_look(plan)) *open.add_plans() = std::move(plan);
+  return open;
 }
 
 Exit exit_of(const v1::Plan& plan, bool undone) {
@@ -153,15 +176,13 @@ void print_new_steps(const Session& session, const v1::Plan& plan, std::string& 
 }  // namespace
 
 Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
-  v1::ListPlansResponse plans = list(session, which == WhichPlans::kOpen);
-  v1::ListPlansResponse open;
+  v1::ListPlansResponse plans = list(session, which);
+  v1::ListPlansResponse all;
   if (which == WhichPlans::kInForce) {
     v1::ListPlansResponse held;
-    for (v1::Plan& plan : *plans.mutable_plans()) {
-      if (plan.state() < v1::Plan::COMMITTED) *open.add_plans() = plan;
-      if (holds_its_target(plan) || is_changing(plan)) *held.add_plans() = std::move(plan);
-    }
-    plans.Swap(&held);
+    for (const v1::Plan& plan : plans.plans())
+      if (holds_its_target(plan) || is_changing(plan)) *held.add_plans() = plan;
+    all = std::exchange(plans, std::move(held));
   }
   if (ids_only) {
     std::vector<std::string> ids;
@@ -177,7 +198,7 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
       session.client.call(session.client.remedies, &Plans::GetStatus, v1::GetRemedyStatusRequest());
   print_stops(session.out, status);
   if (which == WhichPlans::kInForce) {
-    print_in_force(session, plans, open);
+    print_in_force(session, plans, all);
     return Exit::kGood;
   }
   if (plans.plans().empty()) {
@@ -195,6 +216,7 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
   if (status.out_of_service() > 0)
     session.out << "Links and hosts held by plans, also by plans that are over: " << status.out_of_service()
                 << " (weftctl plans --in-force)\n";
+  print_undone(session.out, status);
   return Exit::kGood;
 }
 

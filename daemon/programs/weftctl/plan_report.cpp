@@ -302,8 +302,10 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
   say("waits       ", waiting_text(plan));
   say("now         ", standing_of(plan, page.holder));
   out << "revision    " << plan.revision() << '\n';
-  print_candidates(out, plan, page.columns);
-  print_guards(out, plan, page.columns);
+  if (page.review) {
+    print_candidates(out, plan, page.columns);
+    print_guards(out, plan, page.columns);
+  }
   print_steps(out, plan, page.columns);
   if (page.hints) print_next(out, plan);
 }
@@ -344,12 +346,19 @@ void print_stops(std::ostream& out, const v1::RemedyStatus& status) {
         << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
 }
 
+void print_undone(std::ostream& out, const v1::RemedyStatus& status) {
+  if (status.undone_by_others() > 0)
+    out << "Given back by others while a plan held them: " << status.undone_by_others()
+        << " (weftctl plans --all says which and when)\n";
+}
+
 void print_automation(std::ostream& out, const v1::RemedyStatus& status) {
   print_stops(out, status);
   if (!status.hands_off() && !status.breaker_tripped()) out << "Automation is not stopped.\n";
   if (!status.breaker_tripped()) out << "The circuit breaker is not tripped.\n";
   out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in the last hour; "
       << "links and hosts held by plans: " << status.out_of_service() << " (weftctl plans --in-force).\n";
+  print_undone(out, status);
   if (status.without_plan() > 0)
     out << "Incidents without a plan, because too many plans are open: " << status.without_plan()
         << ". Approve or reject some (weftctl plans).\n";

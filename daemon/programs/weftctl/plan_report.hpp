@@ -13,6 +13,7 @@ namespace weft::ctl {
 /// How a plan is printed.
 struct PlanPage {
   bool hints = true;                 ///< with what one may do next
+  bool review = true;                ///< with the alternatives and what each guard says
   std::size_t columns = 0;           ///< of the terminal; 0: no limit
   const v1::Plan* holder = nullptr;  ///< holds_again() of it
 };
@@ -54,5 +55,7 @@ std::string return_command(const v1::Plan& plan);
 void print_stops(std::ostream& out, const v1::RemedyStatus& status);
 /// Those, or that automation goes on; and its budget.
 void print_automation(std::ostream& out, const v1::RemedyStatus& status);
+/// How many links and hosts others gave back while plans held them; nothing where there are none.
+void print_undone(std::ostream& out, const v1::RemedyStatus& status);
 
 }  // namespace weft::ctl

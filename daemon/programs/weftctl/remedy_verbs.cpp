@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
@@ -16,11 +17,12 @@ using Stub = v1::RemedyService::Stub;
 constexpr const char* kDamagedTrail = "; what to do: runbook remedies.md, \"The audit trail is damaged\"";
 
 /// As one asked for it: whoever wanted something done is told by the exit status that it will not be.
-Exit print_answer(const Session& session, const v1::Plan& plan, const v1::Plan* holder = nullptr) {
+/// `review`: with the alternatives and the guards, which whoever decided has read before.
+Exit print_answer(const Session& session, const v1::Plan& plan, bool review, const v1::Plan* holder = nullptr) {
   if (session.json) {
     session.out << json_text(plan, false) << '\n';
   } else {
-    print_plan(session.out, plan, session.now, {.columns = session.columns, .holder = holder});
+    print_plan(session.out, plan, session.now, {.review = review, .columns = session.columns, .holder = holder});
   }
   return plan.state() == v1::Plan::PROPOSED && plan.refused() ? Exit::kRefused : Exit::kGood;
 }
@@ -111,10 +113,11 @@ void print_what_stays(const Session& session) {
   for (const v1::Plan& plan : staying.plans()) print_short(session, plan);
 }
 
-/// What was decided or asked for, and how it goes on.
-Exit follow(const Session& session, v1::Plan plan, const std::optional<Duration>& wait, bool undone = false) {
+/// What was decided or asked for, and how it goes on. `review`: as print_answer().
+Exit follow(const Session& session, v1::Plan plan, const std::optional<Duration>& wait, bool review,
+            bool undone = false) {
   if (wait) return wait_for_plan(session, std::move(plan), *wait, undone);
-  return print_answer(session, plan);
+  return print_answer(session, plan, review);
 }
 
 template <typename Request>
@@ -153,7 +156,8 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
                   Request request, const Wish& wish) {
   request.set_reason(wish.reason);
   request.set_who(wish.who);
-  if (wish.dry_run || (session.answers != nullptr && !wish.yes)) {
+  const bool asks = session.answers != nullptr && !wish.yes;
+  if (wish.dry_run || asks) {
     Request look = request;
     look.set_dry_run(true);
     const v1::Plan plan = session.client.call(session.client.remedies, method, look);
@@ -167,7 +171,7 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
     if (guard != nullptr) refuse(*guard);
     if (!is_confirmed(session, plan)) throw Failure(Exit::kRefused, "nothing was done");
   }
-  return follow(session, session.client.change(session.client.remedies, method, request), wish.wait);
+  return follow(session, session.client.change(session.client.remedies, method, request), wish.wait, !asks);
 }
 
 /// The newest lines of one shard's audit trail, or of weftd's own.
@@ -246,7 +250,7 @@ Exit show_plan(const Session& session, const std::string& id) {
   v1::ListPlansResponse all;
   if (!session.json && is_reverted(plan))
     all = session.client.all_pages(session.client.remedies, &Stub::ListPlans, v1::ListPlansRequest());
-  print_answer(session, plan, holds_again(plan, all.plans()));
+  print_answer(session, plan, true, holds_again(plan, all.plans()));
   return Exit::kGood;
 }
 
@@ -257,7 +261,8 @@ Exit approve_plan(const Session& session, const Decision& decision) {
   const bool asks = session.answers != nullptr && !decision.yes;
   request.set_revision(asks ? confirmed_revision(session, decision) : decision.revision);
   try {
-    return follow(session, session.client.change(session.client.remedies, &Stub::ApprovePlan, request), decision.wait);
+    return follow(session, session.client.change(session.client.remedies, &Stub::ApprovePlan, request), decision.wait,
+                  false);
   } catch (const Failure& failure) {
     if (failure.exit != Exit::kRefused || !decision.wait) throw;
     // Somebody else may have approved it: then it is waited for all the same.
@@ -269,11 +274,12 @@ Exit approve_plan(const Session& session, const Decision& decision) {
 }
 
 Exit reject_plan(const Session& session, const Decision& decision) {
-  return print_answer(session, end_plan<v1::RejectPlanRequest>(session, &Stub::RejectPlan, decision));
+  return print_answer(session, end_plan<v1::RejectPlanRequest>(session, &Stub::RejectPlan, decision), false);
 }
 
 Exit abort_plan(const Session& session, const Decision& decision) {
-  return follow(session, end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, decision), decision.wait, true);
+  return follow(session, end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, decision), decision.wait, false,
+                true);
 }
 
 Exit isolate_link(const Session& session, const Wish& wish) {

@@ -130,6 +130,14 @@ void Core::look_after() {
     if (auto acknowledged = incidents_.acknowledge(incident, who, now))
       note({std::move(*acknowledged)}, now, who, "acknowledged");
   }
+  for (const auto& [incident, why] : remedies_.undone_by_others()) {
+    const auto before = incidents_.find(incident);
+    // What a person acknowledged stays acknowledged.
+    if (!before || before->state != IncidentState::kAcknowledged || !before->acknowledged_by.starts_with("weftd ("))
+      continue;
+    if (auto open = incidents_.take_back_acknowledgement(incident, why, now))
+      note({std::move(*open)}, now, {}, "open again");
+  }
 }
 
 void Core::give_up(const std::string& fabric, TimePoint now) {

@@ -219,6 +219,15 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyController::looked_af
   return all;
 }
 
+std::vector<std::pair<std::uint64_t, std::string>> RemedyController::undone_by_others() const {
+  std::vector<std::pair<std::uint64_t, std::string>> all;
+  for (const PlanPtr& plan : *shown_)
+    if (plan->incident != 0 && analyzer::is_undone_by_others(*plan, *shown_))
+      all.emplace_back(plan->incident,
+                       plan_name(plan->id) + " looks after it no more: " + analyzer::undone_text(*plan));
+  return all;
+}
+
 void RemedyController::work() {
   if (stopped_ || !leads_ || !has_seen_) return;
   // Without the lease each order would come back from the gate: judged again with the next tick.

@@ -306,6 +306,20 @@ TEST_F(Book, LinksThatAreNotActivatedAreFoldedInAllAndListedInPart) {
   EXPECT_TRUE(update({waiting}).empty()) << "nothing has changed";
 }
 
+TEST_F(Book, AnAcknowledgementCanBeTakenBack) {
+  update({down()});
+  EXPECT_EQ(book.take_back_acknowledgement(7, "", now).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(book.take_back_acknowledgement(1, "", now)->revision, 1U) << "nobody looks after it";
+  ASSERT_TRUE(book.acknowledge(1, "weftd (PLAN-7)", now));
+  const auto open = book.take_back_acknowledgement(1, "PLAN-7 looks after it no more", now);
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->state, IncidentState::kOpen);
+  EXPECT_EQ(open->acknowledged_by, "");
+  EXPECT_EQ(open->revision, 3U);
+  EXPECT_EQ(open->occurrences, 1U) << "it is the same trouble";
+  EXPECT_EQ(open->timeline.back().text, "PLAN-7 looks after it no more");
+}
+
 TEST_F(Book, AcknowledgementLastsUntilItIsResolved) {
   update({down()});
   EXPECT_EQ(book.acknowledge(7, "ada", now).error().code, ErrorCode::kNotFound);

@@ -327,5 +327,30 @@ TEST(Undoing, LeavesAPlanAloneWhoseNeighbourIsStartedAnew) {
   EXPECT_NE(b.plan(1).outcome, "leaf-1 answers no more");
 }
 
+// A roll-back that has no effect is sent again, three times in all, and says each time why.
+TEST(Abort, AnUndoingThatIsSentAgainSaysWhy) {
+  Asked b;
+  b.verify();
+  ASSERT_TRUE(b.abort());
+  b.book->review(b.look());
+  std::vector<std::string> sent;
+  for (int i = 0; i < 200 && !is_over(b.state()); ++i) {
+    for (const RemedyOrder& order : b.orders()) {
+      if (order.kind == OrderKind::kAct)
+        b.book->answer_action(order.number, {}, b.fabric.now());
+      else
+        b.book->answer_reading(order.number, TargetReading{TargetState::kOurs, "Disabled"}, b.fabric.now());
+    }
+    b.sweep();
+  }
+  for (const PlanStep& step : b.plan(1).steps)
+    if (step.what.starts_with("RESTORE_LINK is being sent")) sent.push_back(step.what);
+  EXPECT_EQ(sent, (std::vector<std::string>{
+                      "RESTORE_LINK is being sent to fake",
+                      "RESTORE_LINK is being sent to fake, for the second time: it had no effect: Disabled",
+                      "RESTORE_LINK is being sent to fake, for the third time: it had no effect: Disabled"}));
+  EXPECT_EQ(b.state(), PlanState::kFailed);
+}
+
 }  // namespace
 }  // namespace weft::analyzer

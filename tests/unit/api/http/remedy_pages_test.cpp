@@ -177,6 +177,8 @@ TEST(RemedyMetrics, IncidentsWithoutAPlanAreCounted) {
   auto snapshot = make_snapshot(1, {});
   EXPECT_THAT(expose(*snapshot), HasSubstr("weft_remedy_without_plan 0\n"));
   snapshot->remedy.without_plan = 3;
+  snapshot->remedy.undone_by_others = 2;
+  EXPECT_THAT(expose(*snapshot), HasSubstr("weft_remedy_undone_by_others 2\n"));
   EXPECT_THAT(expose(*snapshot), HasSubstr("weft_remedy_without_plan 3\n"));
 }
 

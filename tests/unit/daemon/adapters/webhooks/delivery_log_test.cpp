@@ -50,6 +50,10 @@ TEST(DeliveryLog, TellsEachStateOnce) {
   EXPECT_EQ(book.due({incident}).size(), 1U);
   EXPECT_STREQ(event_of(*incident, book.find(7)), "acknowledged");
   book.tell(*incident);
+  incident->state = IncidentState::kOpen;
+  EXPECT_EQ(book.due({incident}).size(), 1U);
+  EXPECT_STREQ(event_of(*incident, book.find(7)), "reopened") << "nobody looks after it any more";
+  incident->state = IncidentState::kAcknowledged;
   incident->silenced_until = TimePoint(1'800'000'000s);
   EXPECT_STREQ(event_of(*incident, book.find(7)), "silenced");
   book.tell(*incident);

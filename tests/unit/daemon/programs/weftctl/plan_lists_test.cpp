@@ -66,7 +66,42 @@ TEST_F(PlansInForce, AreListedWithTheirWayBack) {
   EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kInForce, true), "PLAN-2\nPLAN-3\nPLAN-4\nPLAN-5\n");
   EXPECT_EQ(json(Exit::kGood, show_plans, WhichPlans::kInForce, false)["plans"].size(), 4U);
   EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
-              HasSubstr("No open plans.\nLinks and hosts held by plans, also by plans that are over: 4 (weftctl"));
+              HasSubstr("\nLinks and hosts held by plans, also by plans that are over: 4 (weftctl"));
+  publish({over});
+  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), "No open plans.\n");
+}
+
+TEST_F(PlansInForce, AReturnThatFailedIsListedUntilItsLinkIsBack) {
+  Plan out = holding(2, RemedyAction::kIsolateLink, 1);
+  out.reason = "errors on the link";
+  out.in_force = false;
+  Plan back = holding(5, RemedyAction::kRestoreLink, 1);
+  back.state = PlanState::kRolledBack;
+  back.undoes = 2;
+  back.outcome = "aborted by ann: wrong link";
+  publish({out, back});
+  const std::string open = say(Exit::kGood, show_plans, WhichPlans::kOpen, false);
+  EXPECT_THAT(open, HasSubstr("PLAN-5  RESTORE_LINK  ROLLED_BACK"));
+  EXPECT_THAT(open, Not(HasSubstr("PLAN-2"))) << "it is over, and looked after";
+  const std::string held = say(Exit::kGood, show_plans, WhichPlans::kInForce, false);
+  EXPECT_THAT(held, HasSubstr("PLAN-2  ISOLATE_LINK")) << "as weftctl links names it";
+  EXPECT_THAT(held, HasSubstr("errors on the link; PLAN-5 did not bring it back: aborted by ann: wrong link"));
+
+  back.in_force = false;
+  back.unresolved = true;
+  publish({out, back});
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), HasSubstr("ROLLED_BACK (unresolved)"));
+  back.unresolved = false;
+  publish({out, back});
+  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), "No open plans.\n");
+}
+
+TEST_F(PlansInForce, WhatOthersGaveBackIsCounted) {
+  auto snapshot = make_snapshot(1, {});
+  snapshot->remedy.undone_by_others = 2;
+  publication.publish(snapshot);
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
+              HasSubstr("Given back by others while a plan held them: 2 (weftctl plans --all says which and when)\n"));
 }
 
 TEST_F(PlansInForce, NameThePlanThatBringsThemBack) {

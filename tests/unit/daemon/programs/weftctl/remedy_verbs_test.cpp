@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
+#include <vector>
 
 #include "tests/unit/api/small_plans.hpp"
 #include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
@@ -76,6 +78,36 @@ TEST_F(Verbs, LinksAndNodesSayWhichPlanHoldsThem) {
               HasSubstr("(taken out by PLAN-7, VERIFYING)"));
 }
 
+TEST_F(Verbs, NodesAreInTheOrderInWhichPeopleCount) {
+  api::SmallFabric fabric(3);
+  fabric.nodes[1].name = "gpu-10 mlx5_0";
+  fabric.nodes[2].name = "gpu-2 mlx5_7";
+  fabric.nodes[3].name = "gpu-2 mlx5_0";
+  publication.publish(make_snapshot(1, {fabric.build()}));
+  const std::string nodes = say(Exit::kGood, show_nodes, std::string(), false);
+  const std::vector<std::size_t> places{nodes.find("gpu-2 mlx5_0"), nodes.find("gpu-2 mlx5_7"),
+                                        nodes.find("gpu-10 mlx5_0"), nodes.find("leaf-1")};
+  EXPECT_TRUE(std::ranges::is_sorted(places)) << nodes;
+}
+
+TEST_F(Verbs, LinksNameThePlanThatChangesThem) {
+  api::SmallFabric fabric;
+  Plan plan = make_plan(7, PlanState::kRollingBack);
+  std::uint64_t revision = 0;
+  const auto links = [&] {
+    publication.publish(with_plans(make_snapshot(++revision, {fabric.build()}), {plan}));
+    return say(Exit::kGood, show_links, std::string(), std::string(), false);
+  };
+  EXPECT_THAT(links(), HasSubstr("up (PLAN-7, which took it out, brings it back)"));
+  api::SmallFabric::take_down(fabric.ports[1]);
+  fabric.ports[1].physical_state = PortPhysicalState::kDisabled;
+  EXPECT_THAT(links(), HasSubstr("down (PLAN-7, which took it out, brings it back)")) << "and not just disabled";
+  plan.state = PlanState::kExecuting;
+  EXPECT_THAT(links(), Not(HasSubstr("PLAN-7"))) << "nothing was sent";
+  plan.intent = PlanIntent::kApply;
+  EXPECT_THAT(links(), HasSubstr("down (PLAN-7 takes it out)"));
+}
+
 TEST_F(Verbs, LinksSayHowTheirReturnGoes) {
   api::SmallFabric fabric;
   Plan out = make_plan(1, PlanState::kCommitted);
@@ -109,6 +141,9 @@ TEST_F(Verbs, OnePlanIsAStory) {
 TEST_F(Verbs, WhoApprovesIsTold) {
   EXPECT_THAT(say(Exit::kGood, approve_plan, Decision{.id = "PLAN-1", .reason = "", .who = "ann", .revision = 5}),
               HasSubstr("PLAN-1  ISOLATE_LINK  APPROVED\n"));
+  EXPECT_THAT(say(Exit::kGood, approve_plan, Decision{.id = "PLAN-1", .reason = "", .who = "ann", .revision = 5}),
+              Not(HasSubstr("guards, in order")))
+      << "they were read before";
   EXPECT_EQ(remedies.last().who, "ann");
   EXPECT_EQ(json(Exit::kGood, approve_plan, Decision{.id = "PLAN-1", .reason = "", .who = "ann"})["state"], "APPROVED");
   const Failure refused = fails(approve_plan, Decision{.id = "PLAN-2", .reason = "", .who = "ann"});

@@ -297,6 +297,7 @@ TEST_F(RemedyControllerTest, ADayWithoutWeftdMakesNothingDue) {
   plan.started = plan.finished = clock.time - 1h;
   plan.in_force = true;
   memory.ids = 2;
+  fabric.unlink(fabric.port_towards("leaf-0", "spine-0"));  // it is out
   start(memory);
   world.set(plan.target, TargetState::kOurs);
   look();

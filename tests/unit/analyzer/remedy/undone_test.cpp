@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Somebody else gives back what a plan took out: the plan says so and lets go, and automation does not take it out
+// again.
+
+#include <gtest/gtest.h>
+
+#include "analyzer/remedy/windows.hpp"
+#include "fabric/maintenance.hpp"
+#include "fabric/minute_text.hpp"
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A link that automation took out an hour ago, and that was read to be out.
+struct Held : Book {
+  explicit Held(PlanState state = PlanState::kCommitted, RemedyAction action = RemedyAction::kIsolateLink)
+      : Book(automatic()) {
+    settings.limits.reinstate_after = 24h;
+    errors("leaf-0", "spine-0");
+    fabric.unlink(end());
+    fabric.route();
+    Plan out;
+    out.id = 1;
+    out.state = state;
+    out.action = action;
+    out.inverse = action == RemedyAction::kRestoreLink ? RemedyAction::kIsolateLink : RemedyAction::kNothing;
+    out.target = link("leaf-0", "spine-0");
+    out.actuator = "fake";
+    out.incident = 1;
+    out.incident_began = incidents[0]->began();
+    out.requested_by = out.approved_by = "weftd";
+    out.outcome = "the symptom is gone";
+    fabric.advance(1h);
+    out.started = out.finished = fabric.now() - 50min;  // what was sent before has landed
+    out.in_force = true;
+    RemedyMemory memory;
+    memory.plans = {out};
+    book.emplace(settings, memory, fabric.now());
+    sweep();
+    answer(TargetState::kOurs);
+  }
+
+  PortIndex end() const { return fabric.port_towards("leaf-0", "spine-0"); }
+  void sweep() {
+    fabric.advance(1s);
+    book->review(look());
+  }
+  std::size_t answer(TargetState state) {
+    const auto asked = orders();
+    for (const RemedyOrder& order : asked) {
+      EXPECT_EQ(order.kind, OrderKind::kRead);
+      book->answer_reading(order.number, TargetReading{state, "LinkUp"}, fabric.now());
+    }
+    return asked.size();
+  }
+  void enable_by_hand() {
+    fabric.relink(end());
+    fabric.route();
+    sweep();
+    ASSERT_EQ(answer(TargetState::kClear), 1U) << "it is read at once, and not when it would be anyway";
+  }
+  void see_errors_again() {
+    auto later = std::make_shared<Incident>(*incidents[0]);
+    for (Evidence& evidence : later->finding.evidence) evidence.observed = fabric.now();
+    incidents[0] = std::move(later);
+  }
+  bool has_window() const { return window_of(plan(1)).has_value(); }
+};
+
+TEST(UndoneByOthers, ALinkThatIsUpAgainIsReadAtOnceAndItsTroubleIsNoWorkAnyMore) {
+  Held b;
+  b.sweep();
+  EXPECT_EQ(b.answer(TargetState::kOurs), 0U) << "it is down, as it should be";
+  EXPECT_TRUE(b.has_window());
+  EXPECT_EQ(b.book->status(b.fabric.now()).undone_by_others, 0U);
+
+  b.enable_by_hand();
+  const Plan plan = b.plan(1);
+  EXPECT_FALSE(plan.in_force);
+  EXPECT_EQ(plan.outcome,
+            "the symptom is gone; somebody else enabled the link again, seen at " + minute_text(b.fabric.now()));
+  ASSERT_FALSE(plan.steps.empty());
+  EXPECT_EQ(plan.steps.back().what, "somebody else enabled the link again: LinkUp");
+  EXPECT_EQ(plan.steps.back().at, b.fabric.now());
+  EXPECT_FALSE(b.has_window()) << "trouble of the link is trouble again";
+  EXPECT_EQ(b.book->status(b.fabric.now()).undone_by_others, 1U);
+  EXPECT_EQ(b.book->status(b.fabric.now()).out_of_service, 0U);
+}
+
+TEST(UndoneByOthers, ALinkThatIsSeenUpAndReadAsOutStaysHeld) {
+  Held b;
+  b.fabric.relink(b.end());
+  b.sweep();
+  EXPECT_EQ(b.answer(TargetState::kOurs), 1U) << "the sweep was older than it looks";
+  EXPECT_TRUE(b.plan(1).in_force);
+  EXPECT_TRUE(b.has_window());
+}
+
+TEST(UndoneByOthers, IsNotTakenOutAgainByAutomationWhileItsIncidentIsOpen) {
+  Held b;
+  b.enable_by_hand();
+  b.settings.limits.retention = 24h;
+  for (int hour = 0; hour < 9 * 24; ++hour) {
+    b.fabric.advance(1h);
+    b.see_errors_again();
+    b.sweep();
+    ASSERT_EQ(b.answer(TargetState::kClear), 0U);
+    ASSERT_EQ(b.book->all()->size(), 1U);
+  }
+  // A person may.
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "", "ann", b.look()));
+  b.sweep();
+  EXPECT_EQ(b.plan(2).state, PlanState::kExecuting);
+}
+
+TEST(UndoneByOthers, NewTroubleIsANewMatter) {
+  Held b;
+  b.enable_by_hand();
+  auto later = std::make_shared<Incident>(*b.incidents[0]);
+  b.fabric.advance(1h);
+  later->beginnings.push_back(b.fabric.now());
+  b.incidents[0] = later;
+  b.see_errors_again();
+  b.sweep();
+  EXPECT_EQ(b.book->all()->size(), 2U);
+}
+
+TEST(UndoneByOthers, AReturnThatFailedHoldsTheLinkInThePlaceOfThePlanBefore) {
+  Held b(PlanState::kRolledBack, RemedyAction::kRestoreLink);
+  b.enable_by_hand();
+  EXPECT_FALSE(b.plan(1).in_force);
+  EXPECT_EQ(b.book->status(b.fabric.now()).undone_by_others, 1U);
+}
+
+TEST(UndoneByOthers, WhatAPlanReturnedIsNotUndoneByOthers) {
+  Plan out;
+  out.id = 1;
+  out.state = PlanState::kCommitted;
+  out.target = {.kind = EntityKind::kHost, .fabric = "", .port = {}, .peer = {}, .label = "n1", .host = "n1"};
+  out.action = RemedyAction::kDrainNode;
+  out.started = TimePoint(1h);
+  Plan back = out;
+  back.id = 2;
+  back.action = RemedyAction::kUndrainNode;
+  std::vector<std::shared_ptr<const Plan>> plans{std::make_shared<Plan>(out)};
+  EXPECT_TRUE(is_undone_by_others(out, plans));
+  EXPECT_EQ(undone_text(out), "somebody else undrained the host");
+  plans.push_back(std::make_shared<Plan>(back));
+  EXPECT_FALSE(is_undone_by_others(out, plans)) << "we did";
+  back.started = kNever;
+  plans.back() = std::make_shared<Plan>(back);
+  EXPECT_TRUE(is_undone_by_others(out, plans)) << "it found the host undrained";
+  out.unresolved = true;
+  EXPECT_FALSE(is_undone_by_others(out, plans)) << "nobody knows";
+}
+
+}  // namespace
+}  // namespace weft::analyzer

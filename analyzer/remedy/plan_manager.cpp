@@ -145,9 +145,10 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
   Plan& plan = found->plan;
   if (plan.state != PlanState::kProposed) return fail(ErrorCode::kFailedPrecondition, standing_text(plan));
   if (revision != 0 && revision != plan.revision)
-    return fail(ErrorCode::kFailedPrecondition, plan_name(id) +
-                                                    " has changed since you read it: it is now at revision " +
-                                                    std::to_string(plan.revision) + ". Read it again");
+    return fail(ErrorCode::kFailedPrecondition,
+                plan_name(id) + " has changed since you read it" +
+                    (revision > plan.revision ? ", or never had revision " + std::to_string(revision) : "") +
+                    ": it is now at revision " + std::to_string(plan.revision) + ". Read it again");
   if (view.now >= plan.expires)
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(id) + " is being judged anew, because nobody approved it in time. Read it again");

@@ -172,7 +172,8 @@ class PlanManager {
   void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);
   void refresh(Entry& entry, const RemedyView& view);
   void act(Entry& entry, const RemedyView& view);
-  std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now) const;
+  std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,
+                           std::vector<NodeIndex>& towards) const;
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const;
   void watch(Entry& entry, const RemedyView& view);

@@ -21,6 +21,15 @@ bool concerns_return(Guard guard) {
   return guard == Guard::kBreaker || (guard >= Guard::kOwnPath && guard <= Guard::kBisection);
 }
 
+// ", to host-3 mlx5_0": a few say whether it is the plan's doing; many are not named.
+std::string few_names(const Topology& topology, const std::vector<NodeIndex>& nodes) {
+  constexpr std::size_t kFew = 4;
+  if (nodes.size() > kFew) return {};
+  std::string text;
+  for (const NodeIndex node : nodes) text += (text.empty() ? ", to " : ", ") + topology.node(node).name;
+  return text;
+}
+
 }  // namespace
 
 void PlanManager::act(Entry& entry, const RemedyView& view) {
@@ -71,12 +80,13 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
 
 // Pairs of adapters without a path that had one before. After a restart only the totals of before are known: hosts that
 // left can but lessen them, and of those that came nobody knows.
-std::uint64_t PlanManager::newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now) const {
+std::uint64_t PlanManager::newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,
+                                      std::vector<NodeIndex>& towards) const {
   const auto& totals = entry.plan.routes_before;
   if (!totals || now.lost == 0 || (now.known == totals->known && now.lost <= totals->lost)) return 0;
   if (entry.tables_before)
     return count_newly_lost(*entry.topology_before, *entry.tables_before, *sweep.topology, *sweep.routes,
-                            TreeCache::kMostFollowed);
+                            TreeCache::kMostFollowed, &towards);
   return now.known <= totals->known && now.lost > totals->lost ? now.lost - totals->lost : 0;
 }
 
@@ -86,10 +96,12 @@ void PlanManager::check_routes(const Entry& entry, const RemedyView& view, Windo
   const RouteReview* now = trees_.tree(fabric, view, shown_) ? trees_.routes(fabric, view) : nullptr;
   if (!now) return;
   const Sweep& sweep = *view.fabric(fabric)->sweep;
+  std::vector<NodeIndex> towards;
   if (now->turn != kNoIndex && !trees_.shape(fabric)->shape.is_direct())
     window.why = "routes then turned from down to up at " + sweep.topology->node(now->turn).name;
-  else if (const std::uint64_t lost = newly_lost(entry, sweep, *now); lost > 0)
-    window.why = std::to_string(lost) + " pairs of adapters lost their path";
+  else if (const std::uint64_t lost = newly_lost(entry, sweep, *now, towards); lost > 0)
+    window.why = std::to_string(lost) + (lost == 1 ? " pair" : " pairs") + " of adapters lost their path" +
+                 few_names(*sweep.topology, towards);
   else
     return;
   window.good = false;

@@ -180,10 +180,8 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   Entry* found = entry(id);
   if (!found) return no_plan(id);
   Plan& plan = found->plan;
-  if (is_over(plan.state))
-    return fail(ErrorCode::kFailedPrecondition,
-                standing_text(plan) + (plan.in_force ? ". To undo it: " + command_that_undoes(plan) : ""));
-  const std::string sentence = "aborted by " + who + (why.empty() ? "" : ": " + why);
+  if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, standing_text(plan) + way_back_text(plan));
+  const std::string sentence = std::string(kAbortedBy) + who + (why.empty() ? "" : ": " + why);
   if (!is_under_way(plan.state)) {
     end(*found, PlanState::kRejected, who, sentence, now);
   } else if (plan.state == PlanState::kRollingBack) {
@@ -191,9 +189,11 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   } else {
     note(*found, who, why.empty() ? "abort" : "abort: " + why, now);
     runner(*found, now).abort(sentence);
-    if (status_.is_stopped())
+    if (status_.is_stopped() && is_under_way(plan.state)) {
+      plan.waits_for = "automation is stopped: " + status_.stop_reason();
       note(*found, std::string(kOurselves), "not undone before automation may act again: " + status_.stop_reason(),
            now);
+    }
   }
   return found->plan;
 }
@@ -201,7 +201,7 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
 Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, const std::string& why,
                                   const std::string& who, const RemedyView& view, bool only_cost) {
   hosts_.update(view);
-  const auto undone = plan_undone_by(action, target, only_cost);
+  const auto undone = plan_undone_by(action, target, view, only_cost);
   if (!undone) return tl::unexpected(undone.error());
   const std::uint64_t undoes = *undone;
   const IdSeries unchanged = ids_;

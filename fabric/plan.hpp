@@ -197,7 +197,8 @@ struct Plan {
   /// Of what came back and is being verified: when its probation ends if no fault is seen. Reckoned anew with each
   /// sweep and not stored; kNever: it has not begun.
   TimePoint probation_until = kNever;
-  /// While it is verified: why the last sweep did not pass, in words. Not stored.
+  /// While it is under way: why it does not go on, in words; of one that is verified without good sweeps why the last
+  /// one did not pass. Not stored.
   std::string waits_for{};
   /// Nodes beside the link that answered when it was about to act, ascending, and the routes then. While it is under
   /// way: who falls silent, or is no longer reached, has lost a way by it, also when weftd is started anew meanwhile.

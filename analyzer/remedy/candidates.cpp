@@ -170,7 +170,8 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
       const double each_hour = std::max<double>(1, static_cast<double>(recent));
       const double ratio = std::min(1.0, each_hour * restart / 3600);
       return {ratio, "a flap restarts a job: " + share_text(ratio) + " of its time at " +
-                         std::to_string(static_cast<int>(each_hour)) + " flaps an hour"};
+                         std::to_string(static_cast<int>(each_hour)) +
+                         (each_hour < 2 ? " flap an hour" : " flaps an hour")};
     }
     case IncidentKind::kLinkDegraded: {
       const Evidence* rate = evidence_in(incident, "Gb/s");

@@ -14,6 +14,11 @@ Verdict no_data(std::string why) {
   return {GuardResult::kRefused, std::move(why)};
 }
 
+/// "1 node is", "2 nodes are".
+std::string missing_nodes(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " node is" : " nodes are");
+}
+
 /// Which end has another cable now, and to where; empty: neither has.
 std::string moved_cable(const Entity& link, const Topology& topology) {
   for (const auto& [end, other] : {std::pair{link.port, link.peer}, std::pair{link.peer, link.port}}) {
@@ -71,7 +76,7 @@ Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t
   const auto most =
       static_cast<std::size_t>(std::max(1.0, limits.missing_share * static_cast<double>(topology.nodes().size())));
   if (missing > most && !is_own_return)
-    return no_data(std::to_string(missing) + " nodes are missing in the last sweep, at most " + std::to_string(most) +
+    return no_data(missing_nodes(missing) + " missing in the last sweep, at most " + std::to_string(most) +
                    " may be missing (remedy.limits.missing_share)");
   const PortIndex port = is_link ? topology.find_port(plan.target.port) : kNoIndex;
   if (is_link && port == kNoIndex) return no_data("the link is not in the last sweep");
@@ -88,7 +93,7 @@ Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t
   // Pictures of Ethernet are put together all the time: how old they are is told by each port.
   if (view.is_ethernet_link(plan.target) && !is_read(port, *fabric, limit, view.now))
     return no_data("the link's ends are not read now");
-  std::string says = "the last sweep is fresh, " + std::to_string(missing) + " nodes are missing in it";
+  std::string says = "the last sweep is fresh, " + missing_nodes(missing) + " missing in it";
   if (missing > most)
     says += is_link ? "; none of them is at the end that is set" : "; a return does not depend on them";
   return {GuardResult::kPassed, std::move(says) + (unseen ? "; " + down : "")};

@@ -249,7 +249,9 @@ class Judge {
             other->target.kind == EntityKind::kLink && other->target.fabric == plan_.target.fabric &&
             shares_switch(other->target, plan_.target, topology()))
           return refused(other->target.label + " of the same switch is on probation: " + plan_name(other->id));
-    return passed("no other plan is under way");
+    const std::string free = "no other plan of this fabric changes anything now, or verifies what it took out";
+    if (takes_out_ || !by_person_) return passed(free);
+    return passed(free + "; a person may return several links of a switch at a time");
   }
 
   Verdict breaker() const {

@@ -147,9 +147,10 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
   Plan& plan = found->plan;
   if (plan.state != PlanState::kProposed) return fail(ErrorCode::kFailedPrecondition, standing_text(plan));
   if (revision != 0 && revision != plan.revision)
-    return fail(ErrorCode::kFailedPrecondition, plan_name(id) +
-                                                    " has changed since you read it: it is now at revision " +
-                                                    std::to_string(plan.revision) + ". Read it again");
+    return fail(ErrorCode::kFailedPrecondition,
+                plan_name(id) + " has changed since you read it" +
+                    (revision > plan.revision ? ", or never had revision " + std::to_string(revision) : "") +
+                    ": it is now at revision " + std::to_string(plan.revision) + ". Read it again");
   if (view.now >= plan.expires)
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(id) + " is being judged anew, because nobody approved it in time. Read it again");
@@ -181,10 +182,8 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   Entry* found = entry(id);
   if (!found) return no_plan(id);
   Plan& plan = found->plan;
-  if (is_over(plan.state))
-    return fail(ErrorCode::kFailedPrecondition,
-                standing_text(plan) + (plan.in_force ? ". To undo it: " + command_that_undoes(plan) : ""));
-  const std::string sentence = "aborted by " + who + (why.empty() ? "" : ": " + why);
+  if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, standing_text(plan) + way_back_text(plan));
+  const std::string sentence = std::string(kAbortedBy) + who + (why.empty() ? "" : ": " + why);
   if (!is_under_way(plan.state)) {
     end(*found, PlanState::kRejected, who, sentence, now);
   } else if (plan.state == PlanState::kRollingBack) {
@@ -192,9 +191,11 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   } else {
     note(*found, who, why.empty() ? "abort" : "abort: " + why, now);
     runner(*found, now).abort(sentence);
-    if (status_.is_stopped())
+    if (status_.is_stopped() && is_under_way(plan.state)) {
+      plan.waits_for = "automation is stopped: " + status_.stop_reason();
       note(*found, std::string(kOurselves), "not undone before automation may act again: " + status_.stop_reason(),
            now);
+    }
   }
   return found->plan;
 }
@@ -202,7 +203,7 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
 Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, const std::string& why,
                                   const std::string& who, const RemedyView& view, bool only_cost) {
   hosts_.update(view);
-  const auto undone = plan_undone_by(action, target, only_cost);
+  const auto undone = plan_undone_by(action, target, view, only_cost);
   if (!undone) return tl::unexpected(undone.error());
   const std::uint64_t undoes = *undone;
   const IdSeries unchanged = ids_;

@@ -54,6 +54,9 @@ class PlanManager {
   /// all automation is stopped. kNotFound; kFailedPrecondition when it is over: what it took out is returned by
   /// request().
   Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
+  /// The same; kFailedPrecondition also when a guard forbids to take out again what a plan on probation brought back:
+  /// then the plan goes on.
+  Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, const RemedyView& view);
   /// A person's own plan, approved at once. kFailedPrecondition: refused by a guard, or there is nothing of ours to be
   /// taken back; kAlreadyExists: a plan for the same is under way. `only_cost`: of kRestoreLink, when only the link's
   /// cost may be taken back.
@@ -141,7 +144,8 @@ class PlanManager {
   PlanRunner runner(Entry& entry, TimePoint now);
   void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now);
 
-  Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, bool only_cost) const;
+  Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, const RemedyView& view,
+                                       bool only_cost) const;
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
   bool may_approve(const Plan& plan) const;  ///< we ourselves, while no guard refuses it
@@ -173,7 +177,10 @@ class PlanManager {
   void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);
   void refresh(Entry& entry, const RemedyView& view);
   void act(Entry& entry, const RemedyView& view);
-  std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now) const;
+  void wait_for_brake(Entry& entry);
+  std::optional<std::string> obstacle_to_undo(const Plan& plan, const RemedyView& view);
+  std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,
+                           std::vector<NodeIndex>& towards) const;
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const;
   void watch(Entry& entry, const RemedyView& view);

@@ -51,6 +51,7 @@ void PlanRunner::end(PlanState state, std::string outcome) {
   plan_.finished = now_;
   plan_.intent = PlanIntent::kNone;
   plan_.neighbours.clear();
+  plan_.waits_for.clear();
   plan_.routes_before.reset();
   work_ = {};
   note_(plan_.outcome);
@@ -108,7 +109,9 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
   const bool intended = plan_.intent == (undoing() ? PlanIntent::kUndo : PlanIntent::kApply);
   if (reading->state == wanted()) {
     // A roll-back that finds the world as it was before has nothing to undo.
-    if (intended || undoing())
+    // A link that somebody else brought back is watched all the same, for whoever asked for its return.
+    const bool is_back = plan_.action == RemedyAction::kRestoreLink && plan_.requested_by != kOurselves;
+    if (intended || undoing() || is_back)
       done(reading->detail);
     else
       end(PlanState::kExpired, "not needed: already in the wanted state" + detail);
@@ -155,6 +158,9 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
     // Only what would have been taken out again: it stays in service.
     plan_.in_force = false;
     plan_.unresolved = plan_.intent == PlanIntent::kUndo;  // one that was sent may still land
+    // Nothing failed: a person said no to it, and it stays all the same.
+    if (plan_.outcome.starts_with(kAbortedBy) && !plan_.unresolved)
+      return end(PlanState::kRejected, plan_.outcome + "; it stays in service: " + *refusal);
     return end(PlanState::kFailed, std::string("it failed again and ") +
                                        (is_about_cost(plan_) ? "its cost cannot be raised again: "
                                                              : "cannot be taken out of service again: ") +
@@ -273,17 +279,20 @@ void PlanRunner::done(const std::string& reading) {
     if (before.looked_back) return;
     return note_("it is undone, checking whether the fabric is as before" + detail);
   }
+  const bool was_back = plan_.intent == PlanIntent::kNone;
+  plan_.intent = PlanIntent::kApply;  // what fails is undone, whoever did it
   plan_.in_force = takes_out(plan_.action);
   plan_.state = PlanState::kVerifying;
   plan_.windows_good = 0;
   work_ = {};
   work_.verifying_since = now_;
   work_.reading = reading.empty() ? "it was read back as drained" : reading;
-  note_("it is in force" + detail);
+  note_((was_back ? "it is back already, nothing was sent" : "it is in force") + detail);
 }
 
 void PlanRunner::roll_back(const std::string& why) {
   plan_.state = PlanState::kRollingBack;
+  plan_.waits_for.clear();
   plan_.outcome = why;
   work_ = {};
   work_.stage = Stage::kLook;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "analyzer/remedy/limits.hpp"
 #include "fabric/plan.hpp"
@@ -64,6 +65,9 @@ struct Window {
 inline bool is_aborted(const Plan& plan) {
   return plan.state == PlanState::kExecuting && !plan.outcome.empty();
 }
+
+/// How the outcome of what a person aborted begins, also while it is being undone.
+inline constexpr std::string_view kAbortedBy = "aborted by ";
 
 /// Moves one plan on. Every change of the plan that must be remembered is said through `note`.
 class PlanRunner {

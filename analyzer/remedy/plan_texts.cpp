@@ -19,6 +19,18 @@ std::string command_that_undoes(const Plan& plan) {
   return std::string("weftctl ") + (is_cost ? "lower-cost" : "restore") + " \"" + plan.target.label + '"';
 }
 
+std::string way_back_text(const Plan& plan) {
+  if (plan.in_force) return ". To undo it: " + command_that_undoes(plan);
+  if (plan.state != PlanState::kCommitted) return {};
+  if (takes_out(plan.action)) return ". It is in force no more: there is nothing to undo";
+  const RemedyAction out = outward_action(plan);
+  if (plan.target.kind == EntityKind::kHost)
+    return ". To take the host out again: weftctl drain " + plan.target.host + " --reason ...";
+  return std::string(". To take the link out again: weftctl ") +
+         (out == RemedyAction::kRaiseLinkCost ? "raise-cost" : "isolate") + " \"" + plan.target.label +
+         "\" --reason ...";
+}
+
 std::string standing_text(const Plan& plan) {
   std::string text = plan_name(plan.id) + " is " + to_string(plan.state);
   if (is_over(plan.state)) return plan.outcome.empty() ? text : text + ": " + plan.outcome;

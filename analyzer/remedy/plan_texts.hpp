@@ -16,6 +16,10 @@ tl::unexpected<Error> no_plan(std::uint64_t id);
 /// weftctl's command that takes back what the plan holds: "weftctl undrain n1"; a link by its whole label, quoted.
 std::string command_that_undoes(const Plan& plan);
 
+/// How what a plan that is over did can be undone, to follow standing_text(): ". To undo it: weftctl restore ...";
+/// empty: it changed nothing.
+std::string way_back_text(const Plan& plan);
+
 /// "PLAN-7 is EXECUTING, approved by ann at 2026-01-31 14:00 UTC": its state; then how it ended, or who approved it and
 /// when, and what it waits for.
 std::string standing_text(const Plan& plan);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "analyzer/remedy/budget.hpp"
@@ -21,16 +22,43 @@ Incident nothing_wrong_with(const Entity& target) {
   return incident;
 }
 
+/// The end of the link that somebody disabled, by the last sweep; empty: neither is, or that is not known.
+std::string disabled_end(const Entity& link, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(link.fabric);
+  if (!fabric || !fabric->sweep || view.is_ethernet_link(link)) return {};
+  const Topology& topology = *fabric->sweep->topology;
+  for (const PortKey end : {link.port, link.peer})
+    if (const PortIndex port = topology.find_port(end);
+        port != kNoIndex && topology.port(port).physical_state == PortPhysicalState::kDisabled)
+      return port_label(topology, port);
+  return {};
+}
+
+bool is_back(const Entity& link, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(link.fabric);
+  if (!fabric || !fabric->sweep) return false;
+  const Topology& topology = *fabric->sweep->topology;
+  return std::ranges::all_of(std::array{link.port, link.peer}, [&topology](PortKey end) {
+    const PortIndex port = topology.find_port(end);
+    return port != kNoIndex && topology.port(port).is_up();
+  });
+}
+
 }  // namespace
 
 // The plan of ours that it takes back; 0 where it takes something out. Fails when there is no such plan, or another one
 // is in the way.
-Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Entity& target, bool only_cost) const {
+Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Entity& target, const RemedyView& view,
+                                                  bool only_cost) const {
   std::uint64_t undoes = 0;
   for (const auto& [id, other] : entries_) {
     const Plan& plan = other.plan;
     if (!same_target(plan.target, target)) continue;
     const bool waits_by_itself = plan.state == PlanState::kApproved && plan.approved_by == kOurselves;
+    if (plan.state == PlanState::kRollingBack)
+      return fail(ErrorCode::kAlreadyExists, plan_name(id) + " (" + to_string(plan.action) +
+                                                 ") for it is being undone (" + plan.outcome +
+                                                 "): ask again when that is over");
     if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself))
       return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way (" + to_string(plan.action) +
                                                  "); to undo it: weftctl abort " + plan_name(id) + " --reason ...");
@@ -38,6 +66,10 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
   }
   if (takes_out(action) && undoes != 0)
     return fail(ErrorCode::kAlreadyExists, plan_name(undoes) + " holds it already: weftctl plan " + plan_name(undoes));
+  if (action == RemedyAction::kIsolateLink)
+    if (const std::string end = disabled_end(target, view); !end.empty())
+      return fail(ErrorCode::kFailedPrecondition,
+                  end + " is disabled already, and not by Weft: there is nothing to isolate");
   if (!takes_out(action) && undoes == 0)
     return fail(ErrorCode::kFailedPrecondition,
                 only_cost
@@ -57,7 +89,7 @@ Result<Entity> PlanManager::find_host(std::string_view text, const RemedyView& v
 Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, const std::string& why,
                                   const std::string& who, const RemedyView& view, bool only_cost) {
   hosts_.update(view);
-  const auto undoes = plan_undone_by(action, target, only_cost);
+  const auto undoes = plan_undone_by(action, target, view, only_cost);
   if (!undoes) return tl::unexpected(undoes.error());
   Plan plan;
   plan.action = action;
@@ -73,6 +105,10 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
     plan.inverse = outward_action(before->second.plan);
     plan.end = before->second.plan.end;
   }
+  if (action == RemedyAction::kRestoreLink && outward_action(plan) == RemedyAction::kIsolateLink &&
+      is_back(target, view))
+    plan.outcome = "it is up already: nothing is sent; " + plan_name(*undoes) +
+                   " ceases to hold it, and it is watched on probation";
   if (action == RemedyAction::kIsolateLink) plan.end = end_to_set(target, view.fabric(target.fabric));
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   if (takes_out(action)) {

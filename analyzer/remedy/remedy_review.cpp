@@ -344,6 +344,7 @@ void PlanManager::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, co
     if (candidate.action == RemedyAction::kNothing) continue;
     Plan instead = plan;
     instead.action = candidate.action;
+    instead.actuator = settings_.actuator(candidate.action, view.is_ethernet_link(plan.target));
     if (candidate.action != plan.action) instead.guards = guards_of(instead, view);
     candidate.allowed = !instead.refused();
   }

@@ -15,16 +15,63 @@ namespace {
 // What was read of a target longer ago is read again before it is changed.
 constexpr Duration kLongestReading = std::chrono::seconds(10);
 
+// So many intervals after the last sweep began people are told that the next one is awaited.
+constexpr int kLateSweeps = 3;
+
 // What would be taken out again must leave as much as if it were taken out for the first time; and a tripped breaker
 // says that the trouble has a common cause.
 bool concerns_return(Guard guard) {
   return guard == Guard::kBreaker || (guard >= Guard::kOwnPath && guard <= Guard::kBisection);
 }
 
+// ", to host-3 mlx5_0": a few say whether it is the plan's doing; many are not named.
+std::string few_names(const Topology& topology, const std::vector<NodeIndex>& nodes) {
+  constexpr std::size_t kFew = 4;
+  if (nodes.size() > kFew) return {};
+  std::string text;
+  for (const NodeIndex node : nodes) text += (text.empty() ? ", to " : ", ") + topology.node(node).name;
+  return text;
+}
+
 }  // namespace
 
+// What is ready to be sent, and must not be before somebody lets automation go on. The journal need not know.
+void PlanManager::wait_for_brake(Entry& entry) {
+  std::string why = "automation is stopped: " + status_.stop_reason();
+  if (entry.plan.waits_for == why) return;
+  entry.plan.waits_for = std::move(why);
+  const bool changed = entry.changed;
+  show(entry);
+  entry.changed = changed;
+}
+
+// Why what came back may not be taken out again; nullopt: it may.
+std::optional<std::string> PlanManager::obstacle_to_undo(const Plan& plan, const RemedyView& view) {
+  Plan asked = plan;
+  asked.action = inverse_action(plan);
+  for (const GuardVerdict& verdict : guards_of(asked, view))
+    if (verdict.result == GuardResult::kRefused && concerns_return(verdict.guard))
+      return std::string(to_string(verdict.guard)) + ": " + verdict.explanation;
+  return std::nullopt;
+}
+
+Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who,
+                                const RemedyView& view) {
+  const Entry* found = entry(id);
+  if (found && found->plan.state == PlanState::kVerifying && !takes_out(found->plan.action)) {
+    hosts_.update(view);
+    if (const auto refused = obstacle_to_undo(found->plan, view)) {
+      const std::string sentence = *refused + ". It stays in service, and " + plan_name(id) + " goes on";
+      audit(&found->plan, who, "refused", "abort" + (why.empty() ? "" : " (" + why + ')') + ": " + sentence, view.now);
+      return fail(ErrorCode::kFailedPrecondition, sentence);
+    }
+  }
+  return abort(id, why, who, view.now);
+}
+
 void PlanManager::act(Entry& entry, const RemedyView& view) {
-  if (status_.is_stopped()) return;
+  if (status_.is_stopped()) return wait_for_brake(entry);
+  entry.plan.waits_for.clear();
   // As when it was held before: somebody may have come meanwhile.
   if (view.now - entry.checked > kLongestReading) return runner(entry, view.now).read_again();
   Plan& plan = entry.plan;
@@ -42,16 +89,16 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     return wait_for_person(entry, {Guard::kFreshData, GuardResult::kRefused, why}, view.now);
   }
   entry.work.decided = view.steady;
-  Plan asked = plan;
-  if (undoing) asked.action = inverse_action(plan);
-  const auto guards = guards_of(asked, view);
-  const bool by_automation = plan.approved_by == kOurselves;
-  if (const GuardVerdict* why =
-          undoing || first_refusal(guards, false) ? nullptr : first_refusal(guards, by_automation))
-    return wait_for_person(entry, *why, view.now);
-  const auto refused = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
-    return verdict.result == GuardResult::kRefused && (!undoing || concerns_return(verdict.guard));
-  });
+  std::optional<std::string> refusal;
+  if (undoing) {
+    refusal = obstacle_to_undo(plan, view);
+  } else {
+    const auto guards = guards_of(plan, view);
+    const GuardVerdict* refused = first_refusal(guards, false);
+    if (const GuardVerdict* why = refused ? nullptr : first_refusal(guards, plan.approved_by == kOurselves))
+      return wait_for_person(entry, *why, view.now);
+    if (refused) refusal = std::string(to_string(refused->guard)) + ": " + refused->explanation;
+  }
   plan.routes_before.reset();
   if (const RouteReview* routes = trees_.routes(plan.target.fabric, view))
     plan.routes_before = {routes->known, routes->lost};
@@ -63,20 +110,18 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   if (!plan.end) plan.end = end_to_set(plan.target, fabric);
   if (fabric && plan.target.kind == EntityKind::kLink)
     plan.neighbours = answering_neighbours(plan.target, *fabric, settings_.limits.stale_intervals);
-  runner(entry, view.now)
-      .act(refused == guards.end()
-               ? std::nullopt
-               : std::optional(std::string(to_string(refused->guard)) + ": " + refused->explanation));
+  runner(entry, view.now).act(refusal);
 }
 
 // Pairs of adapters without a path that had one before. After a restart only the totals of before are known: hosts that
 // left can but lessen them, and of those that came nobody knows.
-std::uint64_t PlanManager::newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now) const {
+std::uint64_t PlanManager::newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,
+                                      std::vector<NodeIndex>& towards) const {
   const auto& totals = entry.plan.routes_before;
   if (!totals || now.lost == 0 || (now.known == totals->known && now.lost <= totals->lost)) return 0;
   if (entry.tables_before)
     return count_newly_lost(*entry.topology_before, *entry.tables_before, *sweep.topology, *sweep.routes,
-                            TreeCache::kMostFollowed);
+                            TreeCache::kMostFollowed, &towards);
   return now.known <= totals->known && now.lost > totals->lost ? now.lost - totals->lost : 0;
 }
 
@@ -86,10 +131,12 @@ void PlanManager::check_routes(const Entry& entry, const RemedyView& view, Windo
   const RouteReview* now = trees_.tree(fabric, view, shown_) ? trees_.routes(fabric, view) : nullptr;
   if (!now) return;
   const Sweep& sweep = *view.fabric(fabric)->sweep;
+  std::vector<NodeIndex> towards;
   if (now->turn != kNoIndex && !trees_.shape(fabric)->shape.is_direct())
     window.why = "routes then turned from down to up at " + sweep.topology->node(now->turn).name;
-  else if (const std::uint64_t lost = newly_lost(entry, sweep, *now); lost > 0)
-    window.why = std::to_string(lost) + " pairs of adapters lost their path";
+  else if (const std::uint64_t lost = newly_lost(entry, sweep, *now, towards); lost > 0)
+    window.why = std::to_string(lost) + (lost == 1 ? " pair" : " pairs") + " of adapters lost their path" +
+                 few_names(*sweep.topology, towards);
   else
     return;
   window.good = false;
@@ -148,7 +195,12 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   const bool was_good = plan.windows_good > 0;
   plan.probation_until = kNever;
   runner(entry, view.now).window(window, needed);
-  plan.waits_for = plan.state == before ? entry.work.why : std::string();
+  const std::string waited_for = plan.waits_for;
+  if (plan.state == before) plan.waits_for = entry.work.why;
+  // As where a node that does not answer makes a sweep long.
+  if (plan.state == before && plan.windows_good > 0 && is_swept && !window.fresh &&
+      view.now - seen > kLateSweeps * interval + fabric->sweep->statistics.duration)
+    plan.waits_for = "for the next sweep, which is late: some node may be slow to answer";
   if (plan.state == before && plan.windows_good > 0 && !takes_out(plan.action))
     plan.probation_until = view.now + interval * (needed - plan.windows_good);
   // From here on what goes wrong with it is trouble again, and no work.
@@ -157,7 +209,7 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
          outward_action(plan) == RemedyAction::kRaiseLinkCost ? "its cost is set back, on probation"
                                                               : "it is up, and on probation",
          view.now);
-  if (plan.state == before && window.fresh) {
+  if (plan.state == before && (window.fresh || plan.waits_for != waited_for)) {
     // People who look see it move; the journal need not.
     plan.updated = view.now;
     const bool changed = entry.changed;
@@ -172,7 +224,7 @@ std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const 
   for (std::size_t i = 0; i < plans->size(); ++i) {
     const Plan& stored = *(*plans)[i];
     const bool waits = stored.state == PlanState::kProposed || stored.state == PlanState::kApproved;
-    if (!waits && stored.state != PlanState::kVerifying) continue;
+    if (!waits && !is_under_way(stored.state)) continue;
     const PlanPtr now = book.find(stored.id);
     if (!now || now->state != stored.state) continue;
     const bool same_progress = now->windows_good == stored.windows_good &&

@@ -31,6 +31,21 @@ Entity port_entity(const FoundPort& found) {
           .label = port_label(topology, found.port)};
 }
 
+/// "leaf-1 has no port 99: its ports are 1 to 40"; empty where `what` names no number at a known node.
+std::string ports_there_are(const Snapshot& snapshot, const std::string& what) {
+  for (const std::string_view between : {" port ", ":"}) {
+    const std::size_t at = what.rfind(between);
+    if (at == std::string::npos) continue;
+    const std::string number = what.substr(at + between.size());
+    if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto nodes = find_nodes(snapshot, what.substr(0, at), 1);
+    if (nodes.empty() || nodes.front().fabric->sweep->topology->is_ethernet()) continue;
+    const Node& node = nodes.front().fabric->sweep->topology->node(nodes.front().node);
+    return node.name + " has no port " + number + ": its ports are 1 to " + std::to_string(node.port_count);
+  }
+  return {};
+}
+
 /// "leaf-1 port 12 - dgx-04 mlx5_0 port 1", "leaf01 swp12 - gpu-04 eth2": the cable between the two.
 std::optional<Entity> find_link(const Snapshot& snapshot, std::string_view name) {
   // Names may have such a dash in them as well.
@@ -98,6 +113,8 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
         window.host = host->host;
         return {};
       }
+  if (std::string ports = ports_there_are(snapshot, std::string(what)); !ports.empty())
+    return fail(ErrorCode::kNotFound, std::move(ports));
   return fail(ErrorCode::kNotFound, "nothing is named " + valid_utf8(what) +
                                         ": name a host, a switch, a port (\"leaf-1 port 12\", on Ethernet "
                                         "\"leaf01 swp12\"), a link (\"leaf-1 port 12 - dgx-04 mlx5_0 port 1\") or "

@@ -101,7 +101,7 @@ void to_proto(const Plan& from, v1::Plan& to) {
   set_time(&v1::Plan::mutable_started, to, from.started);
   set_time(&v1::Plan::mutable_finished, to, from.finished);
   if (from.state == PlanState::kVerifying) set_time(&v1::Plan::mutable_probation_until, to, from.probation_until);
-  if (from.state == PlanState::kVerifying) to.set_waits_for(valid_utf8(from.waits_for));
+  if (is_under_way(from.state)) to.set_waits_for(valid_utf8(from.waits_for));
   to.set_end(valid_utf8(end_label(from)));
   to.set_intent(static_cast<v1::Plan::Intent>(static_cast<int>(from.intent) + 1));
   to.set_in_force(from.in_force);

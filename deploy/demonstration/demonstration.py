@@ -206,7 +206,8 @@ def to_try(programs: Programs, trunks: list) -> str:
     node, port = trunks[len(trunks) // 3][:2]
     weftctl = f"{os.path.relpath(programs.weftctl)} --server unix:{programs.socket}"
     return (f"    take a link out of service: {weftctl} isolate '{node.name}:{port}' --reason 'a try'\n"
-            f"    and bring it back:          {weftctl} restore '{node.name}:{port}'\n")
+            f"    and bring it back:          {weftctl} restore '{node.name}:{port}'\n"
+            f"    at most six are taken out in an hour (remedy.limits.budget.actions_per_hour)\n")
 
 
 def demonstrate(options) -> int:

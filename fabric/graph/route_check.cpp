@@ -289,8 +289,22 @@ RouteReview review_routes(const Topology& topology, const Routes& routes, std::s
   return review;
 }
 
+namespace {
+
+/// An adapter's own cable carries nothing, so that no way through the switches leads to it.
+bool is_unplugged(const Topology& topology, PortIndex owner) {
+  if (topology.node_of(topology.port(owner)).type == NodeType::kSwitch) return false;
+  const auto is_down = [&topology](PortIndex end) {
+    const PortPhysicalState state = end == kNoIndex ? PortPhysicalState::kUnknown : topology.port(end).physical_state;
+    return state == PortPhysicalState::kPolling || state == PortPhysicalState::kDisabled;
+  };
+  return is_down(owner) || is_down(topology.port(owner).peer);
+}
+
+}  // namespace
+
 std::uint64_t count_newly_lost(const Topology& topology_before, const Routes& before, const Topology& topology,
-                               const Routes& routes, std::size_t most) {
+                               const Routes& routes, std::size_t most, std::vector<NodeIndex>* towards) {
   Walks then(topology_before, before), now(topology, routes);
   std::map<NodeGuid, Walks::Switch> places;
   for (Walks::Switch at = 0; at < then.switches(); ++at) places[topology_before.node(then.node_of(at)).guid] = at;
@@ -302,6 +316,8 @@ std::uint64_t count_newly_lost(const Topology& topology_before, const Routes& be
     if (number++ % every != 0 || !topology.node(topology.port(owner).node).reachable) return;
     const PortIndex owner_then = then.turn_to(lid);
     if (owner_then == kNoIndex || topology_before.port(owner_then).guid != topology.port(owner).guid) return;
+    if (is_unplugged(topology, owner)) return;
+    const std::uint64_t lost_before = lost;
     const Walks::Switch home = now.switch_behind(owner);
     for (Walks::Switch at = 0; at < now.switches(); ++at) {
       const Node& node = topology.node(now.node_of(at));
@@ -315,6 +331,7 @@ std::uint64_t count_newly_lost(const Topology& topology_before, const Routes& be
           then.follow(place->second, lid, owner_then, [](Walks::Switch, std::uint8_t) {}) == Walks::Mark::kArrives)
         lost += std::min(senders, had);
     }
+    if (towards && lost > lost_before) towards->push_back(topology.port(owner).node);
   });
   return lost;
 }

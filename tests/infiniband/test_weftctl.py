@@ -43,6 +43,8 @@ class Weftctl(weft_testing.SubnetTest):
         self.assertEqual(1, weftctl(self.weftd, "health", "gpu-0006").returncode, "the answer is bad news")
         said = weftctl(self.weftd, "silence", opened["id"], "--for", "2h").stdout
         self.assertRegex(said, rf"^{opened['id']} is silenced until 2\d{{3}}-.* UTC: no pages for it until then\nNODE_DOWN  .*gpu-0006")
+        said = weftctl(self.weftd, "silence", opened["id"], "--for", "1h").stdout
+        self.assertRegex(said, r"no pages for it until then; before, it was until 2\d{3}-.* UTC\n")
         said = weftctl(self.weftd, "acknowledge", opened["id"]).stdout
         self.assertRegex(said, rf"^{opened['id']} is acknowledged by .*\(uid \d+\): no more pages for it\nNODE_DOWN  .*gpu-0006")
         for rail in range(2):
@@ -127,6 +129,7 @@ class Weftctl(weft_testing.SubnetTest):
                                  (("incidents", "--sideways"), "--sideways"), (("isolate", "leaf-r1-p01:9"), "--reason"),
                                  (("hands-off", "maybe"), "maybe"), (("hands-off", "on"), "--reason"), (("breaker", "reset"), "--reason"),
                                  (("plan", "INC-1"), "PLAN-7"), (("drain", "", "--reason", "x"), "host"),
+                                 (("silence", "INC-1", "--for", "0m"), "3650d"), (("silence", "INC-1", "--for", "4000d"), "3650d"),
                                  (("reject", "PLAN-1", "--reason", "x" * 1025), "1025")):
             with self.subTest(arguments):
                 done = weftctl(self.weftd, *arguments)

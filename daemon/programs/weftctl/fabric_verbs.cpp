@@ -24,37 +24,44 @@ std::string state_text(const v1::Port& port) {
   return text;
 }
 
-/// "PLAN-7", "PLAN-7, VERIFYING"; "-" where nothing is held.
-std::string hold_text(const v1::PlanHold& hold) {
+bool is_rolling_back(const v1::PlanHold& hold) {
+  return hold.state() == "ROLLING_BACK";
+}
+
+/// "PLAN-7", "PLAN-7, VERIFYING"; "-" where nothing is held. `stopped`: hands-off keeps what is undone.
+std::string hold_text(const v1::PlanHold& hold, bool stopped = false) {
   if (hold.plan_id().empty()) return "-";
-  return hold.plan_id() + (hold.state() == "COMMITTED" ? "" : ", " + hold.state());
+  return hold.plan_id() + (hold.state() == "COMMITTED" ? "" : ", " + hold.state()) +
+         (stopped && is_rolling_back(hold) ? " when hands-off ends" : "");
 }
 
 /// How its return goes: "PLAN-9 waits until it is up".
-std::string returning_text(const v1::Link& link) {
+std::string returning_text(const v1::Link& link, bool stopped) {
   const v1::PlanHold& plan = link.returning();
   if (plan.state() == "VERIFYING")
     return link.up() ? "on probation, " + plan.plan_id() : plan.plan_id() + " waits until it is up";
   if (plan.state() == "APPROVED" || plan.state() == "EXECUTING") return plan.plan_id() + " brings it back";
-  if (plan.state() == "ROLLING_BACK") return plan.plan_id() + " takes that back";
+  if (is_rolling_back(plan))
+    return plan.plan_id() + (stopped ? " takes that back when hands-off ends" : " takes that back");
   return "again by " + plan.plan_id();  // its return failed
 }
 
-std::string state_text(const v1::Link& link) {
+std::string state_text(const v1::Link& link, bool stopped) {
   std::string text = link.up() ? "up" : link.state_unknown() ? "not read" : "down";
-  const std::string then = link.has_returning() ? ", " + returning_text(link) : "";
-  const std::string& state = link.hold().state();
-  if (!link.plan_id().empty() && (state == "ROLLING_BACK" || state == "EXECUTING"))
-    text +=
-        " (" + link.plan_id() + (state == "EXECUTING" ? " takes it out" : ", which took it out, brings it back") + ')';
-  else if (!link.plan_id().empty() && link.up() && then.empty())
+  const std::string then = link.has_returning() ? ", " + returning_text(link, stopped) : "";
+  const bool held = !link.plan_id().empty();
+  if (held && link.hold().state() == "EXECUTING")
+    text += " (" + link.plan_id() + " takes it out)";
+  else if (held && is_rolling_back(link.hold()))
+    text += " (" + link.plan_id() + ", which took it out, brings it back" + (stopped ? " when hands-off ends)" : ")");
+  else if (held && link.up() && then.empty())
     text += ", though " + link.plan_id() + " took it out";
   else if (!link.plan_id().empty())
-    text += " (taken out by " + (link.has_hold() ? hold_text(link.hold()) : link.plan_id()) + then + ')';
+    text += " (taken out by " + (link.has_hold() ? hold_text(link.hold(), stopped) : link.plan_id()) + then + ')';
   else if (link.has_hold())
-    text += " (cost raised by " + hold_text(link.hold()) + then + ')';
+    text += " (cost raised by " + hold_text(link.hold(), stopped) + then + ')';
   else if (link.has_returning())
-    text += " (" + returning_text(link) + ')';
+    text += " (" + returning_text(link, stopped) + ')';
   else if (link.disabled())
     text += " (disabled)";
   return text;
@@ -385,6 +392,14 @@ Exit show_links(const Session& session, const std::string& fabric, const std::st
     session.out << (links.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");
     return Exit::kGood;
   }
+  // What is being undone waits while hands-off holds.
+  const bool undoing = std::ranges::any_of(links.links(), [](const v1::Link& link) {
+    return is_rolling_back(link.hold()) || is_rolling_back(link.returning());
+  });
+  const bool stopped =
+      undoing &&
+      session.client.call(session.client.remedies, &v1::RemedyService::Stub::GetStatus, v1::GetRemedyStatusRequest())
+          .hands_off();
   std::vector<Column> columns{key("ONE END"), key("OTHER END"),      judged("STATE"),
                               spare("LINK"),  spare(number("RATE")), spare("FABRIC")};
   const bool shards = has_shards(links.links());
@@ -393,7 +408,7 @@ Exit show_links(const Session& session, const std::string& fabric, const std::st
   for (const v1::Link& link : links.links()) {
     std::vector<std::string> cells{end_text(link.a()),
                                    link.has_b() ? end_text(link.b()) : "not known",
-                                   state_text(link),
+                                   state_text(link, stopped),
                                    link_text(link.width(), link.speed(), 0),
                                    link_text({}, {}, link.rate_bits_per_second()),
                                    link.fabric()};

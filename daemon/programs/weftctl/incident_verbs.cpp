@@ -108,9 +108,19 @@ Exit silence(const Session& session, const std::string& id, Duration how_long, c
   request.set_who(who);
   request.mutable_until()->set_seconds(
       std::chrono::floor<std::chrono::seconds>((session.now + how_long).time_since_epoch()).count());
+  v1::Incident before;
+  v1::GetIncidentRequest look;
+  look.set_id(id);
+  try {
+    before = session.client.call(session.client.incidents, &v1::IncidentService::Stub::Get, look);
+  } catch (const Failure&) {
+    // Only to compare: what is wrong the change itself says.
+  }
   const auto incident = session.client.change(session.client.incidents, &v1::IncidentService::Stub::Silence, request);
+  const bool is_shorter = before.silenced_until().seconds() > incident.silenced_until().seconds();
   return print_changed(session, incident,
-                       "is silenced until " + time_text(incident.silenced_until()) + ": no pages for it until then");
+                       "is silenced until " + time_text(incident.silenced_until()) + ": no pages for it until then" +
+                           (is_shorter ? "; before, it was until " + time_text(before.silenced_until()) : ""));
 }
 
 }  // namespace weft::ctl

@@ -94,7 +94,7 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
 Duration wanted_time(const std::string& text) {
   const auto how_long = parse_duration(text);
   if (!how_long || *how_long <= Duration::zero())
-    throw Failure(Exit::kWrongUsage, "--for needs a duration such as 30m, 2h or 1d");
+    throw Failure(Exit::kWrongUsage, "--for needs a duration above 0 and up to 3650d, such as 30m, 2h or 1d");
   return *how_long;
 }
 

@@ -58,7 +58,8 @@ constexpr std::array kExamples{
     Examples{"approve", R"(  weftctl approve PLAN-7               shows the plan and asks, on a terminal
   weftctl approve PLAN-7 --revision 3  the revision that you reviewed
   weftctl approve PLAN-7 --yes --wait  stays until the plan is over)"},
-    Examples{"abort", R"(  weftctl abort PLAN-7 --reason "wrong cable")"},
+    Examples{"abort", R"(  weftctl abort PLAN-7 --reason "wrong cable"
+  weftctl abort PLAN-7 --reason "wrong cable" --yes --wait)"},
     Examples{"reject", R"(  weftctl reject PLAN-7 --reason "the job ends in an hour")"},
     Examples{"isolate", R"(  weftctl isolate leaf-3:17 --dry-run    what every guard says; nothing is done
   weftctl isolate leaf-3:17 --reason "takes errors"

@@ -37,8 +37,12 @@ std::string narrow_state_text(v1::Plan plan, const v1::Plan* holder) {
 /// How far it is, and why it is there.
 std::string progress_text(const v1::Plan& plan) {
   std::string text = plan.has_probation_until() ? "on probation until " + time_text(plan.probation_until()) : "";
-  if (!plan.waits_for().empty()) text = waiting_text(plan);
-  const std::string& why = essence(plan);
+  if (const std::string waits = waiting_text(plan); !waits.empty())
+    text = waits.starts_with("for ") ? "waits " + waits : waits;
+  if (plan.state() == v1::Plan::ROLLING_BACK && !is_undone(plan))
+    text += (text.empty() ? "" : "; ") + undoing_text(plan);
+  const std::string& why =
+      plan.state() == v1::Plan::ROLLING_BACK && !plan.outcome().empty() ? plan.outcome() : essence(plan);
   return text.empty() || why.empty() ? text + why : text + "; " + why;
 }
 
@@ -89,8 +93,10 @@ std::string cause(const v1::Plan& plan, const v1::Plan& first) {
 /// How what a plan holds comes back. `next`: the open plan for the same target, or null.
 std::string way_back(const v1::Plan& plan, const v1::Plan* next) {
   if (plan.unresolved()) return "unknown whether it is in force: check it by hand";
-  if (plan.state() == v1::Plan::ROLLING_BACK)
-    return takes_out(plan) ? "it is being undone" : "it is being taken out again";
+  if (plan.state() == v1::Plan::ROLLING_BACK) {
+    const std::string undone = takes_out(plan) ? "it is being undone" : "it is being taken out again";
+    return plan.waits_for().empty() ? undone : undone + "; it waits: " + plan.waits_for();
+  }
   const std::string abort = "weftctl abort " + plan.id() + " --reason ...";
   if (is_changing(plan)) return "it is being applied, and may be in force already; to undo it: " + abort;
   if (plan.state() < v1::Plan::COMMITTED) return "it is being verified; to undo it: " + abort;
@@ -151,6 +157,8 @@ Exit exit_of(const v1::Plan& plan, bool undone) {
     case v1::Plan::ROLLED_BACK:
       return undone ? Exit::kGood : Exit::kBadNews;
     case v1::Plan::REJECTED:
+      // What a guard kept in service was not undone.
+      return undone && (takes_out(plan) || !plan.has_started()) ? Exit::kGood : Exit::kRefused;
     case v1::Plan::EXPIRED:
       return undone ? Exit::kGood : Exit::kRefused;
     default:

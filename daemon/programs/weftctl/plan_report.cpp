@@ -164,6 +164,9 @@ std::string standing_of(const v1::Plan& plan, const v1::Plan* holder) {
                                                           : "out of service again, by ") +
            holder->id() + ", whose return did not last";
   if (is_reverted(plan)) return "reverted since";
+  if (plan.state() == v1::Plan::ROLLING_BACK)
+    return is_undone(plan) ? "it is undone; whether the fabric is as before is being checked"
+                           : "it is being undone: " + undoing_text(plan);
   if (plan.intent() != v1::Plan::NONE && plan.intent() != v1::Plan::INTENT_UNSPECIFIED && !plan.has_finished())
     return plan.state() == v1::Plan::VERIFYING ? "applied, and being verified" : "being applied";
   return {};
@@ -310,8 +313,26 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
   if (page.hints) print_next(out, plan);
 }
 
+bool is_undone(const v1::Plan& plan) {
+  return plan.state() == v1::Plan::ROLLING_BACK && plan.intent() == v1::Plan::NONE;
+}
+
+std::string undoing_text(const v1::Plan& plan) {
+  const v1::Plan::Action held = held_by(plan);
+  if (takes_out(plan))
+    return held == v1::Plan::DRAIN_NODE        ? "the host is undrained"
+           : held == v1::Plan::RAISE_LINK_COST ? "the link gets its old cost"
+                                               : "the link returns to service";
+  return held == v1::Plan::DRAIN_NODE        ? "the host is drained again"
+         : held == v1::Plan::RAISE_LINK_COST ? "the link's cost is raised again"
+                                             : "the link is taken out of service again";
+}
+
 std::string waiting_text(const v1::Plan& plan) {
+  if (plan.state() == v1::Plan::EXECUTING || plan.state() == v1::Plan::ROLLING_BACK) return plan.waits_for();
   if (plan.state() != v1::Plan::VERIFYING) return {};
+  // What passed last stands still for another reason than what it saw.
+  if (!plan.waits_for().empty() && plan.windows_good() > 0) return plan.waits_for();
   if (!plan.waits_for().empty()) return "the last sweep did not pass: " + plan.waits_for();
   return plan.windows_good() == 0 ? "for the first sweep since the change" : "";
 }
@@ -319,7 +340,7 @@ std::string waiting_text(const v1::Plan& plan) {
 void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
   out << v1::Plan::Action_Name(plan.action()) << "  preview: nothing is done yet\n"
       << label_of(plan.target()) << "\n\n";
-  out << "action      " << action_text(plan) << '\n';
+  out << "action      " << (plan.outcome().empty() ? action_text(plan) : printable(plan.outcome())) << '\n';
   if (!plan.undoes().empty()) out << "reverts     " << printable(plan.undoes()) << '\n';
   if (!plan.actuator().empty()) out << "actuator    " << printable(plan.actuator()) << '\n';
   for (const std::string& job : plan.jobs()) out << "job         " << printable(job) << '\n';

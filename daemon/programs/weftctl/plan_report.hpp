@@ -28,8 +28,13 @@ void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns 
 /// holds_again() of it.
 std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder = nullptr);
 
-/// Why its verification does not go on; empty: it does, or is not under way.
+/// Why it does not go on; empty: it does, or is not under way.
 std::string waiting_text(const v1::Plan& plan);
+
+/// What undoing it does to its target: "the link is taken out of service again".
+std::string undoing_text(const v1::Plan& plan);
+/// It is being undone, and what that changes is done: only whether the fabric is as before is still looked at.
+bool is_undone(const v1::Plan& plan);
 
 /// It isolates, drains, or makes routes avoid its target; false: it takes that back.
 bool takes_out(const v1::Plan& plan);

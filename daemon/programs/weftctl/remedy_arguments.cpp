@@ -144,6 +144,13 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* abort =
       add_decision(app, given, chosen, "abort", "End a plan, and undo what it did if it is under way", abort_plan);
   for (CLI::App* verb : {reject, abort}) verb->add_option("--reason", given.reason, kReason)->required();
+  abort->add_flag("--yes", given.yes, "On a terminal: do not show the plan and ask first");
+  abort->get_option("ID")->description(
+      "PLAN-7 or 7. A plan that waits ends, and changes nothing. What ISOLATE_LINK, RAISE_LINK_COST or DRAIN_NODE did "
+      "is "
+      "taken back. What RESTORE_LINK or UNDRAIN_NODE brought back is taken out of service again, unless a guard of a "
+      "link forbids that (exit status 4). While hands-off holds, undoing waits. Of a plan that is over the error names "
+      "the way back");
   add_wait(abort, given);
   for (const Change& change : kChanges) add_change(app, given, chosen, change);
 

@@ -66,7 +66,7 @@ v1::ListPlansResponse open_plans(const Session& session) {
 /// It goes on, or begins, as soon as nothing stops automation: what was approved, and a proposal that needs no approval
 /// and that no other guard stops.
 bool starts_without_brake(const v1::Plan& plan, const v1::RemedyStatus& status) {
-  if (plan.state() != v1::Plan::PROPOSED) return plan.state() != v1::Plan::VERIFYING;
+  if (plan.state() != v1::Plan::PROPOSED) return plan.state() != v1::Plan::VERIFYING && !is_undone(plan);
   if (std::ranges::find(status.automatic(), static_cast<int>(plan.action())) == status.automatic().end()) return false;
   return std::ranges::none_of(plan.guards(), [](const v1::GuardVerdict& verdict) {
     if (verdict.result() == v1::GuardVerdict::NEEDS_PERSON) return true;
@@ -75,42 +75,59 @@ bool starts_without_brake(const v1::Plan& plan, const v1::RemedyStatus& status) 
   });
 }
 
-/// Its id, action, target and state in one line.
+/// Its id, action, target and state in one line, and what undoing it means: its action says the opposite.
 void print_short(const Session& session, const v1::Plan& plan) {
   session.out << "  " << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << label_of(plan.target())
-              << "  " << v1::Plan::State_Name(plan.state()) << '\n';
+              << "  " << v1::Plan::State_Name(plan.state());
+  if (plan.state() == v1::Plan::ROLLING_BACK)
+    session.out << ": " << (is_undone(plan) ? "it is undone, and checked" : undoing_text(plan));
+  session.out << '\n';
 }
 
-/// What begins when hands-off ends. False: nothing is stopped.
-bool print_what_starts(const Session& session) {
-  const v1::RemedyStatus status = ask_status(session);
-  if (!status.hands_off()) return false;
+/// A person's brake is there to be released; a weftd that knows one brake says only that it holds.
+void expect_brake_of_person(const Session& session, const v1::RemedyStatus& status) {
+  if (!status.hands_off()) throw Failure(Exit::kRefused, "automation is not stopped: nothing was done");
+  if (!status.hands_off_by_person().empty() || status.hands_off_by_file().empty()) return;
+  if (!session.json) print_stops(session.out, status);
+  throw Failure(Exit::kRefused, "no person stopped automation, but the hands-off file still stops it: " +
+                                    status.hands_off_by_file() + "; to release it, remove the file");
+}
+
+/// What begins when hands-off ends.
+void print_what_starts(const Session& session, const v1::RemedyStatus& status) {
   print_stops(session.out, status);
   v1::ListPlansResponse open = open_plans(session), starting;
   for (v1::Plan& plan : *open.mutable_plans())
     if (starts_without_brake(plan, status)) *starting.add_plans() = std::move(plan);
   if (starting.plans().empty()) {
     session.out << "No plan waits for it.\n";
-    return true;
+    return;
   }
   session.out << "These plans begin or go on then, if no guard refuses them:\n";
   for (const v1::Plan& plan : starting.plans()) print_short(session, plan);
   if (!status.hands_off_by_file().empty()) session.out << "None of them while the hands-off file stops automation.\n";
-  return true;
 }
 
 /// After the brake was set: plans whose change was answered and is not known yet to be in force stay in between.
 void print_what_stays(const Session& session) {
-  v1::ListPlansResponse open = open_plans(session), staying;
-  for (v1::Plan& plan : *open.mutable_plans())
+  v1::ListPlansResponse open = open_plans(session), staying, verified;
+  for (v1::Plan& plan : *open.mutable_plans()) {
     if (plan.state() == v1::Plan::EXECUTING || plan.state() == v1::Plan::ROLLING_BACK)
       *staying.add_plans() = std::move(plan);
-  if (staying.plans().empty()) {
+    else if (plan.state() == v1::Plan::VERIFYING)
+      *verified.add_plans() = std::move(plan);
+  }
+  if (staying.plans().empty() && verified.plans().empty()) {
     session.out << "No change is under way.\n";
     return;
   }
-  session.out << "No change is being sent. These plans have begun, and change nothing more before hands-off off:\n";
+  session.out << "No change is being sent.";
+  if (!staying.plans().empty()) session.out << " These plans have begun, and change nothing more before hands-off off:";
+  session.out << '\n';
   for (const v1::Plan& plan : staying.plans()) print_short(session, plan);
+  if (verified.plans().empty()) return;
+  session.out << "These plans are being verified; what fails is undone after hands-off off, not before:\n";
+  for (const v1::Plan& plan : verified.plans()) print_short(session, plan);
 }
 
 /// What was decided or asked for, and how it goes on. `review`: as print_answer().
@@ -243,6 +260,21 @@ void print_trail(const Session& session, const Trail& trail) {
   }
 }
 
+/// What abort does to the plan as it is now; empty: nothing is left to abort.
+std::string abort_text(const v1::Plan& plan) {
+  switch (plan.state()) {
+    case v1::Plan::PROPOSED:
+    case v1::Plan::APPROVED:
+      return "the plan ends; nothing was changed yet";
+    case v1::Plan::EXECUTING:
+      return "what was not sent is not sent; if its change is on its way, it is undone: " + undoing_text(plan);
+    case v1::Plan::VERIFYING:
+      return undoing_text(plan);
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 Exit show_plan(const Session& session, const std::string& id) {
@@ -278,6 +310,24 @@ Exit reject_plan(const Session& session, const Decision& decision) {
 }
 
 Exit abort_plan(const Session& session, const Decision& decision) {
+  v1::Plan before;
+  try {
+    before = get_plan(session, decision.id);
+  } catch (const Failure&) {
+    // Only told beforehand: what is wrong the abort itself says.
+  }
+  if (before.state() == v1::Plan::ROLLING_BACK && !session.json) {
+    session.out << before.id() << " is being undone already (" << printable(before.outcome()) << "): "
+                << (is_undone(before) ? "whether the fabric is as before is being checked" : undoing_text(before));
+    if (!before.waits_for().empty()) session.out << "; it waits: " << printable(before.waits_for());
+    session.out << '\n';
+  }
+  const std::string effect = abort_text(before);
+  if (session.answers != nullptr && !decision.yes && !effect.empty()) {
+    print_plan(session.out, before, session.now, {.hints = false, .columns = session.columns});
+    session.out << "\nabort       " << effect << '\n';
+    if (!is_confirmed(session, "abort " + before.id())) throw Failure(Exit::kRefused, "nothing was done");
+  }
   return follow(session, end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, decision), decision.wait, false,
                 true);
 }
@@ -327,8 +377,12 @@ Exit show_automation(const Session& session) {
 // What had begun when the brake was set stands in the answer.
 Exit set_hands_off(const Session& session, bool hands_off, const std::string& reason, const std::string& who,
                    bool yes) {
-  const bool is_release = !hands_off && !session.json && print_what_starts(session);
-  if (is_release && session.answers != nullptr && !yes && !is_confirmed(session, "release hands-off"))
+  if (!hands_off) {
+    const v1::RemedyStatus status = ask_status(session);
+    expect_brake_of_person(session, status);
+    if (!session.json) print_what_starts(session, status);
+  }
+  if (!hands_off && !session.json && session.answers != nullptr && !yes && !is_confirmed(session, "release hands-off"))
     throw Failure(Exit::kRefused, "nothing was done");
   v1::SetHandsOffRequest request;
   request.set_hands_off(hands_off);

@@ -83,8 +83,8 @@ struct Decision {
   std::string id;
   std::string reason;  ///< not of an approval
   std::string who;
-  std::uint64_t revision = 0;      ///< of an approval: that was read; 0: whatever it is now
-  bool yes = false;                ///< of an approval: else a person at a terminal sees the plan and is asked
+  std::uint64_t revision = 0;  ///< of an approval: that was read; 0: whatever it is now
+  bool yes = false;            ///< of an approval and an abort: else a person at a terminal sees the plan and is asked
   std::optional<Duration> wait{};  ///< at most so long until the plan is over; none: not at all
 };
 /// Approves a plan. This and the eight below print the plan. What is refused throws kRefused with the guard's sentence.

@@ -114,7 +114,7 @@ void RemedyController::reject(std::uint64_t plan, const std::string& why, const 
 void RemedyController::abort(std::uint64_t plan, const std::string& why, const std::string& who,
                              PlanCallback callback) {
   if (stopped_) return callback(stopping());
-  settle(plans_.abort(plan, why, who, clock_.now()), std::move(callback));
+  settle(plans_.abort(plan, why, who, view()), std::move(callback));
 }
 
 void RemedyController::request(const api::RemedyWish& wish, PlanCallback callback) {

@@ -85,7 +85,7 @@ TEST(CreditLoops, SoIsWhatMakesAdaptersLoseEachOther) {
   b.errors("leaf-0", "spine-0");
   b.run(12, [&] { b.fabric.send(b.fabric.find("leaf-3"), b.fabric.lid_of("host-1-0 mlx5_0"), kNoEgress); });
   EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).outcome;
-  EXPECT_EQ(b.plan(1).outcome, "1 pairs of adapters lost their path");
+  EXPECT_EQ(b.plan(1).outcome, "1 pair of adapters lost their path, to host-1-0 mlx5_0");
 }
 
 TEST(CreditLoops, OtherwiseItIsCommitted) {

@@ -46,6 +46,13 @@ TEST(FreshData, AbsentAdaptersElsewhereDoNotRefuseAPersonsReturn) {
   EXPECT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
 }
 
+TEST(FreshData, OneNodeIsOne) {
+  WithAbsentAdapters b;
+  b.fabric.silence(b.fabric.find("host-3-0 mlx5_0"), false);
+  const GuardVerdict verdict = b.fresh_data(RemedyAction::kRestoreLink, b.target, "ann");
+  EXPECT_NE(verdict.explanation.find("1 node is missing in it"), std::string::npos) << verdict.explanation;
+}
+
 TEST(FreshData, TheyRefuseToTakeOutAnotherLinkAndAutomationsReturn) {
   WithAbsentAdapters b;
   EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, b.link("leaf-2", "spine-3"), "ann").result, GuardResult::kRefused);

@@ -90,6 +90,28 @@ TEST_F(Wishes, APreviewFailsAsTheWishWould) {
   EXPECT_EQ(again.error().code, ErrorCode::kAlreadyExists);
 }
 
+TEST_F(Wishes, ALinkThatSomebodyDisabledIsNotIsolated) {
+  const PortIndex end = fabric.port_towards("spine-0", "leaf-0");
+  fabric.unlink(end);
+  fabric.port(end).physical_state = PortPhysicalState::kDisabled;
+  const auto seen = preview(RemedyAction::kIsolateLink, "leaf-0", "spine-0");
+  ASSERT_FALSE(seen) << "as the wish";
+  EXPECT_EQ(seen.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_THAT(seen.error().message, HasSubstr("is disabled already, and not by Weft: there is nothing to isolate"));
+  const auto asked = book->request(RemedyAction::kIsolateLink, link("leaf-0", "spine-0"), "bad", "ann", look());
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().message, seen.error().message);
+}
+
+TEST_F(Wishes, AnAlternativeIsJudgedByItsOwnActuator) {
+  settings.actuators[static_cast<std::size_t>(RemedyAction::kRaiseLinkCost)].clear();
+  book.emplace(settings, RemedyMemory{}, fabric.now());
+  const auto seen = preview(RemedyAction::kRaiseLinkCost, "leaf-0", "spine-0");
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_FALSE(candidate(*seen, RemedyAction::kRaiseLinkCost).allowed) << "nobody could carry it out";
+  EXPECT_TRUE(candidate(*seen, RemedyAction::kIsolateLink).allowed);
+}
+
 TEST_F(Wishes, OnlyACostThatWasRaisedIsLowered) {
   holds(RemedyAction::kIsolateLink, "leaf-0", "spine-0");
   const auto refused =

@@ -16,9 +16,9 @@ RemedySettings a_short_probation() {
   return settings;
 }
 
-/// PLAN-1 isolated a link, and PLAN-2 gives it back.
-struct Probation : Book {
-  Probation() : Book(a_short_probation()) {
+/// PLAN-1 isolated a link.
+struct Isolated : Book {
+  Isolated() : Book(a_short_probation()) {
     EXPECT_TRUE(book->request(RemedyAction::kIsolateLink, target, "why", "ann", look()));
     tell(TargetState::kClear);
     act();
@@ -27,11 +27,6 @@ struct Probation : Book {
     tell(TargetState::kOurs);
     sweeps(5);
     EXPECT_EQ(plan(1).state, PlanState::kCommitted) << plan(1).outcome;
-    EXPECT_TRUE(book->request(RemedyAction::kRestoreLink, target, "", "ann", look()));
-    tell(TargetState::kOurs);
-    act();
-    tell(TargetState::kClear);
-    EXPECT_EQ(plan(2).state, PlanState::kVerifying);
   }
   std::uint64_t next() {
     book->review(look());
@@ -49,6 +44,27 @@ struct Probation : Book {
   }
   Entity target = link("leaf-1", "spine-0");
   PortIndex end = fabric.port_towards("leaf-1", "spine-0");
+};
+
+/// PLAN-2 gives it back.
+struct Probation : Isolated {
+  Probation() {
+    EXPECT_TRUE(book->request(RemedyAction::kRestoreLink, target, "", "ann", look()));
+    tell(TargetState::kOurs);
+    act();
+    tell(TargetState::kClear);
+    EXPECT_EQ(plan(2).state, PlanState::kVerifying);
+  }
+  /// It is up, and leaf-1 may lose no other link.
+  void is_up_where_guards_forbid_to_isolate() {
+    fabric.relink(end);
+    fabric.route();
+    sweeps(2);
+    for (const char* spine : {"spine-1", "spine-2", "spine-3", "spine-4", "spine-5"})
+      fabric.unlink(fabric.port_towards("leaf-1", spine));
+    fabric.route();
+    sweeps(1);
+  }
 };
 
 TEST(ProbationTime, BeginsWhenTheLinkIsUpAndMovesWithEachSweep) {
@@ -73,6 +89,130 @@ TEST(ProbationTime, BeginsWhenTheLinkIsUpAndMovesWithEachSweep) {
   b.sweeps(20);
   EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
   EXPECT_EQ(b.plan(2).probation_until, kNever);
+}
+
+TEST(ProbationTime, StandsStillWithAReason) {
+  Probation b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(2);
+  EXPECT_EQ(b.plan(2).waits_for, "");
+  RemedyView late = b.look();
+  b.book->review(late);
+  const std::uint32_t good = b.plan(2).windows_good;
+  late.now += 20s;
+  if (late.steady) *late.steady += 20s;
+  b.book->review(late);
+  EXPECT_EQ(b.plan(2).windows_good, good);
+  EXPECT_EQ(b.plan(2).waits_for, "for the next sweep, which is late: some node may be slow to answer");
+  b.fabric.advance(20s);
+  b.sweeps(1);
+  EXPECT_EQ(b.plan(2).waits_for, "");
+}
+
+TEST(AReturnBySomebodyElse, IsWatchedForWhoeverAsksForIt) {
+  Isolated b;
+  b.fabric.relink(b.end);  // by hand
+  b.fabric.route();
+  b.sweeps(1);
+  const auto seen = b.book->preview(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_EQ(seen->outcome,
+            "it is up already: nothing is sent; PLAN-1 ceases to hold it, and it is watched on probation");
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  b.tell(TargetState::kClear);
+  EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  EXPECT_FALSE(b.plan(1).in_force);
+  b.sweeps(31);
+  EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+  EXPECT_EQ(b.plan(2).started, kNever) << "nothing was sent";
+}
+
+TEST(AReturnBySomebodyElse, IsTakenBackWhenItFailsAgain) {
+  Isolated b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(1);
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  b.tell(TargetState::kClear);
+  b.sweeps(2);
+  b.fabric.unlink(b.end);
+  b.sweeps(1);
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
+  b.tell(TargetState::kClear);
+  const auto orders = b.orders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders.front().action, RemedyAction::kIsolateLink);
+}
+
+TEST(AReturnBySomebodyElse, OfAnIsolatedLinkIsNotForeseenWhileItIsDown) {
+  Isolated b;
+  const auto seen = b.book->preview(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_EQ(seen->outcome, "");
+}
+
+TEST(AnAbortedReturn, IsRefusedWhereTheLinkMustStay) {
+  Probation b;
+  b.is_up_where_guards_forbid_to_isolate();
+  const auto refused = b.book->abort(2, "wrong cable", "bob", b.look());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_NE(refused.error().message.find("LEAF_CAPACITY: "), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find(". It stays in service, and PLAN-2 goes on"), std::string::npos);
+  EXPECT_EQ(b.plan(2).state, PlanState::kVerifying);
+  const auto audit = b.book->drain_changes(b.fabric.now()).audit;
+  ASSERT_FALSE(audit.empty());
+  EXPECT_EQ(audit.back().what, "refused");
+  EXPECT_NE(audit.back().detail.find("wrong cable"), std::string::npos);
+}
+
+TEST(AnAbortedReturn, FailsNotWhereTheLinkMustStayMeanwhile) {
+  Probation b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(1);
+  ASSERT_TRUE(b.book->abort(2, "wrong cable", "bob", b.look()));
+  b.is_up_where_guards_forbid_to_isolate();
+  b.tell(TargetState::kClear);
+  EXPECT_EQ(b.plan(2).state, PlanState::kRejected);
+  EXPECT_TRUE(b.plan(2).outcome.starts_with("aborted by bob: wrong cable; it stays in service: LEAF_CAPACITY: "))
+      << b.plan(2).outcome;
+  EXPECT_FALSE(b.plan(2).in_force || b.plan(2).unresolved);
+}
+
+TEST(AnAbortedReturn, SaysThatItWaitsForHandsOff) {
+  Probation b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(2);
+  b.book->set_hands_off(true, "drill", "kim", b.fabric.now());
+  const auto aborted = b.book->abort(2, "wrong cable", "bob", b.look());
+  ASSERT_TRUE(aborted) << aborted.error().message;
+  EXPECT_EQ(aborted->waits_for, "automation is stopped: kim: drill") << "at once";
+  b.tell(TargetState::kClear);
+  b.sweeps(1);
+  EXPECT_EQ(b.plan(2).waits_for, "automation is stopped: kim: drill");
+  const auto again = b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().message,
+            "PLAN-2 (RESTORE_LINK) for it is being undone (aborted by bob: wrong cable): ask again when that is over");
+  b.book->set_hands_off(false, "", "kim", b.fabric.now());
+  b.sweeps(1);
+  EXPECT_EQ(b.plan(2).waits_for, "");
+}
+
+TEST(AnAbort, OfAReturnThatIsOverNamesTheWayOut) {
+  Probation b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(32);
+  ASSERT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+  EXPECT_EQ(b.book->abort(2, "", "bob", b.fabric.now()).error().message,
+            "PLAN-2 is COMMITTED: no fault during probation. To take the link out again: weftctl isolate \"leaf-1 - "
+            "spine-0\" --reason ...");
+  EXPECT_EQ(b.book->abort(1, "", "bob", b.fabric.now()).error().message,
+            "PLAN-1 is COMMITTED: " + b.plan(1).outcome + ". It is in force no more: there is nothing to undo");
 }
 
 TEST(ProbationTime, IsNoneOfWhatIsTakenOut) {

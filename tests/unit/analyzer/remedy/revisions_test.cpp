@@ -15,6 +15,9 @@ TEST(Revisions, StayWhileGuardsBeginAndCeaseToRefuse) {
   b.errors("leaf-0", "spine-0");
   b.book->review(b.look());
   const std::uint64_t read = b.plan(1).revision;
+  EXPECT_EQ(b.book->approve(1, read + 90, "ann", b.look()).error().message,
+            "PLAN-1 has changed since you read it, or never had revision " + std::to_string(read + 90) +
+                ": it is now at revision " + std::to_string(read) + ". Read it again");
   b.book->set_hands_off(true, "a visitor", "kim", b.fabric.now());
   b.book->review(b.look());
   EXPECT_TRUE(b.plan(1).refused());

@@ -31,6 +31,10 @@ struct WantedMaintenance : ::testing::Test {
     EXPECT_FALSE(window);
     return window ? ErrorCode::kInternal : window.error().code;
   }
+  unsigned ports_of_leaf() const {
+    const Topology& topology = *snapshot->fabrics.front().sweep->topology;
+    return topology.node(topology.find_node(NodeGuid{kLeaf})).port_count;
+  }
   SmallFabric fabric;
   std::shared_ptr<Snapshot> snapshot;
 };
@@ -93,6 +97,10 @@ TEST_F(WantedMaintenance, EthernetPortsGoByTheirNames) {
 TEST_F(WantedMaintenance, WhatIsNotThereIsSaid) {
   for (const char* name : {"leaf-9", "leaf-1 port 99", "leaf-1 port", "host-1 mlx5_0 port 1 - host-2 mlx5_0 port 1"})
     EXPECT_EQ(error_of(asked(name)), ErrorCode::kNotFound) << name;
+  for (const char* name : {"leaf-1 port 99", "leaf-1:99"})
+    EXPECT_EQ(wanted_maintenance(*snapshot, asked(name), kNow).error().message,
+              "leaf-1 has no port 99: its ports are 1 to " + std::to_string(ports_of_leaf()))
+        << name;
   EXPECT_EQ(error_of(asked("")), ErrorCode::kInvalidArgument);
   v1::AddMaintenanceRequest no_length = asked("leaf-1");
   no_length.clear_length();

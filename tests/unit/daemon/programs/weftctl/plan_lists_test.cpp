@@ -148,8 +148,45 @@ TEST_F(PlansInForce, OneThatIsBeingAppliedIsAmongThem) {
   publish({verifying});
   EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kInForce, false),
               HasSubstr("it is being verified; to undo it: weftctl abort PLAN-2 --reason ..."));
+  EXPECT_THAT(
+      say(Exit::kGood, set_hands_off, true, std::string("drill"), std::string("kim"), false),
+      ::testing::EndsWith("No change is being sent.\n"
+                          "These plans are being verified; what fails is undone after hands-off off, not before:\n"
+                          "  PLAN-2  ISOLATE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  VERIFYING\n"));
+  publish({});
   EXPECT_THAT(say(Exit::kGood, set_hands_off, true, std::string("drill"), std::string("kim"), false),
               HasSubstr("No change is under way.\n"));
+}
+
+TEST_F(PlansInForce, WhatIsUndoneSaysWhatItWaitsForAndWhatItDoes) {
+  Plan back = make_plan(6, PlanState::kRollingBack);
+  back.action = RemedyAction::kRestoreLink;
+  back.intent = PlanIntent::kApply;
+  back.outcome = "aborted by ann: wrong cable";
+  back.waits_for = "automation is stopped: kim: drill";
+  publish({back});
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
+              HasSubstr("automation is stopped: kim: drill; the link is taken out of service again; aborted by ann"));
+  const std::string one = say(Exit::kGood, show_plan, std::string("6"));
+  EXPECT_THAT(one, HasSubstr("waits       automation is stopped: kim: drill\n"));
+  EXPECT_THAT(one, HasSubstr("now         it is being undone: the link is taken out of service again\n"));
+  EXPECT_THAT(one, Not(HasSubstr("being applied")));
+  const std::string again = say(Exit::kGood, abort_plan, Decision{.id = "6", .reason = "wrong cable", .who = "ann"});
+  EXPECT_THAT(again,
+              ::testing::StartsWith("PLAN-6 is being undone already (aborted by ann: wrong cable): the link is "
+                                    "taken out of service again; it waits: automation is stopped: kim: drill\n"));
+}
+
+TEST_F(Verbs, LinksSayThatHandsOffKeepsWhatIsUndone) {
+  api::SmallFabric fabric;
+  Plan back = make_plan(3, PlanState::kRollingBack);
+  back.action = RemedyAction::kRestoreLink;
+  back.undoes = 1;
+  auto snapshot = with_plans(make_snapshot(1, {fabric.build()}), {make_plan(1, PlanState::kCommitted), back});
+  snapshot->remedy.hands_off = true;
+  publication.publish(snapshot);
+  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
+              HasSubstr("PLAN-3 takes that back when hands-off ends"));
 }
 
 class ReleaseOfHandsOff : public Verbs {
@@ -205,8 +242,51 @@ TEST_F(ReleaseOfHandsOff, WithYesOrWithoutATerminalItListsAndDoesNotAsk) {
   EXPECT_EQ(remedies.times(), 2U);
 }
 
+TEST_F(Verbs, ReleaseNamesWhatUndoingAPlanMeans) {
+  Plan back = make_plan(6, PlanState::kRollingBack);
+  back.action = RemedyAction::kRestoreLink;
+  back.intent = PlanIntent::kApply;
+  Plan undone = make_plan(7, PlanState::kRollingBack);
+  auto snapshot = with_plans(make_snapshot(1, {}), {back, undone});
+  snapshot->remedy.hands_off = true;
+  snapshot->remedy.hands_off_reason = "kim";
+  publication.publish(snapshot);
+  const std::string seen = say(Exit::kGood, set_hands_off, false, std::string("done"), std::string("ann"), false);
+  EXPECT_THAT(seen, HasSubstr("PLAN-6  RESTORE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  ROLLING_BACK: the link is "
+                              "taken out of service again\n"));
+  EXPECT_THAT(seen, Not(HasSubstr("PLAN-7"))) << "nothing of it is left to send";
+}
+
+TEST_F(Verbs, AReleaseOfNothingIsRefused) {
+  const Failure free = fails(set_hands_off, false, std::string("done"), std::string("ann"), false);
+  EXPECT_EQ(free.exit, Exit::kRefused);
+  EXPECT_STREQ(free.what(), "automation is not stopped: nothing was done");
+  auto snapshot = make_snapshot(1, {});
+  snapshot->remedy.file_brake = "/run/stop exists";
+  publication.publish(snapshot);
+  const Failure file = fails(set_hands_off, false, std::string("done"), std::string("ann"), false);
+  EXPECT_EQ(file.exit, Exit::kRefused);
+  EXPECT_STREQ(file.what(),
+               "no person stopped automation, but the hands-off file still stops it: /run/stop exists; to release it, "
+               "remove the file");
+  EXPECT_EQ(remedies.times(), 0U);
+}
+
 class AtATerminal : public Verbs {
  protected:
+  std::string abort(const std::string& typed, const Decision& decision) {
+    std::ostringstream out;
+    std::istringstream in(typed);
+    Session session{*client, out, false, true, true, api::kNow};
+    session.answers = &in;
+    try {
+      abort_plan(session, decision);
+      return out.str();
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.exit, Exit::kRefused);
+      return out.str() + failure.what();
+    }
+  }
   std::string approve(const std::string& typed, Decision decision) {
     std::ostringstream out;
     std::istringstream in(typed);
@@ -220,6 +300,26 @@ class AtATerminal : public Verbs {
     }
   }
 };
+
+TEST_F(AtATerminal, AnAbortSaysWhatItMeansAndAsksOnce) {
+  Plan back = make_plan(6, PlanState::kVerifying);
+  back.action = RemedyAction::kRestoreLink;
+  publication.publish(with_plans(make_snapshot(1, {}), {back, make_plan(7), make_plan(8, PlanState::kVerifying)}));
+  const Decision decision{.id = "6", .reason = "wrong cable", .who = "ann"};
+  const std::string no = abort("n\n", decision);
+  EXPECT_THAT(no, HasSubstr("abort       the link is taken out of service again\n\nabort PLAN-6: do it? [y/N] "));
+  EXPECT_THAT(no, HasSubstr("nothing was done"));
+  EXPECT_EQ(remedies.times(), 0U);
+  EXPECT_THAT(abort("n\n", {.id = "7", .reason = "x", .who = "ann"}), HasSubstr("the plan ends; nothing was changed"));
+  EXPECT_THAT(abort("n\n", {.id = "8", .reason = "x", .who = "ann"}),
+              HasSubstr("abort       the link returns to service"));
+  EXPECT_THAT(abort("y\n", decision), HasSubstr("ROLLING_BACK"));
+  EXPECT_EQ(remedies.times(), 1U);
+  Decision sure = decision;
+  sure.yes = true;
+  EXPECT_THAT(abort("", sure), Not(HasSubstr("do it?")));
+  EXPECT_EQ(remedies.times(), 2U);
+}
 
 TEST_F(AtATerminal, APlanIsShownBeforeItsApproval) {
   publication.publish(with_plans(make_snapshot(1, {}), {make_plan(1, PlanState::kProposed, 5)}));
@@ -306,6 +406,18 @@ TEST_F(Waiting, AnAbortIsGoodWhenItIsUndone) {
   };
   EXPECT_EQ(ends(PlanState::kRolledBack), Exit::kGood);
   EXPECT_EQ(ends(PlanState::kFailed), Exit::kBadNews);
+}
+
+TEST_F(Waiting, AnAbortThatLeavesALinkInServiceIsRefused) {
+  Plan plan = make_plan(1, PlanState::kRejected);
+  plan.action = RemedyAction::kRestoreLink;
+  publication.publish(with_plans(make_snapshot(1, {}), {plan}));
+  std::ostringstream out;
+  const Decision decision{.id = "1", .reason = "wrong cable", .who = "ann", .wait = 30s};
+  EXPECT_EQ(abort_plan(Session{*client, out, false, true, false, api::kNow}, decision), Exit::kGood) << "not begun";
+  plan.started = api::kNow;
+  publication.publish(with_plans(make_snapshot(2, {}), {plan}));
+  EXPECT_EQ(abort_plan(Session{*client, out, false, true, false, api::kNow}, decision), Exit::kRefused);
 }
 
 TEST_F(Waiting, IsBounded) {

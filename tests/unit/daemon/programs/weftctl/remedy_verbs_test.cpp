@@ -253,9 +253,12 @@ TEST_F(Verbs, AutomationIsStoppedAndLooked) {
   EXPECT_THAT(say(Exit::kGood, set_hands_off, true, "a visitor", "kim", false),
               ::testing::AllOf(HasSubstr("Automation is stopped (hands-off): kim: a visitor\n"),
                                ::testing::EndsWith("\nNo change is under way.\n")));
+  auto stopped = make_snapshot(1, {});
+  stopped->remedy.hands_off = true;
+  publication.publish(stopped);
   EXPECT_EQ(json(Exit::kGood, set_hands_off, false, "gone", "kim", false)["handsOff"], false);
   EXPECT_EQ(fails(reset_breaker, "looked", "kim").exit, Exit::kRefused) << "it is not tripped";
-  auto snapshot = make_snapshot(1, {});
+  auto snapshot = make_snapshot(2, {});
   snapshot->remedy.breaker_tripped = true;
   publication.publish(snapshot);
   EXPECT_EQ(json(Exit::kBadNews, show_automation)["breakerTripped"], true);

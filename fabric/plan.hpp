@@ -190,8 +190,11 @@ struct Plan {
   TimePoint started = kNever;   ///< when the world was first asked to change
   TimePoint finished = kNever;  ///< kNever until it is over
   PlanIntent intent = PlanIntent::kNone;
-  bool in_force = false;           ///< what it did is still so, as far as we know: nobody took it back
-  bool unresolved = false;         ///< failed, and how the world is is not known
+  bool in_force = false;    ///< what it did is still so, as far as we know: nobody took it back
+  bool unresolved = false;  ///< failed, and how the world is is not known
+  /// A person rejected or aborted the return of its target: "ann rejected its return PLAN-9: the cable is out". While
+  /// it is in force automation does not return it by itself. Empty: nobody did.
+  std::string kept_out{};
   std::uint32_t windows_good = 0;  ///< sweeps of the verification that found everything well
   std::uint32_t windows_needed = 0;
   /// Of what came back and is being verified: when its probation ends if no fault is seen. Reckoned anew with each

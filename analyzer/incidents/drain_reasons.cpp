@@ -16,7 +16,8 @@ std::string drain_text(const Plan& plan) {
   if (plan.incident != 0) text += " for " + incident_name(plan.incident);
   if (!plan.requested_by.empty() && plan.requested_by != kOurselves)
     text += ", which " + plan.requested_by + " ordered";
-  return plan.reason.empty() ? text : text + ": " + plan.reason;
+  if (!plan.reason.empty()) text += ": " + plan.reason;
+  return plan.kept_out.empty() ? text : text + "; " + plan.kept_out;
 }
 
 }  // namespace

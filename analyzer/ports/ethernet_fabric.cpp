@@ -78,19 +78,20 @@ void EthernetFabric::listen(Host& host, const std::shared_ptr<const HostReading>
   const HostReading& reading = *told_now;
   if (host.inventory != reading.inventory) look(host, reading);
   if (reading.taken != host.read_at && host.readings < kReadingsToBelieve) ++host.readings;
+  if (reading.taken != host.read_at) host.told_at = std::min(reading.taken, now);
   host.read_at = reading.taken;
   for (const Watched& watched : host.ports) {
     Told& told = told_[watched.port];
     if (watched.position == kNoIndex) {
       if (!watched.was_there || host.readings < kReadingsToBelieve) continue;
       told = {};
-      told.at = std::min(reading.taken, now);
+      told.at = host.told_at;
       told.state = PortState::kDown;
       continue;
     }
     told = {};
     const HostPort& port = host.inventory->ports[watched.position];
-    told.at = std::min(reading.taken, now);
+    told.at = host.told_at;
     told.state = port.administratively_down ? PortState::kDown : port.state;
     told.physical_state = port.administratively_down ? PortPhysicalState::kDisabled : port.physical_state;
     if (told.state == PortState::kActive) {
@@ -135,7 +136,9 @@ void EthernetFabric::tell_states(Sweep& sweep) {
     const Told& own = told_[index];
     const Told& other = told_[port.peer];
     const auto knows = [](const Told& told) { return told.at != kNever && told.state != PortState::kUnknown; };
-    const bool itself = knows(own) && (own.at >= sweep.started || !knows(other) || own.at >= other.at);
+    // What lies ahead was told before the clock was set back.
+    const auto is_new = [&](const Told& told) { return told.at >= sweep.started && told.at <= sweep.finished; };
+    const bool itself = knows(own) && (is_new(own) || !knows(other) || (own.at >= other.at && !is_new(other)));
     PortState state = PortState::kUnknown;
     PortPhysicalState physical_state = PortPhysicalState::kUnknown;
     std::uint64_t rate = 0;

@@ -58,7 +58,9 @@ class EthernetFabric {
   struct Host {
     std::shared_ptr<const HostInventory> inventory;
     TimePoint read_at = kNever;  ///< of the last reading that was looked at
-    unsigned readings = 0;       ///< with this inventory, at most a few
+    /// The same, and no later than it was first looked at: a clock that is set back makes no old reading new.
+    TimePoint told_at = kNever;
+    unsigned readings = 0;  ///< with this inventory, at most a few
     std::vector<Watched> ports;
   };
   /// What a port's own collector says.

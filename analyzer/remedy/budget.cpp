@@ -20,9 +20,14 @@ constexpr Duration kDay = 24h;  // of the circuit breaker; the budgets' hour is 
 
 using Plans = std::span<const std::shared_ptr<const Plan>>;
 
-// It is out of service, or may be at any moment.
-bool is_out(const Plan& plan) {
-  return plan.in_force || plan.unresolved || (takes_out(plan.action) && holds_fabric(plan));
+// It is out of service, or may be at any moment. A return that failed goes out again; until it was read as returned,
+// the plan before holds it.
+bool is_out(const Plan& plan, Plans plans) {
+  if (plan.in_force || plan.unresolved) return true;
+  if (takes_out(plan.action)) return holds_fabric(plan);
+  return plan.state == PlanState::kRollingBack && std::ranges::none_of(plans, [&plan](const auto& other) {
+           return other->id == plan.undoes && (other->in_force || other->unresolved);
+         });
 }
 
 bool is_failed_return(const Plan& plan) {
@@ -56,7 +61,7 @@ bool shares_job(const Plan& a, const Plan& b) {
 std::uint32_t drained_by_others(const DrainedHosts& drained, const Plan& plan, Plans plans) {
   std::vector<std::string_view> ours{plan.target.host};
   for (const auto& other : plans)
-    if (is_out(*other) && other->target.kind == EntityKind::kHost) ours.push_back(other->target.host);
+    if (is_out(*other, plans) && other->target.kind == EntityKind::kHost) ours.push_back(other->target.host);
   return static_cast<std::uint32_t>(drained.besides(ours));
 }
 
@@ -107,7 +112,8 @@ std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
 }
 
 std::uint32_t out_of_service(Plans plans) {
-  return static_cast<std::uint32_t>(std::ranges::count_if(plans, [](const auto& plan) { return is_out(*plan); }));
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(plans, [plans](const auto& plan) { return is_out(*plan, plans); }));
 }
 
 std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
@@ -138,7 +144,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   const std::uint32_t rail = topology && tree ? rail_of(plan.target, *topology, *tree) : kNoIndex;
   for (const auto& other : plans) {
     if (other->id == plan.id) continue;
-    if (!is_out(*other)) continue;
+    if (!is_out(*other, plans)) continue;
     ++out;
     if (shares_job(plan, *other)) ++on_job;
     if (!topology || other->target.fabric != plan.target.fabric || other->target.kind != EntityKind::kLink) continue;
@@ -147,7 +153,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   }
   for (const std::span<const Entity> of_fabric : disabled)
     for (const Entity& link : of_fabric) {
-      const auto is_of = [&link](const auto& other) { return is_out(*other) && other->target.same_as(link); };
+      const auto is_of = [&](const auto& other) { return is_out(*other, plans) && other->target.same_as(link); };
       if (plan.target.same_as(link) || std::ranges::any_of(plans, is_of)) continue;
       ++out;
       if (!topology || link.fabric != plan.target.fabric) continue;

@@ -37,7 +37,8 @@ bool is_read(PortIndex port, const FabricView& fabric, Duration limit, TimePoint
   limit = std::max(fabric.stale_after, limit);
   for (const PortIndex end : {port, topology.port(port).peer})
     if (end != kNoIndex && end < sweep.state_read_at.size() && sweep.state_read_at[end] != kNever &&
-        topology.port(end).state != PortState::kUnknown && now - sweep.state_read_at[end] <= limit)
+        topology.port(end).state != PortState::kUnknown && now >= sweep.state_read_at[end] &&
+        now - sweep.state_read_at[end] <= limit)
       return true;
   return false;
 }
@@ -58,8 +59,8 @@ std::string unreached_end(const Plan& plan, const Topology& topology) {
 
 }  // namespace
 
-Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t missing, const RemedyView& view,
-                         const RemedyLimits& limits) {
+Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t missing, Duration known_for,
+                         const RemedyView& view, const RemedyLimits& limits) {
   const bool is_link = plan.target.kind == EntityKind::kLink;
   const bool by_person = plan.requested_by != kOurselves;
   if (!is_link && plan.target.fabric.empty()) return {GuardResult::kNotNeeded, "the scheduler is queried directly"};
@@ -67,7 +68,9 @@ Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t
   if (!fabric->watching) return no_data("its fabric is not monitored now");
   const Sweep& sweep = *fabric->sweep;
   const Topology& topology = *sweep.topology;
-  const Duration age = view.now - sweep.started;
+  if (view.now < sweep.started)
+    return no_data("the last complete sweep was before the clock was set back (remedy.limits.stale_intervals)");
+  const Duration age = std::max(view.now - sweep.started, known_for);
   const Duration limit = sweep.interval * limits.stale_intervals + sweep.statistics.duration;
   if (age > limit)
     return no_data("the last complete sweep is " + std::to_string(static_cast<int>(seconds(age))) +

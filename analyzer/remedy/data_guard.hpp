@@ -12,8 +12,9 @@ namespace weft::analyzer {
 /// Guard::kFreshData. What is taken out is judged by the whole fabric: who is missing in the sweep may depend on the
 /// link. A return adds a path and takes none, so a person's is judged by the ends of its link alone: the one that is
 /// set must have answered, the other may be cut off by the very link. `fabric` is the target's, with a sweep; null: it
-/// has none. `missing`: how many nodes that sweep did not reach.
-Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t missing, const RemedyView& view,
-                         const RemedyLimits& limits);
+/// has none. `missing`: how many nodes that sweep did not reach. `known_for`: time that passed since the sweep was
+/// first seen, whatever the clock says; zero where that is not known.
+Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t missing, Duration known_for,
+                         const RemedyView& view, const RemedyLimits& limits);
 
 }  // namespace weft::analyzer

@@ -194,7 +194,9 @@ class Judge {
            });
   }
 
-  Verdict fresh_data() const { return judge_fresh_data(plan_, fabric_, in_.counts.out_of_reach, in_.view, limits_); }
+  Verdict fresh_data() const {
+    return judge_fresh_data(plan_, fabric_, in_.counts.out_of_reach, in_.known_for, in_.view, limits_);
+  }
 
   Verdict sensor() const {
     for (const auto& incident : in_.view.incidents)
@@ -289,6 +291,7 @@ class Judge {
     if (failed >= limits_.verification.reinstatements)
       return refused("it failed again after its return " + std::to_string(failed) +
                      " times: check it by hand (remedy.limits.verification.reinstatements)");
+    if (in_.not_due) return refused("its return is not due: " + *in_.not_due);
     return passed("it failed again " + std::to_string(failed) + " times lately");
   }
 

@@ -50,6 +50,10 @@ struct GuardInput {
   const DrainedHosts* drained = nullptr;
   /// Of the plan's link, when others were preferred to it: why.
   std::optional<std::string> outdone{};
+  /// Time that passed since the last sweep of the plan's fabric was first seen; zero where that is not known.
+  Duration known_for{};
+  /// Of a return that automation proposed: why it is not due, or not known to be.
+  std::optional<std::string> not_due{};
 };
 
 /// One verdict for each guard, in the order of Guard. A guard that an action does not need says so. A person's own wish

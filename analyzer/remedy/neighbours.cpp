@@ -13,7 +13,10 @@ bool answers(const Sweep& sweep, NodeIndex index, unsigned stale_intervals) {
   if (!node.reachable) return false;
   const TimePoint since = sweep.started - sweep.interval * stale_intervals - sweep.statistics.duration;
   for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
-    if (port < sweep.state_read_at.size() && sweep.state_read_at[port] >= since) return true;
+    // What lies ahead was read before the clock was set back.
+    if (port < sweep.state_read_at.size() && sweep.state_read_at[port] >= since &&
+        sweep.state_read_at[port] <= sweep.finished)
+      return true;
   return false;
 }
 

@@ -107,6 +107,7 @@ PlanRunner PlanManager::runner(Entry& entry, TimePoint now) {
 }
 
 void PlanManager::end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now) {
+  entry.work = {};
   entry.plan.state = state;
   entry.plan.outcome = outcome;
   entry.plan.finished = now;
@@ -175,6 +176,7 @@ Result<Plan> PlanManager::reject(std::uint64_t id, const std::string& why, const
   if (state != PlanState::kProposed && state != PlanState::kApproved)
     return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " is " + to_string(state) + ": too late to reject it");
   end(*found, PlanState::kRejected, who, why.empty() ? "rejected" : why, now);
+  keep_out(*found, "rejected", why, who, now);
   return found->plan;
 }
 
@@ -184,6 +186,7 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   Plan& plan = found->plan;
   if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, standing_text(plan) + way_back_text(plan));
   const std::string sentence = std::string(kAbortedBy) + who + (why.empty() ? "" : ": " + why);
+  keep_out(*found, "aborted", why, who, now);
   if (!is_under_way(plan.state)) {
     end(*found, PlanState::kRejected, who, sentence, now);
   } else if (plan.state == PlanState::kRollingBack) {

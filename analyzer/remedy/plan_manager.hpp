@@ -48,7 +48,8 @@ class PlanManager {
 
   /// kNotFound; kFailedPrecondition: not proposed (any more), of another revision, too late, or refused by a guard.
   Result<Plan> approve(std::uint64_t id, std::uint64_t revision, const std::string& who, const RemedyView& view);
-  /// kNotFound; kFailedPrecondition when the plan is neither proposed nor approved.
+  /// kNotFound; kFailedPrecondition when the plan is neither proposed nor approved. A return that a person rejects or
+  /// aborts is not proposed again: Plan::kept_out.
   Result<Plan> reject(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
   /// Ends a plan that is not over: what was not begun is rejected, what is under way is undone. Nothing is sent while
   /// all automation is stopped. kNotFound; kFailedPrecondition when it is over: what it took out is returned by
@@ -123,12 +124,26 @@ class PlanManager {
     /// Since when the incident of what is in force is over: when it was resolved, or when it was first found forgotten,
     /// which says nothing of when it ended; kNever: it is open, or nobody looked since a restart.
     TimePoint over_since = kNever;
-    TimePoint hurt_at = kNever;  ///< when an open incident last hurt its target, whichever it was
-    std::uint64_t weighed = 0;   ///< revision of the incident that its candidates are reckoned from
+    TimePoint hurt_at = kNever;        ///< when an open incident last hurt its target, whichever it was
+    TimePoint watched_since = kNever;  ///< since when we look whether one does; before, nobody knows
+    std::uint64_t weighed = 0;         ///< revision of the incident that its candidates are reckoned from
     /// When its link was about to go out, with Plan::routes_before; null after a restart.
     std::shared_ptr<const Topology> topology_before{};
     std::shared_ptr<const Routes> tables_before{};
     bool changed = false;
+  };
+
+  /// Whether automation may bring back what a plan took out.
+  struct ReturnDue {
+    enum class Is : std::uint8_t { kDue, kNotYet, kUnknown };
+    Is is = Is::kNotYet;
+    std::string why;  ///< one sentence; of kUnknown what is not known yet
+  };
+
+  /// The last sweep of a fabric, and when it was first seen, by RemedyView::steady.
+  struct SeenSweep {
+    TimePoint started = kNever;
+    Duration since{};
   };
 
   /// Who else may act on a fabric, and when that was last told.
@@ -143,6 +158,7 @@ class PlanManager {
   void audit(const Plan* plan, const std::string& who, std::string what, std::string detail, TimePoint now);
   PlanRunner runner(Entry& entry, TimePoint now);
   void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now);
+  void keep_out(Entry& back, const char* ended, const std::string& why, const std::string& who, TimePoint now);
 
   Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, const RemedyView& view,
                                        bool only_cost) const;
@@ -167,10 +183,14 @@ class PlanManager {
   static void note_beginning(Plan& plan, const RemedyView& view);
   bool may_forget(const Plan& plan, const RemedyView& view) const;
   void set_forward(Duration by, TimePoint now);
+  void note_sweeps(const RemedyView& view);
+  Duration known_for(const std::string& fabric, const RemedyView& view) const;  ///< as GuardInput::known_for
   void propose(const RemedyView& view);
-  static bool is_hurt(const Entity& target, const RemedyView& view);
+  static std::uint64_t hurt_by(const Entity& target, const RemedyView& view);  ///< an open incident; 0: none
   static void note_over(Entry& out, const RemedyView& view);
-  std::optional<std::string> reason_to_return(const Entry& held, const RemedyView& view) const;
+  ReturnDue is_over_for_long(const Entry& held, const RemedyView& view) const;
+  ReturnDue return_due(const Entry& held, const RemedyView& view) const;
+  ReturnDue still_due(const Plan& plan, const RemedyView& view) const;  ///< kDue of any plan that is no such return
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
   bool renew(Entry& entry, const RemedyView& view);
@@ -211,6 +231,7 @@ class PlanManager {
   std::vector<AuditRecord> unsaved_audit_;
   bool status_changed_ = false;
   std::map<std::string, OtherActor> other_actors_;  ///< by fabric
+  std::map<std::string, SeenSweep> seen_sweeps_;    ///< by fabric
   std::map<std::string, DrainedHosts> drained_;     ///< by actuator, of those that can tell
   TreeCache trees_;
   mutable std::shared_ptr<const std::vector<PlanPtr>> all_;

@@ -6,6 +6,7 @@
 //                             │└───────────┴──→ ROLLING_BACK → ROLLED_BACK, FAILED
 //                             └──→ FAILED, ROLLED_BACK, REJECTED, EXPIRED
 //
+// What was not sent is PROPOSED again when its approval is too old, or a guard leaves it to a person.
 // EXECUTING and ROLLING_BACK read the world, change it once and read it again; what is not known is read, never
 // repeated. The model in tests/model/plan.pml says the same in Promela.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How plans come about and are judged: proposals for incidents and for what may come back, the choice among bad links,
-// approval by ourselves. What follows is in remedy_verification.cpp.
+// How plans come about and are judged: proposals for incidents, the choice among bad links, approval by ourselves. What
+// may come back is in remedy_returns.cpp, what follows in remedy_verification.cpp.
 
 #include <algorithm>
 #include <set>
@@ -11,7 +11,6 @@
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/link_choice.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
-#include "analyzer/remedy/windows.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -22,6 +21,11 @@ bool same_words(std::string a, std::string b) {
   std::erase_if(a, is_digit);
   std::erase_if(b, is_digit);
   return a == b;
+}
+
+// It began, and nothing was sent before the time of its approval was over.
+bool is_overdue(const Plan& plan, TimePoint now) {
+  return plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone && now >= plan.expires;
 }
 
 // The results are, and the reasons of those that stand in the way.
@@ -96,12 +100,31 @@ void PlanManager::set_forward(Duration by, TimePoint now) {
         "by " + std::to_string(static_cast<std::int64_t>(seconds(by))) + " s: nothing is due earlier for it", now);
 }
 
+// How old a sweep is by the clock says little once that was set.
+void PlanManager::note_sweeps(const RemedyView& view) {
+  if (!view.steady) return;
+  for (const FabricView& fabric : view.fabrics) {
+    if (!fabric.sweep) continue;
+    SeenSweep& seen = seen_sweeps_[fabric.name];
+    if (seen.started != fabric.sweep->started) seen = {fabric.sweep->started, *view.steady};
+  }
+}
+
+Duration PlanManager::known_for(const std::string& fabric, const RemedyView& view) const {
+  const auto seen = seen_sweeps_.find(fabric);
+  const FabricView* now = view.fabric(fabric);
+  if (seen == seen_sweeps_.end() || !view.steady || !now || !now->sweep || now->sweep->started != seen->second.started)
+    return {};
+  return std::max(Duration{}, *view.steady - seen->second.since);
+}
+
 void PlanManager::review(const RemedyView& view) {
   const Duration set = view.steady ? clock_.look(view.now, *view.steady) : std::min(Duration{}, view.now - reviewed_);
   if (set < Duration{}) set_back(-set, view.now);
   if (set > Duration{}) set_forward(set, view.now);
   reviewed_ = view.now;
   hosts_.update(view);
+  note_sweeps(view);
   propose(view);
   propose_returns(view);
   trip(view);
@@ -110,7 +133,8 @@ void PlanManager::review(const RemedyView& view) {
     const PlanState state = entry.plan.state;
     note_beginning(entry.plan, view);
     renew_jobs(entry, view);
-    if (state == PlanState::kProposed || state == PlanState::kApproved) refresh(entry, view);
+    if (state == PlanState::kProposed || state == PlanState::kApproved || is_overdue(entry.plan, view.now))
+      refresh(entry, view);
     if (entry.work.stage == PlanWork::Stage::kReady) act(entry, view);
     if (state == PlanState::kVerifying) watch(entry, view);
     if (entry.work.stage == PlanWork::Stage::kSeeBack) watch_undoing(entry, view);
@@ -208,79 +232,6 @@ void PlanManager::propose(const RemedyView& view) {
   status_.without_plan = without_plan;
 }
 
-// Another incident than that of the plan counts as well: giving the target back and taking it again helps nobody.
-bool PlanManager::is_hurt(const Entity& target, const RemedyView& view) {
-  if (target.kind != EntityKind::kHost)
-    return std::ranges::any_of(view.incidents, [&](const auto& incident) {
-      return incident->is_open() && incident->finding.severity >= Severity::kWarning &&
-             is_the_link(incident->finding.cause, target);
-    });
-  const NodeHealth* health = view.health_of(target.host);
-  return health && std::ranges::any_of(health->reasons, [](const HealthReason& reason) {
-           return reason.incident != 0 && reason.severity >= Severity::kWarning;
-         });
-}
-
-// An incident is forgotten when it is old by a clock that was set, or when there are many: that is no sign that it has
-// been over for long.
-void PlanManager::note_over(Entry& out, const RemedyView& view) {
-  if (is_hurt(out.plan.target, view)) out.hurt_at = view.now;
-  if (const Incident* incident = view.incident(out.plan.incident))
-    out.over_since = incident->resolved;
-  else if (out.over_since == kNever)
-    out.over_since = view.now;
-}
-
-// Why what the plan took out may come back now; nullopt: it may not yet.
-std::optional<std::string> PlanManager::reason_to_return(const Entry& held, const RemedyView& view) const {
-  const Plan& out = held.plan;
-  const Ages ages = clock_.ages(view.now);
-  const auto is_long_ago = [&](TimePoint at) { return ages.of(at) >= settings_.limits.undrain_after; };
-  const bool over = held.over_since != kNever && is_long_ago(held.over_since) &&
-                    (held.hurt_at == kNever || is_long_ago(held.hurt_at));
-  // A person who asked for it knows when it ends, also where it took the place of a proposal for an incident.
-  if (out.incident == 0 || (takes_out(out.action) && out.requested_by != kOurselves)) return std::nullopt;
-  if (out.target.kind == EntityKind::kHost) {
-    if (!over) return std::nullopt;
-    const NodeHealth* health = view.health_of(out.target.host);
-    if (!health || (health->verdict != HealthVerdict::kHealthy && health->verdict != HealthVerdict::kDegraded))
-      return std::nullopt;
-    return incident_name(out.incident) + " is over and the host is healthy";
-  }
-  if (outward_action(out) == RemedyAction::kRaiseLinkCost) {
-    // It is up, and shows whether it is well.
-    if (!over || !is_link_up(out.target, view)) return std::nullopt;
-    return incident_name(out.incident) + " is over and the link is up";
-  }
-  // A link that is off shows nothing: only trying tells.
-  if (ages.of(out.finished) < settings_.limits.reinstate_after) return std::nullopt;
-  return "it has been out of service for long and may be repaired";
-}
-
-void PlanManager::propose_returns(const RemedyView& view) {
-  const auto plans = shown_;
-  for (const PlanPtr& out : plans) {
-    if (!out->in_force || !is_over(out->state)) continue;
-    Entry& held = *entry(out->id);
-    note_over(held, view);
-    if (is_taken(out->target)) continue;
-    const RemedyAction action =
-        out->target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
-    if (settings_.mode(action) == RemedyMode::kOff) continue;
-    auto reason = reason_to_return(held, view);
-    if (!reason) continue;
-    Entry& added = add(action, out->target, std::string(kOurselves), view);
-    added.plan.incident = out->incident;
-    added.plan.undoes = out->id;
-    added.plan.inverse = outward_action(*out);
-    added.plan.end = out->end;
-    added.plan.actuator = out->actuator;
-    added.plan.jobs = out->jobs;
-    added.plan.reason = std::move(*reason);
-    note(added, std::string(kOurselves), "proposed to revert " + plan_name(out->id), view.now);
-  }
-}
-
 void PlanManager::trip(const RemedyView& view) {
   if (status_.breaker_tripped) return;
   // What happened before a person looked and reset it does not trip it again.
@@ -309,6 +260,8 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
   if (tree) input.shape = trees_.shape(plan.target.fabric);
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;
+  input.known_for = known_for(plan.target.fabric, view);
+  if (ReturnDue due = still_due(plan, view); due.is != ReturnDue::Is::kDue) input.not_due = std::move(due.why);
   return check_guards(plan, input);
 }
 
@@ -389,11 +342,11 @@ void PlanManager::choose(const RemedyView& view) {
 // over. A person's own wish is not repeated.
 bool PlanManager::renew(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
-  const bool waited = plan.state == PlanState::kApproved;
-  const std::string why = waited ? "it could not start in time" : "not approved in time";
-  const Entry* out = takes_out(plan.action) ? nullptr : this->entry(plan.undoes);
-  const bool lasts = takes_out(plan.action) || (out && out->plan.in_force && reason_to_return(*out, view));
-  if (plan.requested_by != kOurselves || !lasts) {
+  const std::string why = plan.state == PlanState::kProposed   ? "not approved in time"
+                          : plan.state == PlanState::kApproved ? "it could not start in time"
+                                                               : "it could not be carried out in time";
+  entry.work = {};
+  if (plan.requested_by != kOurselves) {
     end(entry, PlanState::kExpired, std::string(kOurselves), why, view.now);
     return false;
   }
@@ -420,6 +373,8 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   if (takes_out(plan.action) && plan.incident != 0 && plan.requested_by == kOurselves &&
       (!incident || !incident->is_open()))
     return end(entry, PlanState::kExpired, ourselves, "its incident is over", view.now);
+  if (const ReturnDue due = still_due(plan, view); due.is == ReturnDue::Is::kNotYet)
+    return end(entry, PlanState::kExpired, ourselves, "no longer due: " + due.why, view.now);
   if (view.now >= plan.expires && !renew(entry, view)) return;
   // As when weftd was started anew with a webhook for Ethernet links, or with less turned on.
   if (plan.actuator.empty()) plan.actuator = settings_.actuator(plan.action, view.is_ethernet_link(plan.target));

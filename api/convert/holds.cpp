@@ -27,11 +27,12 @@ const Plan& first_out(const Plan& plan, const std::vector<std::shared_ptr<const 
   return *first;
 }
 
-void say_hold(const Plan& plan, v1::PlanHold& to) {
+/// `kept_out`: as Plan::kept_out, of the plan in force.
+void say_hold(const Plan& plan, v1::PlanHold& to, const std::string& kept_out = {}) {
   to.set_plan_id(plan_name(plan.id));
   to.set_action(to_string(held_action(plan)));
   to.set_state(to_string(plan.state));
-  to.set_reason(valid_utf8(plan.reason));
+  to.set_reason(valid_utf8(kept_out.empty() ? plan.reason : plan.reason + "; " + kept_out));
 }
 
 }  // namespace
@@ -47,6 +48,7 @@ Holds::Holds(const Snapshot& snapshot) {
     if (plan->target.kind == EntityKind::kLink) {
       OfLink& link = links_[{plan->target.fabric, make_link_key(plan->target.port, plan->target.peer)}];
       if (plan->in_force || changes) link.holds = &first_out(*plan, *snapshot.plans);
+      if (plan->in_force) link.kept_out = plan->kept_out;
       if (returns) link.returning = plan.get();
     } else if (plan->target.kind == EntityKind::kHost && plan->in_force)
       hosts_[short_host_name(plan->target.host)].push_back(plan.get());
@@ -56,13 +58,13 @@ Holds::Holds(const Snapshot& snapshot) {
 void Holds::add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) const {
   const auto held = links_.find({fabric, link});
   if (held == links_.end()) return;
-  const auto& [holds, returning] = held->second;
+  const auto& [holds, kept_out, returning] = held->second;
   if (returning) {
     say_hold(*returning, *to.mutable_returning());
     to.mutable_returning()->set_action(to_string(returning->action));
   }
   if (!holds) return;
-  say_hold(*holds, *to.mutable_hold());
+  say_hold(*holds, *to.mutable_hold(), kept_out);
   // A link whose cost was raised is in service.
   if (held_action(*holds) != RemedyAction::kRaiseLinkCost) to.set_plan_id(plan_name(holds->id));
 }
@@ -74,7 +76,7 @@ void Holds::add_to(const Node& node, v1::Node& to) const {
   if (held == hosts_.end()) return;
   const auto plan =
       std::ranges::find_if(held->second, [host](const Plan* each) { return same_host(each->target.host, host); });
-  if (plan != held->second.end()) say_hold(**plan, *to.mutable_hold());
+  if (plan != held->second.end()) say_hold(**plan, *to.mutable_hold(), (*plan)->kept_out);
 }
 
 }  // namespace weft::api

@@ -28,6 +28,7 @@ class Holds {
  private:
   struct OfLink {
     const Plan* holds = nullptr;      ///< took it out, or raised its cost
+    std::string kept_out{};           ///< as Plan::kept_out, of the plan in force
     const Plan* returning = nullptr;  ///< is to take that back, or failed to
   };
 

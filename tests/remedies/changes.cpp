@@ -32,6 +32,24 @@ std::string move_by_hand(World& world, Dice& dice, unsigned link, unsigned host)
   return "somebody gives back what weft took: " + target;
 }
 
+std::string hurt_host(World& world, Dice& dice, unsigned host) {
+  const unsigned adapter = dice.below(2);
+  world.break_host(host, adapter);
+  return world.label(false, host) + " breaks at mlx5_" + std::to_string(adapter);
+}
+
+// Most of those that are broken, so that there is something to return.
+std::string mend_hosts(World& world, Dice& dice) {
+  std::string mended;
+  for (unsigned host = 0; host < world.shape().hosts(); ++host)
+    for (const unsigned adapter : {0U, 1U}) {
+      if (dice.one_in(4)) continue;
+      world.mend_host(host, adapter);
+      mended += ' ' + world.label(false, host) + ":mlx5_" + std::to_string(adapter);
+    }
+  return "mended, where broken:" + mended;
+}
+
 std::string set_clock(World& world, Dice& dice) {
   constexpr std::array<Duration, 4> kForward{30s, 10min, 2h, 25h};
   Duration by = kForward[dice.below(kForward.size())];
@@ -81,11 +99,9 @@ std::string change_world(World& world, Dice& dice, Tally& tally) {
       return "repair of " + world.label(true, link);
     case 6:
     case 7:
-      world.break_host(host);
-      return world.label(false, host) + " breaks";
+      return hurt_host(world, dice, host);
     case 8:
-      world.mend_host(host);
-      return world.label(false, host) + " is mended";
+      return mend_hosts(world, dice);
     case 9:
       return move_by_hand(world, dice, link, host);
     case 10:

@@ -14,6 +14,9 @@ analyzer::RemedySettings random_settings(Dice& dice, const Shape& shape) {
   analyzer::RemedySettings settings;
   constexpr std::array kModes{RemedyMode::kAuto, RemedyMode::kAuto, RemedyMode::kPropose, RemedyMode::kOff};
   for (RemedyMode& mode : settings.modes) mode = kModes[dice.below(kModes.size())];
+  if (dice.one_in(2))  // as those who begin carefully set it
+    for (const RemedyAction back : {RemedyAction::kRestoreLink, RemedyAction::kUndrainNode})
+      settings.modes[static_cast<std::size_t>(back)] = RemedyMode::kAuto;
   settings.actuators.fill("fake");
   auto& limits = settings.limits;
   constexpr std::array kShares{0.34, 0.5, 0.75, 0.9};
@@ -21,6 +24,7 @@ analyzer::RemedySettings random_settings(Dice& dice, const Shape& shape) {
   limits.capacity.leaf_share_jobs = std::max(limits.capacity.leaf_share_idle, kShares[dice.below(4)]);
   limits.capacity.job_share = kShares[dice.below(4)];
   limits.budget.actions_per_hour = 1 + dice.below(6);
+  limits.budget.returns_per_hour = 1 + dice.below(3);
   limits.budget.out_minimum = 1 + dice.below(4);
   limits.budget.out_per_switch = 1 + dice.below(3);
   limits.budget.cool_down = dice.one_in(2) ? Duration(0s) : Duration(10min);

@@ -8,6 +8,7 @@
 
 #include "daemon/programs/weftd/act_gate.hpp"
 #include "tests/remedies/changes.hpp"
+#include "tests/remedies/return_rules.hpp"
 #include "tests/remedies/rules.hpp"
 
 namespace weft::remedies {
@@ -39,7 +40,8 @@ class Sequence {
   }
 
   std::optional<Breach> run() {
-    const unsigned steps = 6 + dice_.below(14);
+    // Few are long enough to take something out and return it.
+    const unsigned steps = 6 + dice_.below(14) + (dice_.one_in(4) ? 20 : 0);
     for (unsigned step = 0; step < steps && !broken(); ++step) {
       happen();
       turn();
@@ -64,6 +66,7 @@ class Sequence {
     std::uint32_t seen_up = 0;
     int doubt = 0;  ///< as World::doubt_about() when it was decided, of a host
     std::set<unsigned> job_leaves{};
+    Facts facts{};
   };
 
   bool broken() const { return !breach_.promise.empty(); }
@@ -87,6 +90,7 @@ class Sequence {
     };
     std::erase_if(aborted_, is_unknown);
     std::erase_if(unwanted_, [&](const auto& each) { return is_unknown(each.second); });
+    return_rules_.restarted(journal_);
     book_.emplace(settings_, std::move(memory), world_.now(), world_.steady());
     book_->resume_clock(clock_, world_.now());
     gate_.emplace();
@@ -161,6 +165,7 @@ class Sequence {
                                   : analyzer::host_entity(shape.host(dice_.below(shape.hosts())));
     const auto asked = book_->request(action, target, "maintenance", "ann", world_.look());
     tally_.refused_requests += !asked;
+    if (asked) return_rules_.approved(*asked, world_.steady());
     say(std::string("ann asks for ") + to_string(action) + ' ' + target.label +
         (asked ? "" : ": " + asked.error().message));
   }
@@ -175,6 +180,8 @@ class Sequence {
                                   : book_->approve(plan->id, revision, "bob", world_.look());
       say(std::string("bob ") + (rejects ? "rejects " : "approves ") + plan_name(plan->id) +
           (answer ? "" : ": " + answer.error().message));
+      if (answer && rejects) return_rules_.ended(*plan);
+      if (answer && !rejects) return_rules_.approved(*plan, world_.steady());
       if (rejects && answer && takes_out(plan->action))
         unwanted_.emplace(std::pair(plan->incident, plan->target.label), plan->id);
       promise(rejects || !answer || revision == 0 || revision == plan->revision,
@@ -194,8 +201,9 @@ class Sequence {
     promise(book_->abort(id, "", "bob", world_.now()).has_value(), "a plan that is not over could not be aborted");
     ++tally_.aborts;
     aborted_.insert(id);
-    if (const analyzer::PlanPtr plan = book_->find(id); takes_out(plan->action))
-      unwanted_.emplace(std::pair(plan->incident, plan->target.label), id);
+    const analyzer::PlanPtr plan = book_->find(id);
+    return_rules_.ended(*plan);
+    if (takes_out(plan->action)) unwanted_.emplace(std::pair(plan->incident, plan->target.label), id);
   }
 
   void tell_plans() {
@@ -245,7 +253,8 @@ class Sequence {
     const auto usual = std::ranges::find(lane_, false, [](const Waiting& waiting) { return waiting.order.undo; });
     const auto [is_link, index] = world_.find(order.target);
     lane_.insert(order.undo ? usual : lane_.end(),
-                 {order, world_.links_seen_up(), is_link ? 0 : world_.doubt_about(index), world_.leaves_with_job()});
+                 {order, world_.links_seen_up(), is_link ? 0 : world_.doubt_about(index), world_.leaves_with_job(),
+                  return_rules_.facts(world_, is_link, index)});
   }
 
   // The actuator takes its time: what it does not come to waits, and the world goes on. False: the process died.
@@ -327,6 +336,7 @@ class Sequence {
       promise(++sent_[plan.id] == 1, "a plan sent its action twice");
       promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
     }
+    if (!undo) keeps(return_rules_.breach_of_act(plan, decided.facts, world_.steady()));
     if (!undo && !act.is_link) {
       promise(decided.doubt == 0 || plan.approved_by != "weftd", "automation acted on a host that nobody confirms");
       promise(decided.doubt < 2 || !takes_out(plan.action),
@@ -356,17 +366,20 @@ class Sequence {
     check_capacity(act, decided);
   }
 
+  void keeps(const char* breach) { promise(breach == nullptr, breach ? breach : ""); }
+
   void check_capacity(const Act& act, const Waiting& decided) {
     const char* lost = act.is_link ? lost_capacity(world_.shape(), settings_.limits.capacity, decided.job_leaves,
                                                    decided.seen_up, act.index)
                                    : nullptr;
-    promise(lost == nullptr, lost ? lost : "");
+    keeps(lost);
   }
 
   void check_book() {
     unsigned on_links = 0, on_hosts = 0;
     const auto plans = book_->all();
     for (const auto& plan : *plans) {
+      if (!is_over(plan->state)) keeps(return_rules_.breach_of_open(*plan));
       promise(plan->state != PlanState::kCommitted || !aborted_.contains(plan->id), "what was aborted was committed");
       for (const GuardVerdict& verdict : plan->guards)
         if (verdict.result == GuardResult::kRefused) ++tally_.refused[static_cast<std::size_t>(verdict.guard)];
@@ -417,6 +430,7 @@ class Sequence {
   bool tell_;
   World world_;
   RemedySettings settings_;
+  ReturnRules return_rules_{settings_.limits};
   std::optional<PlanManager> book_;
   std::optional<daemon::ActGate> gate_;
   std::deque<Waiting> lane_;

@@ -140,7 +140,8 @@ World::World(const Shape& shape, TimePoint now)
       links_(shape.links(), Holder::kNobody),
       hosts_(shape.hosts(), Holder::kNobody),
       incident_of_link_(shape.links(), 0),
-      incident_of_host_(shape.hosts(), 0),
+      incidents_of_host_(shape.hosts()),
+      mended_(shape.hosts()),
       reported_(shape.hosts(), Reported::kByItself),
       jobs_(shape.hosts()),
       by_other_weftd_(shape.hosts(), false),
@@ -272,19 +273,41 @@ void World::repair(unsigned link) {
   if (incident_of_link_[link] != 0) close(std::exchange(incident_of_link_[link], 0));
 }
 
-void World::break_host(unsigned host) {
-  if (incident_of_host_[host] != 0) return;
+void World::break_host(unsigned host, unsigned adapter) {
+  std::uint64_t& incident = incidents_of_host_[host][adapter];
+  if (incident != 0) return;
   Entity cause{.kind = EntityKind::kHostPort, .fabric = {}, .port = {}, .peer = {}, .label = shape_->host(host)};
   cause.host = shape_->host(host);
-  cause.device = "mlx5_0";
-  incident_of_host_[host] = open(IncidentKind::kRdmaErrors, std::move(cause), true);
-  health_[host].verdict = HealthVerdict::kUnhealthy;
+  cause.device = "mlx5_" + std::to_string(adapter);
+  incident = open(IncidentKind::kRdmaErrors, std::move(cause), true);
+  show_health(host);
 }
 
-void World::mend_host(unsigned host) {
-  if (incident_of_host_[host] == 0) return;
-  close(std::exchange(incident_of_host_[host], 0));
-  health_[host].verdict = HealthVerdict::kHealthy;
+void World::mend_host(unsigned host, unsigned adapter) {
+  std::uint64_t& incident = incidents_of_host_[host][adapter];
+  if (incident == 0) return;
+  close(std::exchange(incident, 0));
+  mended_[host] = steady();
+  show_health(host);
+}
+
+// One adapter of two degrades a host; what says so is the reason, and not the verdict alone.
+void World::show_health(unsigned host) {
+  NodeHealth& health = health_[host];
+  health.reasons.clear();
+  for (const std::uint64_t incident : incidents_of_host_[host]) {
+    if (incident == 0) continue;
+    health.reasons.emplace_back();
+    health.reasons.back().incident = incident;
+    health.reasons.back().severity = Severity::kWarning;
+  }
+  constexpr std::array kVerdicts{HealthVerdict::kHealthy, HealthVerdict::kDegraded, HealthVerdict::kUnhealthy};
+  health.verdict = kVerdicts[health.reasons.size()];
+}
+
+bool World::was_hurt_within(unsigned host, Duration span) const {
+  if (incidents_of_host_[host] != std::array<std::uint64_t, 2>{}) return true;
+  return mended_[host] && steady() - *mended_[host] < span;
 }
 
 void World::set(bool is_link, unsigned index, Holder holder, bool costly) {

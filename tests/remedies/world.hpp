@@ -112,8 +112,9 @@ class World {
   // Faults and repairs. An incident follows at once; one that is over resolves at once.
   void fault(unsigned link, IncidentKind kind, bool two_signals);
   void repair(unsigned link);
-  void break_host(unsigned host);
-  void mend_host(unsigned host);
+  /// One of its two adapters, so that two incidents may hurt it; either may be over first.
+  void break_host(unsigned host, unsigned adapter);
+  void mend_host(unsigned host, unsigned adapter);
   void somebody_takes(bool is_link, unsigned index);
   void somebody_gives_back(bool is_link, unsigned index);
   /// A weftd with another store drains the host and leaves its mark there.
@@ -131,6 +132,8 @@ class World {
   /// Leaves with a host that runs a job, as far as the last sweep and the collectors tell which adapters are its own.
   std::set<unsigned> leaves_with_job() const;
   bool is_faulty(unsigned link) const { return incident_of_link_[link] != 0; }
+  /// An incident hurts the host, or the last one was over less than `span` ago.
+  bool was_hurt_within(unsigned host, Duration span) const;
 
   /// What weftd sees. Valid until the next change.
   analyzer::RemedyView look();
@@ -154,6 +157,7 @@ class World {
   std::uint64_t open(IncidentKind kind, Entity cause, bool two_signals);
   void close(std::uint64_t id);
   void show_hosts();
+  void show_health(unsigned host);
   void set(bool is_link, unsigned index, Holder holder, bool costly = false);
   bool is_costly(unsigned link) const { return (costly_ >> link & 1U) != 0; }
   const std::string& seen_name(unsigned host) const {
@@ -169,7 +173,9 @@ class World {
   std::uint32_t seen_up_ = 0;
   std::uint32_t known_costly_ = 0;  ///< of costly_, what weftd has seen or read
   bool blind_ = false;
-  std::vector<std::uint64_t> incident_of_link_, incident_of_host_;
+  std::vector<std::uint64_t> incident_of_link_;
+  std::vector<std::array<std::uint64_t, 2>> incidents_of_host_;  ///< by adapter
+  std::vector<std::optional<Duration>> mended_;                  ///< by host: when its last incident ended, as steady()
   std::uint64_t next_incident_ = 1;
   std::vector<std::shared_ptr<const Incident>> incidents_;
   struct Landing {

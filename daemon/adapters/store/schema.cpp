@@ -222,6 +222,10 @@ INSERT INTO last_use VALUES (1, lower(hex(randomblob(8))), 0);
                                       // known.
                                       R"sql(
 ALTER TABLE plan ADD COLUMN incident_began INTEGER NOT NULL DEFAULT 0;
+)sql",
+                                      // Who ended the return of what a plan holds, and why.
+                                      R"sql(
+ALTER TABLE plan ADD COLUMN kept_out TEXT NOT NULL DEFAULT '';
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -182,6 +182,8 @@ void print_next(std::ostream& out, const v1::Plan& plan) {
   const v1::Plan::State state = plan.state();
   if (state == v1::Plan::APPROVED || state == v1::Plan::EXECUTING || state == v1::Plan::VERIFYING)
     out << "\nto undo it   weftctl abort " << plan.id() << " --reason ...\n";
+  if (!plan.kept_out().empty())
+    out << "\nkept out of service   " << printable(plan.kept_out()) << "; automation does not return it by itself\n";
   if (plan.in_force() && state >= v1::Plan::COMMITTED)
     out << "\nto bring it back   " << return_command(plan) << " --reason ...\n";
   if (state != v1::Plan::PROPOSED) return;

@@ -162,6 +162,24 @@ TEST(EthernetFabric, KeepsTheLastReportOfASilentCollectorWithItsTime) {
   EXPECT_EQ(told.last.state_read_at[told.index("gpu-02 eth2")], told.now);
 }
 
+TEST(EthernetFabric, TakesTheLastReportOfASilentCollectorForNoNewOneWhenTheClockIsSetBack) {
+  ToldFabric told;
+  told.add(small_plan(), "leaf01");
+  told.step();
+  const TimePoint last = told.now;
+  told.host("gpu-01").view().state = CollectorState::kSilent;
+  told.host("gpu-02").view().state = CollectorState::kSilent;
+  told.host("leaf01").view().state = CollectorState::kSilent;
+  told.now -= std::chrono::hours(1);
+  told.step();
+  EXPECT_EQ(told.last.state_read_at[told.index("gpu-01 eth2")], last) << "it lies ahead, and is not of now";
+  told.host("leaf01").view().state = CollectorState::kConnected;
+  told.host("leaf01").port(0).state = PortState::kDown;
+  told.step();
+  EXPECT_EQ(told.port("gpu-01 eth2").state, PortState::kDown) << "as the other end says now";
+  EXPECT_EQ(told.last.state_read_at[told.index("gpu-01 eth2")], told.now);
+}
+
 TEST(EthernetFabric, UsesTheCollectorOfASwitchForItsPorts) {
   ToldFabric told;
   ToldHost& leaf = told.add(small_plan(), "leaf01");

@@ -235,6 +235,7 @@ struct Drained : Stepped {
     well.verdict = HealthVerdict::kHealthy;
     health.push_back(well);
     start();
+    pass(1s);  // from here on weftd knows what hurts it
   }
   void start() {
     Plan plan;

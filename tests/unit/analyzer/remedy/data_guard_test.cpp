@@ -74,5 +74,23 @@ TEST(FreshData, APersonsReturnNeedsTheEndThatIsSet) {
   EXPECT_NE(verdict.explanation.find(set), std::string::npos) << verdict.explanation;
 }
 
+// No sweep comes any more. By the clock, which was set back, the last one is yet to come; an hour later it seems new.
+TEST(FreshData, ASweepThatLiesAheadOfTheClockIsNotFresh) {
+  using namespace std::chrono_literals;
+  Book b(automatic());
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now(), b.fabric.now().time_since_epoch());
+  b.errors("leaf-0", "spine-0");
+  RemedyView view = b.look();
+  const TimePoint last = view.now;
+  const Duration steady = *view.steady;
+  for (const Duration later : {0s, 60s, 1800s, 3600s, 3601s}) {
+    view.now = last - 1h + later;
+    view.steady = steady + later;
+    b.book->review(view);
+    const GuardVerdict verdict = b.verdict(b.plan(1), Guard::kFreshData);
+    EXPECT_EQ(verdict.result, GuardResult::kRefused) << later / 1s << " s: " << verdict.explanation;
+  }
+}
+
 }  // namespace
 }  // namespace weft::analyzer

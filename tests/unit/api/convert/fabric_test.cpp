@@ -162,6 +162,8 @@ TEST_F(LinkLists, TellWhichPlanHoldsALinkAndHow) {
   EXPECT_EQ(raised.action(), "RAISE_LINK_COST");
   EXPECT_EQ(raised.state(), "COMMITTED");
   EXPECT_EQ(raised.reason(), "it is slow");
+  plan.kept_out = "ann rejected its return PLAN-9";
+  EXPECT_EQ(at(link.low).hold().reason(), "it is slow; ann rejected its return PLAN-9");
   plan.action = RemedyAction::kIsolateLink;
   plan.state = PlanState::kVerifying;
   EXPECT_EQ(at(link.low).hold().action(), "ISOLATE_LINK");

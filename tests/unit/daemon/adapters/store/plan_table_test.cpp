@@ -29,6 +29,7 @@ Plan full_plan() {
   plan.actuator = "slurm";
   plan.incident = 0xFFFF'FFFF'FFFF'FFF0;
   plan.incident_began = at_second(4);
+  plan.kept_out = "ann rejected its return PLAN-9: the cable is 'out'";
   plan.undoes = 3;
   plan.inverse = RemedyAction::kRaiseLinkCost;
   plan.reason = "'); DROP TABLE plan; --";
@@ -80,6 +81,7 @@ void expect_same(const Plan& a, const Plan& b) {
   EXPECT_EQ(a.actuator, b.actuator);
   EXPECT_EQ(a.incident, b.incident);
   EXPECT_EQ(a.incident_began, b.incident_began);
+  EXPECT_EQ(a.kept_out, b.kept_out);
   EXPECT_EQ(a.undoes, b.undoes);
   EXPECT_EQ(a.inverse, b.inverse);
   EXPECT_EQ(a.reason, b.reason);

@@ -51,14 +51,17 @@ TEST_F(PlansInForce, AreListedWithTheirWayBack) {
   failed_return.inverse = RemedyAction::kRaiseLinkCost;
   failed_return.outcome = "it failed again";
   Plan over = make_plan(6, PlanState::kCommitted);
+  Plan kept = holding(7, RemedyAction::kIsolateLink, 4);
+  kept.kept_out = "ann rejected its return PLAN-9: the cable is out";
   publish({holding(2, RemedyAction::kIsolateLink, 1), holding(3, RemedyAction::kRaiseLinkCost, 2), drained,
-           failed_return, over});
+           failed_return, over, kept});
   const std::string seen = say(Exit::kGood, show_plans, WhichPlans::kInForce, false);
   EXPECT_THAT(seen, HasSubstr("PLAN-2  ISOLATE_LINK"));
   EXPECT_THAT(seen, HasSubstr("a plan follows after remedy.limits.reinstate_after; by hand: weftctl restore leaf-1:1"));
   EXPECT_THAT(seen,
               HasSubstr("a plan follows INC-2 when that is over and the link is up; by hand: weftctl lower-cost"));
   EXPECT_THAT(seen, HasSubstr("when that is over and the host is healthy; by hand: weftctl undrain gpu-1"));
+  EXPECT_THAT(seen, HasSubstr("ann rejected its return PLAN-9: the cable is out; by hand: weftctl restore leaf-1:1"));
   EXPECT_THAT(seen, HasSubstr("PLAN-5  RAISE_LINK_COST"));
   EXPECT_THAT(seen, HasSubstr("it failed again"));
   EXPECT_THAT(seen, HasSubstr("only by hand: weftctl lower-cost leaf-1:1"));

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may come back, and when: proposals of returns, whether their reason lasts, and what persons keep out.
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "analyzer/remedy/budget.hpp"
+#include "analyzer/remedy/plan_manager.hpp"
+#include "analyzer/remedy/windows.hpp"
+#include "fabric/host_names.hpp"
+
+namespace weft::analyzer {
+// Another incident than that of the plan counts as well: giving the target back and taking it again helps nobody. A
+// host may have an entry for each of its names.
+std::uint64_t PlanManager::hurt_by(const Entity& target, const RemedyView& view) {
+  if (target.kind != EntityKind::kHost) {
+    const auto found = std::ranges::find_if(view.incidents, [&](const auto& incident) {
+      return incident->is_open() && incident->finding.severity >= Severity::kWarning &&
+             is_the_link(incident->finding.cause, target);
+    });
+    return found == view.incidents.end() ? 0 : (*found)->id;
+  }
+  for (const NodeHealth& health : view.health)
+    if (same_host(health.node, target.host))
+      for (const HealthReason& reason : health.reasons)
+        if (reason.incident != 0 && reason.severity >= Severity::kWarning) return reason.incident;
+  return 0;
+}
+
+// An incident is forgotten when it is old by a clock that was set, or when there are many: that is no sign that it has
+// been over for long. Nor is it one that nobody looked: before a restart, while another weftd led, or while a return
+// that failed was on its way.
+void PlanManager::note_over(Entry& out, const RemedyView& view) {
+  if (out.watched_since == kNever) out.watched_since = view.now;
+  if (hurt_by(out.plan.target, view) != 0) out.hurt_at = view.now;
+  if (const Incident* incident = view.incident(out.plan.incident))
+    out.over_since = incident->resolved;
+  else if (out.over_since == kNever)
+    out.over_since = view.now;
+}
+
+PlanManager::ReturnDue PlanManager::is_over_for_long(const Entry& held, const RemedyView& view) const {
+  using enum ReturnDue::Is;
+  const std::string incident = incident_name(held.plan.incident);
+  const Ages ages = clock_.ages(view.now);
+  const auto is_lately = [&](TimePoint at) { return ages.of(at) < settings_.limits.undrain_after; };
+  const std::string lately = " less than remedy.limits.undrain_after ago";
+  if (held.over_since == kNever) return {kNotYet, incident + " is open"};
+  if (const std::uint64_t other = hurt_by(held.plan.target, view); other != 0)
+    return {kNotYet, incident_name(other) + " is open and hurts it"};
+  if (is_lately(held.over_since)) return {kNotYet, incident + " ended" + lately};
+  if (held.hurt_at != kNever && is_lately(held.hurt_at)) return {kNotYet, "an open incident hurt it" + lately};
+  if (is_lately(held.watched_since)) return {kUnknown, "weftd began to watch it" + lately};
+  return {kDue, incident + " is over"};
+}
+
+PlanManager::ReturnDue PlanManager::return_due(const Entry& held, const RemedyView& view) const {
+  using enum ReturnDue::Is;
+  const Plan& out = held.plan;
+  // A person who asked for it knows when it ends, also where it took the place of a proposal for an incident.
+  if (out.incident == 0 || (takes_out(out.action) && out.requested_by != kOurselves))
+    return {kNotYet, "a person took it out of service"};
+  if (!out.kept_out.empty()) return {kNotYet, out.kept_out};
+  if (out.target.kind == EntityKind::kHost) {
+    const ReturnDue over = is_over_for_long(held, view);
+    if (over.is == kNotYet) return over;
+    const NodeHealth* health = view.health_of(out.target.host);
+    if (!health || health->verdict == HealthVerdict::kUnknown) return {kUnknown, "the host's health is not known"};
+    if (health->verdict == HealthVerdict::kUnhealthy) return {kNotYet, "the host is UNHEALTHY"};
+    return over.is == kDue ? ReturnDue{kDue, over.why + " and the host is healthy"} : over;
+  }
+  if (outward_action(out) == RemedyAction::kRaiseLinkCost) {
+    // It is up, and shows whether it is well.
+    const ReturnDue over = is_over_for_long(held, view);
+    if (over.is == kNotYet) return over;
+    const FabricView* fabric = view.fabric(out.target.fabric);
+    if (!fabric || !fabric->watching || !fabric->sweep) return {kUnknown, "its fabric is not monitored now"};
+    if (!is_link_up(out.target, view)) return {kNotYet, "the link is not up"};
+    return over.is == kDue ? ReturnDue{kDue, over.why + " and the link is up"} : over;
+  }
+  // A link that is off shows nothing: only trying tells.
+  if (clock_.ages(view.now).of(out.finished) < settings_.limits.reinstate_after)
+    return {kNotYet, "it has been out of service for less than remedy.limits.reinstate_after"};
+  return {kDue, "it has been out of service for long and may be repaired"};
+}
+
+// Of a return that a person asked for, that person is the judge.
+PlanManager::ReturnDue PlanManager::still_due(const Plan& plan, const RemedyView& view) const {
+  if (takes_out(plan.action) || plan.requested_by != kOurselves) return {ReturnDue::Is::kDue, {}};
+  const auto held = entries_.find(plan.undoes);
+  if (held == entries_.end() || !held->second.plan.in_force)
+    return {ReturnDue::Is::kNotYet, plan_name(plan.undoes) + " no longer holds it"};
+  return return_due(held->second, view);
+}
+
+void PlanManager::propose_returns(const RemedyView& view) {
+  const auto plans = shown_;
+  for (const PlanPtr& out : plans) {
+    if (!out->in_force || !is_over(out->state)) continue;
+    Entry& held = *entry(out->id);
+    note_over(held, view);
+    if (is_taken(out->target)) continue;
+    const RemedyAction action =
+        out->target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
+    if (settings_.mode(action) == RemedyMode::kOff) continue;
+    ReturnDue due = return_due(held, view);
+    if (due.is != ReturnDue::Is::kDue) continue;
+    Entry& added = add(action, out->target, std::string(kOurselves), view);
+    added.plan.incident = out->incident;
+    added.plan.undoes = out->id;
+    added.plan.inverse = outward_action(*out);
+    added.plan.end = out->end;
+    added.plan.actuator = out->actuator;
+    added.plan.jobs = out->jobs;
+    added.plan.reason = std::move(due.why);
+    note(added, std::string(kOurselves), "proposed to revert " + plan_name(out->id), view.now);
+  }
+}
+
+// A return that a person ended. What failed on its way back is held by the return itself.
+void PlanManager::keep_out(Entry& back, const char* ended, const std::string& why, const std::string& who,
+                           TimePoint now) {
+  if (takes_out(back.plan.action)) return;
+  back.plan.kept_out = who + ' ' + ended + " its return " + plan_name(back.plan.id) + (why.empty() ? "" : ": " + why);
+  Entry* before = entry(back.plan.undoes);
+  if (!before) return;
+  before->plan.kept_out = back.plan.kept_out;
+  if (!before->plan.in_force) return show(*before);
+  note(*before, who, "automation does not return it by itself: " + back.plan.kept_out, now, false);
+}
+
+}  // namespace weft::analyzer

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/remedies/return_rules.hpp"
+
+#include "analyzer/remedy/budget.hpp"
+
+namespace weft::remedies {
+namespace {
+
+using namespace std::chrono_literals;
+using analyzer::takes_out;
+
+// An order waits on the lane for so long at most, and steps of less than 5 s are not seen to be steps.
+constexpr Duration kSlack = 15s;
+constexpr Duration kSlackOfSteps = 3s;
+
+bool is_ours(const Plan& plan) {
+  return plan.requested_by == kOurselves;
+}
+
+}  // namespace
+
+Facts ReturnRules::facts(const World& world, bool is_link, unsigned index) const {
+  const Shape& shape = world.shape();
+  Facts facts;
+  facts.hurt = is_link ? world.is_faulty(index) : world.was_hurt_within(index, limits_.undrain_after - kSlackOfSteps);
+  for (unsigned link = 0; link < shape.links(); ++link) {
+    if (world.holder(true, link) != Holder::kWeft || (is_link && link == index)) continue;
+    ++facts.out;
+    const bool shares =
+        link / shape.spines() == index / shape.spines() || link % shape.spines() == index % shape.spines();
+    if (is_link && shares) ++facts.on_switch;
+  }
+  for (unsigned host = 0; host < shape.hosts(); ++host)
+    facts.out += world.holder(false, host) == Holder::kWeft && (is_link || host != index);
+  return facts;
+}
+
+void ReturnRules::approved(const Plan& plan, Duration now) {
+  approved_at_[plan.id] = now;
+  if (!takes_out(plan.action) && !is_ours(plan)) ended_.erase(plan.target.label);
+}
+
+void ReturnRules::ended(const Plan& plan) {
+  if (!takes_out(plan.action)) ended_[plan.target.label] = plan.id;
+}
+
+void ReturnRules::restarted(const std::map<std::uint64_t, Plan>& journal) {
+  std::erase_if(ended_, [&journal](const auto& each) {
+    const auto plan = journal.find(each.second);
+    return plan == journal.end() || plan->second.kept_out.empty();
+  });
+}
+
+bool ReturnRules::is_kept_out(const Plan& plan) const {
+  const auto ended = ended_.find(plan.target.label);
+  return !takes_out(plan.action) && is_ours(plan) && ended != ended_.end() && plan.id > ended->second;
+}
+
+const char* ReturnRules::breach_of_open(const Plan& plan) const {
+  return is_kept_out(plan) ? "automation wants to return again what a person keeps out" : nullptr;
+}
+
+const char* ReturnRules::breach_of_act(const Plan& plan, const Facts& decided, Duration now) {
+  const std::string& target = plan.target.label;
+  const auto last = last_act_.find(target);
+  const bool is_cool = last == last_act_.end() || now - last->second >= limits_.budget.cool_down - kSlack;
+  last_act_[target] = now;
+  const auto approved = approved_at_.find(plan.id);
+  if (plan.approved_by != kOurselves && approved != approved_at_.end() &&
+      now - approved->second > limits_.expiry + kSlack)
+    return "what a person approved was done when the approval was too old";
+  if (takes_out(plan.action)) {
+    taken_by_person_[target] = !is_ours(plan);
+    ended_.erase(target);
+    if (decided.out >= limits_.budget.out_minimum) return "more is out of service at once than may be";
+    if (decided.on_switch >= limits_.budget.out_per_switch) return "more links of one switch are out than may be";
+    return is_ours(plan) && !is_cool ? "automation acted on a target that had no time to cool down" : nullptr;
+  }
+  if (!is_ours(plan)) return nullptr;
+  if (is_kept_out(plan)) return "automation returned what a person keeps out";
+  if (taken_by_person_[target]) return "automation returned what a person took out";
+  if (decided.hurt && analyzer::outward_action(plan) != RemedyAction::kIsolateLink)
+    return "automation returned what an incident hurts, or did a moment ago";
+  while (!returned_.empty() && now - returned_.front() >= 1h - kSlack) returned_.pop_front();
+  returned_.push_back(now);
+  return returned_.size() > limits_.budget.returns_per_hour ? "more returns in an hour than may be" : nullptr;
+}
+
+}  // namespace weft::remedies

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What must hold when something is returned, and of what persons said of it: by the truth, and not by the book.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "fabric/plan.hpp"
+#include "tests/remedies/world.hpp"
+
+namespace weft::remedies {
+
+/// The truth when an order was given out.
+struct Facts {
+  bool hurt = false;  ///< of a host: an incident hurts it, or did less than undrain_after ago; of a link: one is open
+  unsigned out = 0;   ///< other targets that weft holds out of service
+  unsigned on_switch = 0;  ///< of a link: other links of its switches among them
+};
+
+/// Follows one sequence. All times are World::steady().
+class ReturnRules {
+ public:
+  explicit ReturnRules(const analyzer::RemedyLimits& limits) : limits_(limits) {}
+
+  /// Of the target of that order.
+  Facts facts(const World& world, bool is_link, unsigned index) const;
+
+  /// A person approved the plan, or asked for it.
+  void approved(const Plan& plan, Duration now);
+  /// A person rejected or aborted the plan.
+  void ended(const Plan& plan);
+  /// The process was killed: of what is not in the journal nobody was told.
+  void restarted(const std::map<std::uint64_t, Plan>& journal);
+
+  /// The promise that a plan that is open breaks; null: none.
+  const char* breach_of_open(const Plan& plan) const;
+  /// The promise that the plan's own action breaks, as it is sent; null: none.
+  const char* breach_of_act(const Plan& plan, const Facts& decided, Duration now);
+
+ private:
+  bool is_kept_out(const Plan& plan) const;
+
+  const analyzer::RemedyLimits& limits_;
+  std::map<std::uint64_t, Duration> approved_at_;  // by plan
+  std::map<std::string, std::uint64_t> ended_;     // target: the return of it that a person ended last
+  std::map<std::string, bool> taken_by_person_;    // target: how it was last taken out
+  std::map<std::string, Duration> last_act_;       // by target
+  std::deque<Duration> returned_;                  // by automation
+};
+
+}  // namespace weft::remedies

@@ -152,6 +152,7 @@ Result<void> PostgresConnection::connect() {
     handle_.reset();
     return hold_off(name() + ": the database is not reachable: " + why);
   }
+  is_new_ = true;
   if (unsettled_.empty()) {
     refusal_.clear();
     pause_ = {};
@@ -317,6 +318,8 @@ Result<void> PostgresConnection::begin() {
 Result<void> PostgresConnection::begin_connected() {
   if (!unsettled_.empty())
     if (auto settled = settle(); !settled) return settled;
+  if (is_new_ && use_ == Use::kLead)
+    if (auto found = find_committed(); !found) return found;
   open_ = true;
   std::string begin = use_ == Use::kSetUp ? "BEGIN" : postgres::kBegin;
   if (use_ == Use::kLead) {
@@ -348,10 +351,23 @@ Result<void> PostgresConnection::settle() {
   if (auto done = execute("COMMIT", nullptr); !done) return not_yet(done.error().message);
   if (!warning_.empty()) return not_yet(name() + ": " + warning_);
   open_ = false;
+  if (stayed) committed_ = unsettled_;
   unsettled_.clear();
   refusal_.clear();
   pause_ = {};
   settled_ = stayed;
+  return {};
+}
+
+// Of another epoch the mark is another weftd's, and this one writes no more.
+Result<void> PostgresConnection::find_committed() {
+  const auto row = execute((std::string(postgres::kMarkOfEpoch) + std::to_string(epoch_)).c_str(), nullptr);
+  if (!row) return tl::unexpected<Error>(row.error());
+  is_new_ = false;
+  if (PQntuples(row->get()) != 1) return {};
+  const std::string mark = PQgetvalue(row->get(), 0, 0);
+  is_lost_ = is_lost_ || (!committed_.empty() && mark != committed_);
+  committed_ = mark;
   return {};
 }
 
@@ -364,7 +380,10 @@ Result<void> PostgresConnection::commit() {
   if (done && std::string_view(PQcmdStatus(done->get())) != "COMMIT")
     return fail(ErrorCode::kInternal, name() + ": the transaction was rolled back");
   // With a warning it stayed on this server and may not have reached its standby.
-  if (done && warning_.empty()) return {};
+  if (done && warning_.empty()) {
+    committed_ = mark;
+    return {};
+  }
   unsettled_ = mark;
   return fail(ErrorCode::kUnavailable, (done ? name() + ": " + warning_ : done.error().message) +
                                            "; it is not known yet whether the last write stayed");

@@ -182,6 +182,7 @@ Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& sch
   if (!found) return tl::unexpected<Error>(found.error());
   Database& database = found->database;
   PostgresFound result{.name = database.name(), .state = "is reachable, and empty"};
+  if (database.number(postgres::kWaitsForStandby) == 0) result.caution = postgres::kNoStandby;
   result.shard = shard_of_schema(database);
   if (!found->is_ours) {
     if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());

@@ -8,6 +8,7 @@
 #include "daemon/adapters/store/audit_table.hpp"
 #include "daemon/adapters/store/clock_table.hpp"
 #include "daemon/adapters/store/collector_table.hpp"
+#include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/history_hours.hpp"
 #include "daemon/adapters/store/incident_table.hpp"
 #include "daemon/adapters/store/maintenance_table.hpp"
@@ -78,7 +79,9 @@ Result<std::string> check_store(const std::filesystem::path& state_dir, const St
   }
   const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
   if (!found) return tl::unexpected<Error>(found.error());
-  return check_postgres(state_dir, options, *found).map([&found] { return found->name + ' ' + found->state; });
+  return check_postgres(state_dir, options, *found).map([&found] {
+    return found->name + ' ' + found->state + (found->caution.empty() ? "" : "; ") + found->caution;
+  });
 }
 
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
@@ -98,10 +101,13 @@ Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& st
   if (!state) return tl::unexpected<Error>(state.error());
   if (state->number("SELECT count(*) FROM copying") > 0) state->fail(ErrorCode::kFailedPrecondition, kUnfinishedCopy);
   if (auto outcome = state->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  const bool is_alone = !options.url.empty() && state->number(postgres::kWaitsForStandby) == 0;
+  if (auto outcome = state->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   auto history = open_database(state_dir / "history.db", history_schema());
   if (!history) return tl::unexpected<Error>(history.error());
   std::unique_ptr<SqlStore> store(
       new SqlStore(std::move(*lock), state_dir, std::move(*state), std::move(*history), options, place));
+  if (is_alone) store->figures_.caution = postgres::kNoStandby;
   store->publish_status();
   return store;
 }
@@ -156,6 +162,10 @@ Result<void> SqlStore::write(const Body& body) {
   state_.require_in_place();
   Transaction transaction(state_);
   if (const auto stayed = state_.connection().take_settled()) take_account(*stayed);
+  if (state_.connection().take_loss()) {
+    ++figures_.losses;
+    publish_status();
+  }
   if (!is_use_noted_) note_use();
   body();
   auto done = transaction.commit();

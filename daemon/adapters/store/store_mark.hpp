@@ -16,6 +16,7 @@ namespace weft::store {
 struct PostgresFound {
   std::string name;            ///< what messages call it
   std::string state{};         ///< "is reachable, with schema version 13"
+  std::string caution{};       ///< see StoreStatus
   std::string installation{};  ///< its id; empty: it holds nothing yet
   std::uint64_t next_incident = 0;
   std::uint64_t audit_records = 0;

@@ -137,6 +137,25 @@ inline constexpr const char* kShardOfSchema =
 inline constexpr const char* kMayMakeTables =
     "SELECT CASE WHEN has_schema_privilege(current_schema(), 'CREATE') THEN 1 ELSE 0 END";
 
+/// Version of the tables of a history that is shared, beside those of the state; see history_schema().
+inline constexpr const char* kCreateHistoryVersion =
+    "CREATE TABLE IF NOT EXISTS weft_history (one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL); "
+    "INSERT INTO weft_history VALUES (1, 0) ON CONFLICT DO NOTHING";
+/// See kCreateHistoryVersion.
+inline constexpr const char* kHistoryVersion = "SELECT version FROM weft_history";
+/// See kCreateHistoryVersion.
+inline constexpr const char* kSetHistoryVersion = "UPDATE weft_history SET version = ?";
+/// 1 where a shared history has its tables.
+inline constexpr const char* kHasHistory = "SELECT CASE WHEN to_regclass('weft_history') IS NULL THEN 0 ELSE 1 END";
+/// Room that a shared history takes, with what deleted rows leave until the server cleans up.
+inline constexpr const char* kHistoryBytes =
+    "SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::BIGINT FROM (VALUES ('port'), ('moment'), "
+    "('chunk'), ('hour'), ('hour_chunk'), ('fec_baseline')) AS history (name)";
+/// Behind kBegin, in a transaction of history: it may lose its last moments. A row: the epoch that follows here is that
+/// of the database.
+inline constexpr const char* kBeginHistory =
+    "SET LOCAL synchronous_commit = off; SELECT 1 FROM weft_store WHERE epoch = ";
+
 /// After a copy: events are numbered from behind the last one.
 inline constexpr const char* kCountOn =
     "SELECT setval(pg_get_serial_sequence('event', 'sequence'), coalesce(max(sequence), 0) + 1, false) FROM event";

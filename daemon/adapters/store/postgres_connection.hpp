@@ -67,6 +67,8 @@ class PostgresConnection final : public Connection {
   }
   /// From now on it reads alone.
   void follow() { use_ = Use::kFollow; }
+  /// It is of port history: transactions leave no mark, and a commit whose end is not known is taken for none.
+  void keep_history() { is_history_ = true; }
   /// From now on it is the lease's: transactions leave no mark, and nothing takes longer than a lease can wait.
   void keep_lease() { use_ = Use::kLease; }
 
@@ -124,6 +126,7 @@ class PostgresConnection final : public Connection {
   PostgresAddress address_;
   std::unique_ptr<PGconn, Finish> handle_;
   Use use_ = Use::kSetUp;
+  bool is_history_ = false;
   std::int64_t epoch_ = 0;  ///< of kLead
   std::int64_t changes_ = 0;
   std::size_t queued_ = 0;     ///< statements whose answers are not read

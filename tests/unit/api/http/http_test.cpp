@@ -130,6 +130,7 @@ TEST_F(Http, WhoAsksForALeaderGetsOneThatHoldsItsLease) {
   EXPECT_THAT(reply, StartsWith("HTTP/1.1 503"));
   EXPECT_THAT(reply, HasSubstr("standby: a, process 1 leads at a:50051"));
   EXPECT_THAT(unchunked(get("/metrics")), HasSubstr("\nweft_leader 0\n"));
+  EXPECT_THAT(get("/"), AllOf(StartsWith("HTTP/1.1 302"), Not(HasSubstr("weft-role")))) << "the page asks by itself";
   for (const char* path : {"/api/v1/incidents", "/api/v1/nodes", "/api/v1/incidents/INC-99"})
     EXPECT_THAT(get(path), AllOf(HasSubstr("\r\nweft-role: standby\r\n"), HasSubstr("\r\nweft-behind: 2\r\n"))) << path;
   standby.leadership.leads = true;

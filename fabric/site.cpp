@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kLongestShardName = 32;
 constexpr std::size_t kMostAddresses = 16;
 constexpr std::string_view kElsewhere = "elsewhere: ";
+constexpr std::string_view kBelongs = " belongs to shard ";
 constexpr std::string_view kAsk = ": ask ";
 
 char lower_case(char c) {
@@ -117,10 +118,12 @@ Error elsewhere(const std::string& host, const SiteShard& shard) {
   return {ErrorCode::kUnavailable, std::string(kElsewhere) + host + " belongs to " + where_to_ask(shard)};
 }
 
-std::vector<std::string> addresses_elsewhere(std::string_view message) {
+std::vector<std::string> addresses_of_owner(std::string_view message) {
   std::vector<std::string> addresses;
-  const std::size_t ask = message.rfind(kAsk);
-  if (!message.starts_with(kElsewhere) || ask == std::string_view::npos) return addresses;
+  const std::size_t owner = message.rfind(kBelongs), ask = message.rfind(kAsk);
+  if (owner == std::string_view::npos || ask == std::string_view::npos || ask < owner + kBelongs.size())
+    return addresses;
+  if (!is_shard_name(message.substr(owner + kBelongs.size(), ask - owner - kBelongs.size()))) return addresses;
   message.remove_prefix(ask + kAsk.size());
   while (!message.empty() && addresses.size() < kMostAddresses) {
     const std::size_t end = std::min(message.find(", "), message.size());
@@ -128,6 +131,10 @@ std::vector<std::string> addresses_elsewhere(std::string_view message) {
     message.remove_prefix(std::min(end + 2, message.size()));
   }
   return addresses;
+}
+
+std::vector<std::string> addresses_elsewhere(std::string_view message) {
+  return message.starts_with(kElsewhere) ? addresses_of_owner(message) : std::vector<std::string>();
 }
 
 }  // namespace weft

@@ -2,7 +2,6 @@
 // What may come back, and when: proposals of returns, whether their reason lasts, and what persons keep out.
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
+
 // Another incident than that of the plan counts as well: giving the target back and taking it again helps nobody. A
 // host may have an entry for each of its names.
 std::uint64_t PlanManager::hurt_by(const Entity& target, const RemedyView& view) {

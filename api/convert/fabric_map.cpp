@@ -259,6 +259,8 @@ std::string fabric_map_state(const Snapshot& snapshot, TimePoint now) {
   if (snapshot.leadership.is_shared) {
     json += snapshot.leadership.leads ? ",\"leads\":true" : ",\"leads\":false";
     append_member(json, "role", leadership_text(snapshot.leadership));
+    append_member(json, "leader", snapshot.leadership.leader);
+    json += ",\"epoch\":" + std::to_string(snapshot.leadership.epoch);
   }
   json += ",\"fabrics\":[";
   for (const FabricView& fabric : snapshot.fabrics) {

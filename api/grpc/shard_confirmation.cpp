@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/publication/derived.hpp"
 #include "api/site/shard_peers.hpp"
 #include "fabric/site.hpp"
 
@@ -23,6 +24,10 @@ class ConfirmShard final : public experimental::Interceptor {
     };
     const bool begins = at(experimental::InterceptionHookPoints::PRE_SEND_INITIAL_METADATA);
     const bool ends = at(experimental::InterceptionHookPoints::PRE_SEND_STATUS);
+    if (const Leadership leadership = begins ? publication_.load()->leadership : Leadership(); leadership.is_shared) {
+      methods->GetSendInitialMetadata()->emplace(kRole, role_name(leadership));
+      if (leadership.stands_by()) methods->GetSendInitialMetadata()->emplace(kBehind, seconds_behind(leadership));
+    }
     const auto& asked = call_.server_context()->client_metadata();
     if (const auto meant = begins || ends ? asked.find(kMeantShard) : asked.end(); meant != asked.end()) {
       const SitePtr site = publication_.load()->site;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Says to another shard which one it has reached, for every call that it makes: see shard_peers.hpp.
+// Says to another shard which one it has reached, for every call that it makes: see shard_peers.hpp. And to everybody
+// whether the one that answers leads or stands by: see kRole.
 
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_interceptor.h>

@@ -48,6 +48,17 @@ HttpReply readiness(const Snapshot& snapshot, std::string_view role, TimePoint n
   return text_reply(503, std::move(text));
 }
 
+/// Says who answers where two weftd share a database: what a standby shows of the leader's is of a moment ago.
+Router::Done with_role(const Leadership& leadership, Router::Done done) {
+  if (!leadership.is_shared) return done;
+  return [role = role_name(leadership), behind = leadership.leads ? "" : seconds_behind(leadership),
+          done = std::move(done)](HttpReply reply) {
+    reply.headers.emplace_back(kRole, role);
+    if (!behind.empty()) reply.headers.emplace_back(kBehind, behind);
+    done(std::move(reply));
+  };
+}
+
 HttpReply whoami_reply(const access::Principal& principal) {
   return json_reply(to_json({{"name", principal.name.empty() ? "anybody" : principal.name},
                              {"role", std::string(access::to_string(principal.role))}}));
@@ -83,6 +94,8 @@ void Router::answer(const HttpRequest& request, Done done) const {
     reply.headers.emplace_back("Allow", methods);
     return done(std::move(reply));
   }
+  if (!target->path.empty() && target->path.front() == "api")
+    done = with_role(publication_->load()->leadership, std::move(done));
   access::Principal principal = access::anybody();
   if (desks_.gate != nullptr) {
     auto admitted =

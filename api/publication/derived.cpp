@@ -39,6 +39,14 @@ std::string leadership_text(const Leadership& leadership) {
   return text;
 }
 
+const char* role_name(const Leadership& leadership) {
+  return leadership.leads ? "leader" : "standby";
+}
+
+std::string seconds_behind(const Leadership& leadership) {
+  return std::to_string(std::chrono::ceil<std::chrono::seconds>(leadership.behind).count());
+}
+
 bool never_seen(const Sweep& sweep, PortIndex port) {
   return sweep.topology->port(port).state == PortState::kUnknown && counters_read_at(sweep, port) == kNever &&
          (port >= sweep.state_read_at.size() || sweep.state_read_at[port] == kNever);

@@ -21,6 +21,15 @@ bool is_ready(const Snapshot& snapshot);
 /// for a weftd that shares its database. Clients and collectors know a standby by its first word.
 std::string leadership_text(const Leadership& leadership);
 
+/// In the initial metadata of gRPC, and in the headers of HTTP, of each answer of such a weftd: role_name().
+inline constexpr const char* kRole = "weft-role";
+/// Of a standby's answer beside it: incidents and plans of the leader may be so old, in whole seconds.
+inline constexpr const char* kBehind = "weft-behind";
+/// "leader" or "standby".
+const char* role_name(const Leadership& leadership);
+/// For kBehind.
+std::string seconds_behind(const Leadership& leadership);
+
 /// Nothing is known of the port: never read, state unknown. Such a port has no series. (The second port of an adapter
 /// whose ports sit in two subnets is listed in both and known in one.)
 bool never_seen(const Sweep& sweep, PortIndex port);

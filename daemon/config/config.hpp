@@ -69,7 +69,8 @@ struct Ethernet {
 
 /// Section [store].
 struct StoreConfig {
-  std::string url;  ///< empty: weft.db in state_dir
+  std::string url;              ///< empty: weft.db in state_dir
+  bool history_shared = false;  ///< port history is there, too
   Duration history_interval = std::chrono::seconds(60);
   Duration history_retention = std::chrono::hours(30 * 24);
   Bytes max_history_bytes{8ULL << 30};

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import weft_testing  # noqa: E402
 from certificates import make_certificate  # noqa: E402
 from postgres_pair import PostgresPair, missing  # noqa: E402
-from weft_testing import Weftd, fat_tree, simulated_subnet, wait_until, weftctl, weftctl_json  # noqa: E402
+from weft_testing import Weftd, fat_tree, program, simulated_subnet, wait_until, weftctl, weftctl_json  # noqa: E402
 
 
 class GuardedShards(unittest.TestCase):
@@ -46,6 +46,7 @@ tokens_file = "{place}/tokens"
         subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(8, rails=1, radix=8))
         cls.addClassCleanup(subnet.stop)
         subnet.start()
+        cls.subnet = subnet
         cls.place = tempfile.mkdtemp(prefix="weft-shards-")
         cls.addClassCleanup(shutil.rmtree, cls.place, True)
         for name in ("north", "south", "stranger"):
@@ -55,6 +56,8 @@ tokens_file = "{place}/tokens"
         for shard in ("north", "south"):
             cls.write(f"token-of-{shard}", subprocess.run([make_token, f"{cls.place}/tokens", shard, "viewer"], check=True, text=True,
                                                           stdout=subprocess.PIPE).stdout)
+        cls.write("token-of-ann", subprocess.run([make_token, f"{cls.place}/tokens", "ann", "operator"], check=True, text=True,
+                                                 stdout=subprocess.PIPE).stdout)
         cls.shards: dict[str, Weftd] = {}
         url = f"postgresql://weft@127.0.0.1:{cls.postgres.primary.port}/postgres"
         for shard, environment in (("north", dict(os.environ)), ("south", subnet.environment(subnet.network.hosts()[0].identity))):
@@ -116,6 +119,31 @@ tokens_file = "{place}/tokens"
         for weftd in self.shards.values():
             for shard in self.shards:
                 self.assertNotIn(self.read(f"token-of-{shard}").strip(), weftd.log())
+
+    def ask_north(self, who: str, *words: str) -> subprocess.CompletedProcess:
+        """As a person does it who has a token, from anywhere."""
+        return subprocess.run([program("weftctl"), "--server", self.north.grpc, "--ca", f"{self.place}/authorities.pem", "--token-file",
+                               f"{self.place}/token-of-{who}", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+
+    def test_1_weftctl_follows_a_refusal_to_the_shard_that_owns_the_incident(self):
+        self.wait_answers()
+        host = self.subnet.network.hosts()[3]
+        self.subnet.unlink(host.identity, 1)
+        self.addCleanup(self.subnet.relink, host.identity, 1)
+        incident = wait_until(lambda: next((each["id"] for each in weftctl_json(self.south, "incidents").get("incidents", [])), None), 30,
+                              why=self.south.log)
+
+        refused = self.ask_north("south", "acknowledge", incident)
+        self.assertEqual(4, refused.returncode, "a viewer may not")
+        self.assertEqual("OPEN", self.shown_incident(incident)["state"])
+        done = self.ask_north("ann", "acknowledge", incident)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn(f"weftctl: answered by {self.south.grpc}; {self.north.grpc}: {incident} belongs to shard south: ask {self.south.grpc}", done.stderr)
+        self.assertEqual("ACKNOWLEDGED", self.shown_incident(incident)["state"])
+        self.assertIn("ann", self.shown_incident(incident)["acknowledgedBy"])
+
+    def shown_incident(self, incident: str) -> dict:
+        return weftctl_json(self.south, "incident", incident)
 
     def test_2_a_certificate_of_a_stranger(self):
         self.wait_answers()

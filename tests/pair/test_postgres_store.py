@@ -6,12 +6,14 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "infiniband"))
 
 import weft_testing  # noqa: E402
 from postgres_pair import PostgresPair, missing  # noqa: E402
+from webhook_receiver import EventReceiver  # noqa: E402
 from weft_testing import fat_tree, run_weftd, wait_until, weftctl, weftctl_json  # noqa: E402
 
 STORE = """
@@ -19,7 +21,11 @@ STORE = """
 url = "{url}"
 [remedy]
 isolate_link = "propose"
+[events]
+urls = ["{events}"]
+key_file = "{key}"
 """
+KEY = "a key of the test, long enough"
 
 
 class PostgresStore(weft_testing.SubnetTest):
@@ -37,7 +43,14 @@ class PostgresStore(weft_testing.SubnetTest):
         cls.postgres = PostgresPair()
         try:
             cls.postgres.start()
-            cls.infiniband = STORE.format(url=cls.postgres.url)
+            cls.receiver = EventReceiver(KEY)
+            cls.addClassCleanup(cls.receiver.stop)
+            place = tempfile.TemporaryDirectory()
+            cls.addClassCleanup(place.cleanup)
+            key = os.path.join(place.name, "key")
+            with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as stream:
+                stream.write(KEY + "\n")
+            cls.infiniband = STORE.format(url=cls.postgres.url, events=cls.receiver.url, key=key)
             super().setUpClass()
         except BaseException:
             cls.postgres.stop()
@@ -101,7 +114,8 @@ class PostgresStore(weft_testing.SubnetTest):
     def test_3_a_killed_database_stops_neither_watching_nor_serving(self):
         self.weftd.wait_sweeps(1)
         self.postgres.primary.kill()
-        incident = self.pull(1)  # found and shown meanwhile
+        incident = self.pull(6)  # no maintenance there: found and shown meanwhile, and people are paged
+        wait_until(lambda: self.receiver.told(incident["id"]) == ["opened"], 30, why=lambda: f"{self.receiver.keys}\n{self.weftd.log()}")
         refused = self.maintenance()
         self.assertNotEqual(0, refused.returncode, "nothing is promised that is not stored")
         self.assertIn("the database is not reachable", refused.stderr)
@@ -109,6 +123,7 @@ class PostgresStore(weft_testing.SubnetTest):
         self.postgres.primary.start()
         wait_until(lambda: self.stored(incident) == "1|1", within=120, why=lambda: self.stored(incident) + self.weftd.log())
         wait_until(lambda: self.maintenance().returncode == 0, why="it is refused still")
+        self.assertEqual(["opened"], self.receiver.told(incident["id"]), "told once")
         self.assertEqual("0", self.postgres.primary.sql("SELECT count(*) FROM (SELECT 1 FROM event WHERE what = 'opened' GROUP BY incident "
                                                         "HAVING count(*) > 1) AS twice"))
 
@@ -144,6 +159,26 @@ class PostgresStore(weft_testing.SubnetTest):
         wait_until(lambda: self.stored(after) == "1|1", within=120, why=lambda: self.stored(after) + self.weftd.log())
         self.assertEqual("0", self.postgres.primary.sql("SELECT count(*) FROM (SELECT 1 FROM event WHERE what = 'opened' GROUP BY incident "
                                                         "HAVING count(*) > 1) AS twice"))
+
+    def test_5b_what_a_standby_never_had_is_missed_and_stored_again(self):
+        self.assertNotIn("waits for no standby", self.weftd.log())
+        self.postgres.add_standby()
+        self.postgres.set_standbys(self.postgres.primary, "")
+        self.postgres.standby.stop()
+        incident = self.pull(5)
+        wait_until(lambda: self.stored(incident) == "1|1", why=lambda: self.stored(incident) + self.weftd.log())
+        done = weftctl(self.weftd, "acknowledge", incident["id"], "--who", "ann")
+        self.assertEqual(0, done.returncode, done.stderr)
+        checked = run_weftd(["--store-url", self.postgres.url, "--state-dir", self.weftd.state_dir, "--check-config"])
+        self.assertIn("a commit waits for no standby", checked.stdout)
+        self.postgres.primary.kill()
+        self.postgres.standby.start()
+        self.postgres.promote()
+        wait_until(lambda: "the database does not have what it had confirmed" in self.weftd.log(), 60, why=self.weftd.log)
+        wait_until(lambda: self.stored(incident) == "1|0", 60, why=lambda: self.stored(incident) + self.weftd.log())
+        number = incident["id"].removeprefix("INC-")
+        self.assertIn("ann", self.postgres.primary.sql(f"SELECT acknowledged_by FROM incident WHERE id = {number}"))
+        self.assertIn("stored again", weftctl(self.weftd, "audit").stdout)
 
     def configure(self, url: str) -> None:
         with open(self.weftd.configuration, encoding="utf-8") as stream:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two weftd on one subnet (ibsim, OpenSM), one PostgreSQL with a synchronous standby, a real Slurm, and collectors. In each round somebody is
-killed, stopped, cut off or given another clock at a random moment, while cables are pulled, hosts are drained and plans are approved.
+killed, stopped, cut off or given another clock at a random moment: the leader, the standby, the primary of the database or its standby;
+while cables are pulled, hosts are drained, proposals are approved and incidents are acknowledged.
 
-What it leaves out: the two weftd share a kernel and a boot clock; a partition is between a weftd and both servers, never between the
-servers; a clock step is seen by weftd alone (clock_shim.cpp).
+What it leaves out: the two weftd share a kernel and a boot clock; a partition is between weftd and both servers, and a standby of the
+database that hangs stands for one between the servers; a clock step is seen by that program alone (clock_shim.cpp).
 
     WEFT_ROUNDS=200 WEFT_SEED=7 python3 tests/pair/test_rounds.py
 """
 
+import json
 import os
 import random
 import shutil
@@ -28,7 +30,7 @@ from certificates import make_certificate  # noqa: E402
 from collector_testing import Collector  # noqa: E402
 from postgres_pair import PostgresPair, missing as missing_postgres  # noqa: E402
 from separate_network import SeparateNetwork, can_separate, enter_own_network  # noqa: E402
-from shifted_clock import ShiftedClock  # noqa: E402
+from shifted_clock import SERVER_SHIM, ShiftedClock  # noqa: E402
 from slurm_cluster import SlurmCluster, missing as missing_slurm  # noqa: E402
 from weft_testing import PATIENCE, Weftd, ends_of, wait_until, weftctl  # noqa: E402
 from webhook_receiver import EventReceiver  # noqa: E402
@@ -50,6 +52,10 @@ SELECT count(*) FROM (SELECT 1 FROM entity JOIN incident ON incident.id = entity
 WHERE entity.role = 'cause' AND incident.state <> 'RESOLVED' AND incident.kind = '{kind}'
 GROUP BY entity.fabric, entity.kind, node, port, peer_node, peer_port HAVING count(*) > 1) AS twice"""
 TWICE_OPENED = "SELECT count(*) FROM (SELECT 1 FROM event WHERE what = 'opened' GROUP BY incident HAVING count(*) > 1) AS twice"
+
+
+# Kinds of faults: of a weftd, and of the database.
+OF_WEFTD = ("killed", "stopped", "cut_off")
 
 
 class Analyst:
@@ -108,6 +114,10 @@ class Rounds(weftd_partners.WithScheduler):
         cls.postgres = PostgresPair("listen_addresses = '*'\n", "host all all 127.0.0.1/32 trust\nhostssl all all 10.99.0.0/16 trust\n"
                                     "host replication all 127.0.0.1/32 trust\n", cls.network_of_database)
         cls.addClassCleanup(cls.postgres.stop)
+        cls.clocks = {}
+        for server in (cls.postgres.primary, cls.postgres.standby):
+            cls.clocks[server] = ShiftedClock(f"{server.data}.clock", SERVER_SHIM)
+            server.environment = cls.clocks[server].preload_in(dict(os.environ))
         names = ",".join(f"IP:{SeparateNetwork.far(wire)}" for wire in range(2))
         cls.authority = make_certificate(cls.place, "database", names)
         cls.postgres.take_certificate(cls.authority)
@@ -128,7 +138,7 @@ class Rounds(weftd_partners.WithScheduler):
         url = f"postgresql://weft@{ports}/postgres?sslrootcert={cls.authority[0]}"
         clock = ShiftedClock(os.path.join(cls.place, f"clock-{name}"))
         environment = clock.preload_in(cls.subnet.environment(cls.subnet.network.hosts()[-1 - wire].identity))
-        settings = cls.remedies(weftd_partners.SLURM.format(slurm_conf=cls.slurm.configuration))
+        settings = cls.remedies(weftd_partners.SLURM.format(slurm_conf=cls.slurm.configuration)).replace('drain_node = "auto"', 'drain_node = "propose"', 1)
         weftd = Weftd(environment, infiniband=settings + STORE.format(url=url, events=cls.receiver.url, key=cls.key))
         return Analyst(name, wire, weftd, clock)
 
@@ -179,10 +189,13 @@ class Rounds(weftd_partners.WithScheduler):
         return [other for other in self.both if other is not analyst], lambda: self.network_of_database.mend(analyst.wire)
 
     def given_another_clock(self, analyst: Analyst):
-        step = self.random.choice((-86_400, -600, -5, 5, 600, 86_400))
-        analyst.clock.set(step)
-        self.steps.append(f"by {step} s")
+        self.step(analyst.clock)
         return self.both, lambda: analyst.clock.set(0)
+
+    def step(self, clock: ShiftedClock) -> None:
+        step = self.random.choice((-86_400, -600, -5, 5, 600, 86_400))
+        clock.set(step)
+        self.steps.append(f"by {step} s")
 
     def database_killed(self, _analyst: Analyst):
         self.postgres.primary.kill()
@@ -195,6 +208,27 @@ class Rounds(weftd_partners.WithScheduler):
         self.postgres.primary.signal(signal.SIGCONT)
         return self.both, lambda: None
 
+    def database_cut_off(self, _analyst: Analyst):
+        """Neither weftd reaches a server, and nobody is told so."""
+        for analyst in self.both:
+            self.network_of_database.cut(analyst.wire)
+        time.sleep(self.random.uniform(1, 12))
+        for analyst in self.both:
+            self.network_of_database.mend(analyst.wire)
+        return self.both, lambda: None
+
+    def database_standby_stopped(self, _analyst: Analyst):
+        """No commit is confirmed meanwhile."""
+        self.postgres.standby.signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(1, 12))
+        self.postgres.standby.signal(signal.SIGCONT)
+        return self.both, lambda: None
+
+    def database_given_another_clock(self, _analyst: Analyst):
+        clock = self.clocks[self.postgres.primary]
+        self.step(clock)
+        return self.both, lambda: clock.set(0)
+
     def database_failed_over(self, _analyst: Analyst):
         self.postgres.fail_over()
         return self.both, self.postgres.add_standby
@@ -202,8 +236,8 @@ class Rounds(weftd_partners.WithScheduler):
     # -- what goes on meanwhile
 
     def change_the_world(self) -> None:
-        """A cable is pulled or plugged in; sometimes a person drains a host or gives it back."""
-        name = self.random.choice(self.cables)
+        """A cable is pulled or plugged in; sometimes a person drains a host or gives it back, approves what is proposed, acknowledges."""
+        name = self.random.choice(self.random.choice((self.cables, self.cables, self.of_nodes)))
         if name in self.pulled:
             self.subnet.relink(name, 1)
             self.pulled.remove(name)
@@ -213,18 +247,50 @@ class Rounds(weftd_partners.WithScheduler):
         self.steps.append(f"{name} {'pulled' if name in self.pulled else 'plugged in'}")
         if self.random.random() < 0.5:
             self.drain(self.random.choice(weftd_partners.NAMED[2:]))
+        if self.random.random() < 0.5:
+            self.approve()
+        if self.random.random() < 0.5:
+            self.acknowledge()
 
-    def drain(self, host: str) -> None:
-        verb = "undrain" if "DRAIN" in self.slurm.state(host) else "drain"
+    def order(self, *words: str) -> str:
+        """What weftctl says when a weftd promises it; empty: none did."""
         for analyst in self.random.sample(self.both, 2):
             if analyst.weftd.process is None or analyst.name in self.away:
                 continue
-            done = weftctl(analyst.weftd, verb, host, "--reason", "a drill", "--yes")
+            done = weftctl(analyst.weftd, *words)
             if done.returncode == 0:
-                plan = next(word.strip(".:,") for word in done.stdout.split() if word.startswith("PLAN-"))
-                self.promised_plans.add(int(plan.removeprefix("PLAN-")))
-                self.steps.append(f"{verb} {host} is {plan}")
-                return
+                return done.stdout
+        return ""
+
+    def shown(self, *words: str) -> dict:
+        """As a weftd shows it that is there."""
+        for analyst in self.random.sample(self.both, 2):
+            if analyst.weftd.process is None or analyst.name in self.away:
+                continue
+            done = weftctl(analyst.weftd, *words, "--json")
+            if done.returncode in (0, 1) and done.stdout:
+                return json.loads(done.stdout)
+        return {}
+
+    def drain(self, host: str) -> None:
+        verb = "undrain" if "DRAIN" in self.slurm.state(host) else "drain"
+        if said := self.order(verb, host, "--reason", "a drill", "--yes"):
+            plan = next(word.strip(".:,") for word in said.split() if word.startswith("PLAN-"))
+            self.promised_plans.add(int(plan.removeprefix("PLAN-")))
+            self.steps.append(f"{verb} {host} is {plan}")
+
+    def approve(self) -> None:
+        """A drain that weftd proposes for a host whose cable is pulled."""
+        proposed = [plan["id"] for plan in self.shown("plans").get("plans", []) if plan["state"] == "PROPOSED"]
+        if proposed and self.order("approve", plan := self.random.choice(proposed), "--yes"):
+            self.approved.add(int(plan.removeprefix("PLAN-")))
+            self.steps.append(f"{plan} is approved")
+
+    def acknowledge(self) -> None:
+        opened = [each["id"] for each in self.shown("incidents").get("incidents", []) if each["state"] == "OPEN"]
+        if opened and self.order("acknowledge", incident := self.random.choice(opened), "--who", "ann"):
+            self.acknowledged.add(int(incident.removeprefix("INC-")))
+            self.steps.append(f"{incident} is acknowledged")
 
     # -- what must be so
 
@@ -254,6 +320,10 @@ class Rounds(weftd_partners.WithScheduler):
         self.known = known
         stored = {int(line) for line in primary.sql("SELECT id FROM plan").split()}
         self.assertEqual(set(), self.promised_plans - stored, f"plans that were promised are lost\n{self.logs()}")
+        by_somebody = {int(line) for line in primary.sql("SELECT id FROM plan WHERE approved_by <> ''").split()}
+        self.assertEqual(set(), self.approved - by_somebody, f"approvals that were promised are lost\n{self.logs()}")
+        heard = {int(line) for line in primary.sql("SELECT DISTINCT incident FROM event WHERE what = 'acknowledged'").split()}
+        self.assertEqual(set(), self.acknowledged - heard, f"acknowledgements that were promised are lost\n{self.logs()}")
         self.check_acts()
         self.check_batches()
         # A request whose answer was lost is sent again with the same key; that an incident opened is told under one key. A leader that is cut
@@ -291,9 +361,12 @@ class Rounds(weftd_partners.WithScheduler):
 
     def test_rounds(self):
         self.random = random.Random(SEED)
-        self.cables = [host.name for host in self.network.hosts()[len(weftd_partners.NAMED):-2]]
+        self.cables = [host.name for host in self.network.hosts()[2:-2]]  # but those of the collectors, and of the two weftd
+        self.of_nodes = self.cables[:2]  # hosts that Slurm drains: for these a drain is proposed
         self.pulled: set[str] = set()
         self.promised_plans: set[int] = set()
+        self.approved: set[int] = set()
+        self.acknowledged: set[int] = set()
         self.known: dict[str, str] = {}
         self.steps: list[str] = []
         self.away: set[str] = set()
@@ -301,13 +374,14 @@ class Rounds(weftd_partners.WithScheduler):
         self.wait_leader()
         for number in range(ROUNDS):
             what = self.random.choice((self.killed, self.stopped, self.cut_off) * 3 + (
-                self.given_another_clock, self.database_killed, self.database_stopped, self.database_failed_over))
+                self.given_another_clock, self.given_another_clock, self.database_killed, self.database_stopped, self.database_cut_off,
+                self.database_standby_stopped, self.database_given_another_clock, self.database_failed_over))
             leader = self.wait_leader()
             whom = self.random.choice((leader, leader, *self.both))
             self.change_the_world()
             time.sleep(self.random.uniform(0, 2))
             self.steps.append(f"round {number}: {what.__name__} {whom.name}{' (leads)' if whom is leader else ''}")
-            if what in (self.killed, self.stopped, self.cut_off):
+            if what.__name__ in OF_WEFTD:
                 self.away = {whom.name}
             who_may_lead, end = what(whom)
             before = time.monotonic()
@@ -326,10 +400,12 @@ class Rounds(weftd_partners.WithScheduler):
         for name, each in sorted(times.items()):
             print(f"{name}: {len(each)} rounds, seconds until somebody led: {', '.join(f'{took:.1f}' for took in sorted(each))}", file=sys.stderr)
         print(f"{len(self.known)} incidents, {len(self.receiver.taken)} events told ({len(self.receiver.keys)} requests), {len(self.acts)} drains by Slurm's log, "
-              f"{len(self.promised_plans)} plans promised, {self.postgres.primary.sql('SELECT sum(batches) FROM collector')} batches",
+              f"{len(self.promised_plans)} plans promised, {len(self.approved)} approved, {len(self.acknowledged)} incidents acknowledged, {self.postgres.primary.sql('SELECT sum(batches) FROM collector')} batches",
               file=sys.stderr)
-        late = [took for each in times.values() for took in each if took > PROMISED]
+        late = [f"{name} {took:.1f} s" for name, each in times.items() for took in each if took > PROMISED]
         print(f"{len(late)} of {sum(map(len, times.values()))} took longer than {PROMISED:.0f} s (seed {SEED})", file=sys.stderr)
+        # The time of a fault of the database itself begins when that is over.
+        self.assertEqual([], late, f"nobody led in time (seed {SEED})")
 
     def check_trail(self) -> None:
         trail = weftctl(self.wait_leader().weftd, "audit")

@@ -342,6 +342,34 @@ class TwoShards(unittest.TestCase):
         found = self.north.client.json("/api/v1/nodes/south-1/health")
         self.assertEqual("south-1", found["node"])
 
+    def test_6_the_health_of_a_job_that_runs_in_both(self):
+        place = tempfile.mkdtemp(prefix="weft-jobs-")
+        self.addCleanup(shutil.rmtree, place, True)
+        jobs = os.path.join(place, "jobs")
+        with open(jobs, "w", encoding="utf-8") as stream:
+            stream.write("train-1\n")
+        for host, weftd in (("north-7", self.north), ("south-7", self.south)):
+            sysfs_tree.make(os.path.join(place, host), 1)
+            collector = Collector(os.path.join(place, host), weftd.grpc, interval="100ms", node_name=host, extra=("--jobs-file", jobs))
+            self.addCleanup(collector.remove)
+            collector.start()
+
+        def hosts(weftd) -> set[str]:
+            answer = json.loads(weftctl(weftd, "health", "--job", "train-1", "--json").stdout or "{}")
+            return {each["node"] for each in answer.get("nodes", [])}
+
+        for weftd in (self.north, self.south):
+            wait_until(lambda weftd=weftd: hosts(weftd) == {"north-7", "south-7"}, 30, why=lambda weftd=weftd: f"{hosts(weftd)}\n{weftd.log()}")
+        os.killpg(self.south.process.pid, signal.SIGSTOP)
+        try:
+            self.wait_answers(self.north, {"north": True, "south": False})
+            answer = weftctl_json(self.north, "health", "--job", "train-1")
+            self.assertEqual((["south"], "UNKNOWN"), (answer["missingShards"], answer["verdict"]), "what nobody tells of is not well")
+            self.assertEqual({"north-7"}, hosts(self.north))
+        finally:
+            os.killpg(self.south.process.pid, signal.SIGCONT)
+        self.wait_answers(self.north, {"north": True, "south": True})
+
     def test_7_what_does_not_answer_is_named(self):
         lost = self.expect(self.north, "south", self.pull("south", 8))
         here = self.expect(self.south, "north", self.pull("north", 5))

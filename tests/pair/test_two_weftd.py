@@ -14,6 +14,8 @@ from weft_testing import Weftd, wait_until, weftctl, weftctl_json
 
 class TwoWeftd(WithPair):
     CONFIGURATION = """
+history_shared = true
+history_interval = "1s"
 [remedy]
 isolate_link = "propose"
 [events]
@@ -72,6 +74,11 @@ key_file = "{key}"
         self.assertIn(leader.grpc, refused.stderr)
         self.assertIn(f"This weftd stands by: {self.sql('SELECT holder FROM weft_store')} leads at {leader.grpc}; ", weftctl(standby, "status").stdout)
         self.assertIn("This weftd leads (epoch ", weftctl(leader, "status").stdout)
+        host = self.subnet.network.hosts()[4].name.split()[0]
+        wait_until(lambda: int(self.sql("SELECT count(*) FROM moment")) > 2, 30, why=leader.log)
+        for weftd in (leader, standby):
+            self.assertIn(host, weftctl(weftd, "history", host, "--last", "1h").stdout)
+            self.assertFalse(os.path.exists(os.path.join(weftd.state_dir, "history.db")))
         self.assertIn("\nweft_leader 0\n", standby.metrics())
         self.assertIn("\nweft_leader 1\n", leader.metrics())
         done = weftctl(leader, "acknowledge", incident["id"], "--who", "ann")
@@ -95,8 +102,13 @@ key_file = "{key}"
         before = self.expect(leader, self.pull(2))
         began = time.monotonic()
         leader.kill()
+        oldest, newest = self.sql("SELECT min(at), max(at) FROM moment").split("|")
         during = self.pull(3)
         self.wait_leads(standby, began)
+        wait_until(lambda: self.sql(f"SELECT count(*) FROM moment WHERE at > {newest}") != "0", 30, why=standby.log)
+        self.assertEqual(oldest, self.sql("SELECT min(at) FROM moment"), "history goes along")
+        host = self.subnet.network.hosts()[4].name.split()[0]
+        self.assertIn(host, weftctl(standby, "history", host, "--last", "1h").stdout)
         self.assertEqual(before["id"], self.expect(standby, self.ends_of(before))["id"])
         self.assertNotEqual(before["id"], self.expect(standby, during)["id"])
         # The record of the one that was killed is still at the subnet administrator.

@@ -56,13 +56,14 @@ class Server:
         self.log = os.path.join(pair.place, name + ".log")
         self.port = free_port()
         self.process: subprocess.Popen | None = None
+        self.environment: dict | None = None  # None: as ours
 
     def start(self) -> None:
         deadline = time.monotonic() + PATIENCE
         while not self.answers():
             # It refuses while processes of one that was killed are still there.
             if self.process is None or self.process.poll() is not None:
-                self.process = self.pair.spawn("postgres", "-D", self.data, "-p", str(self.port), log=self.log)
+                self.process = self.pair.spawn("postgres", "-D", self.data, "-p", str(self.port), log=self.log, environment=self.environment)
             if time.monotonic() > deadline:
                 raise AssertionError("PostgreSQL does not start:\n" + open(self.log, encoding="utf-8").read()[-2000:])
             time.sleep(0.1)
@@ -131,10 +132,10 @@ class PostgresPair:
     def __exit__(self, *exception) -> None:
         self.stop()
 
-    def spawn(self, name: str, *arguments: str, log: str) -> subprocess.Popen:
+    def spawn(self, name: str, *arguments: str, log: str, environment: dict | None = None) -> subprocess.Popen:
         with open(log, "ab") as stream:
             return subprocess.Popen(self.command(name, *arguments), user=None if self.network else self.user, cwd=self.place,
-                                    stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, preexec_fn=_die_with_parent)
+                                    stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=environment, preexec_fn=_die_with_parent)
 
     def command(self, name: str, *arguments: str) -> list[str]:
         words = [os.path.join(PROGRAMS, name), *arguments]
@@ -198,6 +199,10 @@ class PostgresPair:
     def fail_over(self) -> None:
         """The primary is killed; the standby takes its place, alone, and its name."""
         self.primary.kill()
+        self.promote()
+
+    def promote(self) -> None:
+        """The standby takes the place of a primary that is gone."""
         self.run("pg_ctl", "-D", self.standby.data, "-w", "promote")
         self.primary, self.standby = self.standby, self.primary
         self.set_standbys(self.primary, "")

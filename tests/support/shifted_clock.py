@@ -7,20 +7,23 @@ import struct
 from program_testing import BUILD
 
 SHIM = os.path.join(BUILD, "tests", "clock_shim.so")
+# The same without sanitizers, for programs that are not ours.
+SERVER_SHIM = os.path.join(BUILD, "tests", "server_clock_shim.so")
 
 
 class ShiftedClock:
     """`path` is a file to make; while it stands the programs started with `preload_in` see their wall clock shifted."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, shim: str = SHIM):
         self.path = path
+        self.shim = shim
         self.shift = 0.0
         with open(path, "wb") as stream:
             stream.write(bytes(16))
 
     def preload_in(self, environment: dict) -> dict:
         """The environment, with the shim behind what is preloaded already."""
-        environment["LD_PRELOAD"] = ":".join(part for part in (environment.get("LD_PRELOAD"), SHIM) if part)
+        environment["LD_PRELOAD"] = ":".join(part for part in (environment.get("LD_PRELOAD"), self.shim) if part)
         environment["WEFT_TEST_CLOCK"] = self.path
         return environment
 

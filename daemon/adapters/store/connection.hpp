@@ -77,6 +77,9 @@ class Connection {
   virtual void lead(std::int64_t epoch) = 0;
   /// What begin() found out since the last call: true: that commit had stayed. None: nothing was to be found out.
   virtual std::optional<bool> take_settled() = 0;
+  /// Whether begin() found since the last call that the database does not have what commit() had promised: another
+  /// server took over that never had it. SQLite loses nothing.
+  virtual bool take_loss() = 0;
 };
 
 }  // namespace weft::store

@@ -19,6 +19,7 @@ constexpr std::array kDifferences{
     Difference{" STRICT, WITHOUT ROWID", ""},
     Difference{" STRICT", ""},
     Difference{"INTEGER", "BIGINT"},
+    Difference{"BLOB", "BYTEA"},
     Difference{"TEXT", "TEXT COLLATE \"C\""},
     Difference{"REAL", "DOUBLE PRECISION"},
 };

@@ -36,6 +36,13 @@ inline constexpr const char* kCountTables =
 inline constexpr const char* kOwnSchema = "SELECT coalesce(current_schema(), '')";
 /// 1 when texts are kept as UTF-8.
 inline constexpr const char* kIsUtf8 = "SELECT CASE current_setting('server_encoding') WHEN 'UTF8' THEN 1 ELSE 0 END";
+/// 1 where a commit waits until a standby has it, as far as the server's settings tell.
+inline constexpr const char* kWaitsForStandby =
+    "SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN 0 ELSE 1 END";
+/// What it means where it does not.
+inline constexpr const char* kNoStandby =
+    "synchronous_standby_names is empty: a commit waits for no standby, so a fail-over of the database may lose what "
+    "weftd has confirmed in the last moments";
 /// Of the migrations.
 inline constexpr const char* kVersion = "SELECT version FROM weft_store";
 /// See kVersion.
@@ -78,6 +85,8 @@ inline constexpr const char* kLook =
     "SELECT weft_beat.epoch, n, holder, address, since, mark FROM weft_store, weft_beat";
 /// Who has it now.
 inline constexpr const char* kHolder = "SELECT holder FROM weft_store";
+/// The mark of the last transaction of the epoch that follows here; no row: the database is of another one.
+inline constexpr std::string_view kMarkOfEpoch = "SELECT mark FROM weft_store WHERE epoch = ";
 /// The mark of the last transaction that stayed. Waits for one that is still being committed; and because it writes,
 /// its own COMMIT waits until a standby has that one, too.
 inline constexpr const char* kLastMark = "UPDATE weft_store SET mark = mark RETURNING mark";
@@ -127,6 +136,25 @@ inline constexpr const char* kShardOfSchema =
 /// 1 where tables may be made in the own schema.
 inline constexpr const char* kMayMakeTables =
     "SELECT CASE WHEN has_schema_privilege(current_schema(), 'CREATE') THEN 1 ELSE 0 END";
+
+/// Version of the tables of a history that is shared, beside those of the state; see history_schema().
+inline constexpr const char* kCreateHistoryVersion =
+    "CREATE TABLE IF NOT EXISTS weft_history (one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL); "
+    "INSERT INTO weft_history VALUES (1, 0) ON CONFLICT DO NOTHING";
+/// See kCreateHistoryVersion.
+inline constexpr const char* kHistoryVersion = "SELECT version FROM weft_history";
+/// See kCreateHistoryVersion.
+inline constexpr const char* kSetHistoryVersion = "UPDATE weft_history SET version = ?";
+/// 1 where a shared history has its tables.
+inline constexpr const char* kHasHistory = "SELECT CASE WHEN to_regclass('weft_history') IS NULL THEN 0 ELSE 1 END";
+/// Room that a shared history takes, with what deleted rows leave until the server cleans up.
+inline constexpr const char* kHistoryBytes =
+    "SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::BIGINT FROM (VALUES ('port'), ('moment'), "
+    "('chunk'), ('hour'), ('hour_chunk'), ('fec_baseline')) AS history (name)";
+/// Behind kBegin, in a transaction of history: it may lose its last moments. A row: the epoch that follows here is that
+/// of the database.
+inline constexpr const char* kBeginHistory =
+    "SET LOCAL synchronous_commit = off; SELECT 1 FROM weft_store WHERE epoch = ";
 
 /// After a copy: events are numbered from behind the last one.
 inline constexpr const char* kCountOn =

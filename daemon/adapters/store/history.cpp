@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/entity_columns.hpp"
 #include "daemon/adapters/store/history_codec.hpp"
 #include "daemon/adapters/store/history_hours.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kChunksDeletedAtOnce = 2000;
 constexpr std::int64_t kPagesReturnedAtOnce = 1000;
+constexpr std::size_t kMostDoubts = 100;
 constexpr std::int64_t kHourWeight = 50;  ///< of kChunksDeletedAtOnce
 /// Ports are noted as seen this often, and forgotten this long after their last history has gone.
 constexpr Duration kTouchInterval = std::chrono::hours(24);
@@ -61,16 +63,29 @@ Result<bool> History::append(std::shared_ptr<const Sweep> sweep) {
   fabric.tried = sweep->finished;
   Transaction transaction(database_);
   database_.require_in_place();
+  for (const TimePoint moment : fabric.doubts) take_back(sweep->fabric, moment);
   map_ports(fabric, *sweep);
   if (sweep->finished - fabric.touched >= kTouchInterval) touch_ports(fabric, sweep->finished);
   write_moment(fabric, *sweep);
   if (auto done = transaction.commit(); !done) {
     fabric.mapped.reset();  // slots that were given out are not stored
     fabric.touched = kNever;
+    if (fabric.doubts.size() >= kMostDoubts) fabric.doubts.erase(fabric.doubts.begin());
+    if (is_shared_) fabric.doubts.push_back(sweep->finished);
     return tl::unexpected<Error>(done.error());
   }
+  fabric.doubts.clear();
   fabric.last = std::move(sweep);
   return true;
+}
+
+// Its time is written again, as a part of the next moment.
+void History::take_back(const std::string& fabric, TimePoint moment) {
+  Statement find(database_, "SELECT id FROM moment WHERE fabric = ? AND at = ?");
+  find.query(fabric, moment);
+  std::int64_t id = 0;
+  while (find.next()) id = find.integer(0);
+  if (id != 0) delete_moment(id);
 }
 
 void History::map_ports(Fabric& fabric, const Sweep& sweep) {
@@ -102,9 +117,10 @@ void History::touch_ports(Fabric& fabric, TimePoint now) {
 }
 
 void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
-  Statement moment(database_, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?)");
-  moment.run(sweep.fabric, sweep.finished, sweep.finished - fabric.last->finished);
-  const std::int64_t id = database_.number("SELECT last_insert_rowid()");
+  Statement moment(database_, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?) RETURNING id");
+  moment.query(sweep.fabric, sweep.finished, sweep.finished - fabric.last->finished);
+  std::int64_t id = 0;
+  while (moment.next()) id = moment.integer(0);
   reopen_hour(database_, sweep.fabric, sweep.finished);
   const Sweep& last = *fabric.last;
   const bool aligned = same_layout(*last.topology, *sweep.topology);
@@ -148,7 +164,8 @@ Result<bool> History::shrink(TimePoint oldest_allowed) {
       if (!oldest.next()) break;
       const std::int64_t id = oldest.integer(0);
       const TimePoint at = oldest.time(1);
-      const bool is_too_much = bytes() > options_.max_history_bytes;
+      // What is deleted in PostgreSQL gives its room back later: by room all would go.
+      const bool is_too_much = !is_shared_ && bytes() > options_.max_history_bytes;
       oldest.next();
       if (at >= oldest_allowed && !is_too_much) break;
       if (more = deleted >= kChunksDeletedAtOnce; more) break;
@@ -162,14 +179,15 @@ Result<bool> History::shrink(TimePoint oldest_allowed) {
     if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   }
   // The file keeps some air for what comes next; a lot of it (after a lower limit) goes back to the disk.
-  const std::int64_t free_pages = database_.number("PRAGMA freelist_count");
-  if (free_pages > kPagesReturnedAtOnce + database_.number("PRAGMA page_count") / 4)
+  const std::int64_t free_pages = is_shared_ ? 0 : database_.number("PRAGMA freelist_count");
+  if (!is_shared_ && free_pages > kPagesReturnedAtOnce + database_.number("PRAGMA page_count") / 4)
     database_.run(("PRAGMA incremental_vacuum(" + std::to_string(kPagesReturnedAtOnce) + ")").c_str());
   if (auto outcome = database_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return more;
 }
 
 std::uint64_t History::bytes() {
+  if (is_shared_) return static_cast<std::uint64_t>(database_.number(postgres::kHistoryBytes));
   const std::int64_t pages = database_.number("PRAGMA page_count") - database_.number("PRAGMA freelist_count");
   return static_cast<std::uint64_t>(pages * database_.number("PRAGMA page_size"));
 }

@@ -18,7 +18,8 @@ namespace weft::store {
 /// The history database: writes, reads and shrinks it. One thread.
 class History {
  public:
-  History(Database database, const StoreOptions& options) : database_(std::move(database)), options_(options) {}
+  History(Database database, const StoreOptions& options)
+      : database_(std::move(database)), options_(options), is_shared_(options.shares_history) {}
 
   /// True when a moment was written; false when none was due.
   Result<bool> append(std::shared_ptr<const Sweep> sweep);
@@ -26,6 +27,8 @@ class History {
   Result<bool> shrink(TimePoint oldest_allowed);
   /// Room taken by what is stored; free pages within the file do not count.
   std::uint64_t bytes();
+  /// Another weftd may have written into the shared history: what was known of its ports is read anew.
+  void forget() { fabrics_.clear(); }
   /// The connection, for tests and limits.
   Database& database() { return database_; }
 
@@ -34,6 +37,7 @@ class History {
   struct Fabric {
     std::shared_ptr<const Sweep> last;       ///< the reading that the next increases start from
     TimePoint tried = kNever;                ///< when a moment was last written, or could not be
+    std::vector<TimePoint> doubts;           ///< moments of which it is not known whether they are stored
     TimePoint touched = kNever;              ///< when its ports were last noted as seen
     std::shared_ptr<const Topology> mapped;  ///< the topology that `slots` was made for
     std::vector<std::uint32_t> slots;        ///< for each port of `mapped`
@@ -42,10 +46,12 @@ class History {
   void map_ports(Fabric& fabric, const Sweep& sweep);
   void touch_ports(Fabric& fabric, TimePoint now);
   void write_moment(const Fabric& fabric, const Sweep& sweep);
+  void take_back(const std::string& fabric, TimePoint moment);
   std::int64_t delete_moment(std::int64_t moment);
 
   Database database_;
   StoreOptions options_;
+  bool is_shared_;  ///< StoreOptions::shares_history
   std::map<std::string, Fabric, std::less<>> fabrics_;
 };
 

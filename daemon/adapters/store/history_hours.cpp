@@ -89,11 +89,15 @@ OpenHour next_hour(Database& history, const std::string& fabric) {
   if (first == kNever) return {};
   const TimePoint end = TimePoint(std::chrono::floor<std::chrono::hours>(first.time_since_epoch() - 1ns) + 1h);
   if (newest <= end) return {};
-  Statement(history,
-            "INSERT INTO hour (fabric, at, span, next_chunk) SELECT ?1, ?2, sum(span), 0 FROM moment WHERE fabric = ?1 "
-            "AND at > ?3 AND at <= ?2")
-      .run(fabric, end, end - 1h);
-  return {history.number("SELECT last_insert_rowid()"), end, 0};
+  Statement covered(history, "SELECT sum(span) FROM moment WHERE fabric = ? AND at > ? AND at <= ?");
+  covered.query(fabric, end - 1h, end);
+  Duration span{};
+  while (covered.next()) span = Duration(covered.integer(0));
+  Statement begin(history, "INSERT INTO hour (fabric, at, span, next_chunk) VALUES (?, ?, ?, 0) RETURNING id");
+  begin.query(fabric, end, span);
+  std::int64_t id = 0;
+  while (begin.next()) id = begin.integer(0);
+  return {id, end, 0};
 }
 
 /// Adds up as many chunks of the hour as one step does.
@@ -118,8 +122,8 @@ void add_up(Database& history, const std::string& fabric, const OpenHour& hour) 
     insert.run(hour.id << kChunkBits | chunk, encode_chunk(sums.sum), encode_chunk(sums.peak));
 
   Statement left(history,
-                 "SELECT EXISTS (SELECT 1 FROM moment JOIN chunk ON chunk.id BETWEEN (moment.id << 24 | ?4) AND "
-                 "(moment.id << 24 | ?5) WHERE fabric = ?1 AND at > ?2 AND at <= ?3)");
+                 "SELECT CASE WHEN EXISTS (SELECT 1 FROM moment JOIN chunk ON chunk.id BETWEEN (moment.id << 24 | ?4) "
+                 "AND (moment.id << 24 | ?5) WHERE fabric = ?1 AND at > ?2 AND at <= ?3) THEN 1 ELSE 0 END");
   left.query(fabric, begin, hour.end, std::min(end_chunk, kLastChunk), kLastChunk);
   const bool more = left.next() && left.integer(0) != 0;
   left.next();

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/history_codec.hpp"
+#include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/schema.hpp"
 
 namespace weft::store {
@@ -153,6 +155,19 @@ Places find_places(Database& database, const HistoryQuestion& question) {
   return places;
 }
 
+Result<Database> open(const HistoryPlace& place) {
+  if (place.url.empty()) return look_into_database(place.state_dir / "history.db", history_schema());
+  auto database = open_postgres_history(place.url);
+  if (!database) return database;
+  const bool is_there = database->number(postgres::kHasHistory) == 1;
+  if (is_there &&
+      database->number(postgres::kHistoryVersion) != static_cast<std::int64_t>(history_schema().migrations.size()))
+    database->fail(ErrorCode::kUnavailable, "the history is not of this version of weftd");
+  if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  if (!is_there) return fail(ErrorCode::kNotFound, "there is no history of that yet");
+  return database;
+}
+
 /// Rows of (at, span, sums, peaks) into the buckets.
 class RowReader {
  public:
@@ -187,7 +202,7 @@ class RowReader {
 
 }  // namespace
 
-Result<HistoryAnswer> read_history(const std::filesystem::path& state_dir, const HistoryQuestion& question) {
+Result<HistoryAnswer> read_history(const HistoryPlace& place, const HistoryQuestion& question) {
   auto positions = positions_of(question.counters);
   if (!positions) return tl::unexpected<Error>(positions.error());
   if (question.step < 1s || question.to <= question.from)
@@ -199,7 +214,7 @@ Result<HistoryAnswer> read_history(const std::filesystem::path& state_dir, const
     return fail(ErrorCode::kInvalidArgument,
                 "that is more than a million values: request fewer ports, fewer counters or a longer step");
 
-  auto database = look_into_database(state_dir / "history.db", history_schema());
+  auto database = open(place);
   if (!database) return tl::unexpected<Error>(database.error());
   const Places places = find_places(*database, question);
   if (places.empty()) {
@@ -223,19 +238,19 @@ Result<HistoryAnswer> read_history(const std::filesystem::path& state_dir, const
     if (read_until < question.to) minutes.emplace_back(read_until, question.to);
     Statement hours(*database,
                     "SELECT at, span, sums, peaks FROM hour JOIN hour_chunk ON hour_chunk.id = (hour.id << 24 | ?4) "
-                    "WHERE fabric = ?1 AND at > ?2 AND at <= ?3 AND next_chunk IS NULL ORDER BY at");
+                    "WHERE fabric = ?1 AND at > ?2 AND at <= ?3 AND next_chunk IS NULL ORDER BY at LIMIT ?5");
     for (const auto& [chunk, ports] : places) {
-      hours.query(question.fabric, question.from + 1h - 1ns, question.to, chunk);
+      hours.query(question.fabric, question.from + 1h - 1ns, question.to, chunk, kMostRows + 1);
       if (auto done = reader.read(hours, true, ports); !done) return tl::unexpected<Error>(done.error());
     }
   }
   Statement moments(
       *database,
       "SELECT at, span, data FROM moment JOIN chunk ON chunk.id = (moment.id << 24 | ?4) WHERE fabric = ?1 "
-      "AND at > ?2 AND at <= ?3 ORDER BY at");
+      "AND at > ?2 AND at <= ?3 ORDER BY at LIMIT ?5");
   for (const auto& [chunk, ports] : places)
     for (const auto& [from, to] : minutes) {
-      moments.query(question.fabric, from, to, chunk);
+      moments.query(question.fabric, from, to, chunk, kMostRows + 1);
       if (auto done = reader.read(moments, false, ports); !done) return tl::unexpected<Error>(done.error());
     }
   if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());

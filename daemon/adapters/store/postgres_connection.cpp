@@ -91,8 +91,17 @@ class PostgresCursor final : public Cursor {
   }
   double real(int column) const override { return number<double>(PQgetvalue(rows_.get(), row_, column)); }
   std::string text(int column) const override { return postgres::from_text(PQgetvalue(rows_.get(), row_, column)); }
-  /// None of the tables that go to PostgreSQL has a column of bytes.
-  std::span<const std::byte> blob(int) const override { return {}; }
+  /// "\x" and two digits for each byte (PostgreSQL 15 documentation, 8.4.1, bytea_output).
+  std::span<const std::byte> blob(int column) const override {
+    const std::string_view text(PQgetvalue(rows_.get(), row_, column));
+    bytes_.clear();
+    for (std::size_t i = 2; text.starts_with("\\x") && i + 1 < text.size(); i += 2) {
+      unsigned value = 0;
+      std::from_chars(text.data() + i, text.data() + i + 2, value, 16);
+      bytes_.push_back(static_cast<std::byte>(value));
+    }
+    return bytes_;
+  }
 
  private:
   static PostgresConnection::Parameters texts_of(std::span<const Value> values) {
@@ -108,11 +117,20 @@ class PostgresCursor final : public Cursor {
     return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   }
   static std::optional<std::string> text_of(std::string_view value) { return postgres::to_text(value); }
-  static std::optional<std::string> text_of(std::span<const std::byte>) { return std::nullopt; }
+  static std::optional<std::string> text_of(std::span<const std::byte> bytes) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    std::string text = "\\x";
+    for (const std::byte each : bytes) {
+      text += kDigits[std::to_integer<unsigned>(each) >> 4];
+      text += kDigits[std::to_integer<unsigned>(each) & 15];
+    }
+    return text;
+  }
 
   PostgresConnection& connection_;
   std::string sql_;
   PostgresConnection::Rows rows_;
+  mutable std::vector<std::byte> bytes_;  ///< of the last blob()
   int row_ = -1;
 };
 
@@ -152,6 +170,7 @@ Result<void> PostgresConnection::connect() {
     handle_.reset();
     return hold_off(name() + ": the database is not reachable: " + why);
   }
+  is_new_ = true;
   if (unsettled_.empty()) {
     refusal_.clear();
     pause_ = {};
@@ -317,14 +336,19 @@ Result<void> PostgresConnection::begin() {
 Result<void> PostgresConnection::begin_connected() {
   if (!unsettled_.empty())
     if (auto settled = settle(); !settled) return settled;
+  if (is_new_ && use_ == Use::kLead && !is_history_)
+    if (auto found = find_committed(); !found) return found;
   open_ = true;
   std::string begin = use_ == Use::kSetUp ? "BEGIN" : postgres::kBegin;
-  if (use_ == Use::kLead) {
+  if (use_ == Use::kLead && is_history_) {
+    begin += "; " + std::string(postgres::kBeginHistory) + std::to_string(epoch_);
+  } else if (use_ == Use::kLead) {
     mark_ = random_mark();
     begin += "; " + postgres::mark(mark_, epoch_);
   }
-  if (auto begun = execute(begin.c_str(), nullptr); !begun) return tl::unexpected<Error>(begun.error());
-  if (use_ != Use::kLead || changes_ == 1) return {};
+  const auto begun = execute(begin.c_str(), nullptr);
+  if (!begun) return tl::unexpected<Error>(begun.error());
+  if (use_ != Use::kLead || (is_history_ ? PQntuples(begun->get()) : changes_) == 1) return {};
   const auto holder = execute(postgres::kHolder, nullptr);
   const bool is_known = holder && PQntuples(holder->get()) == 1;
   return fail(ErrorCode::kFailedPrecondition,
@@ -348,10 +372,23 @@ Result<void> PostgresConnection::settle() {
   if (auto done = execute("COMMIT", nullptr); !done) return not_yet(done.error().message);
   if (!warning_.empty()) return not_yet(name() + ": " + warning_);
   open_ = false;
+  if (stayed) committed_ = unsettled_;
   unsettled_.clear();
   refusal_.clear();
   pause_ = {};
   settled_ = stayed;
+  return {};
+}
+
+// Of another epoch the mark is another weftd's, and this one writes no more.
+Result<void> PostgresConnection::find_committed() {
+  const auto row = execute((std::string(postgres::kMarkOfEpoch) + std::to_string(epoch_)).c_str(), nullptr);
+  if (!row) return tl::unexpected<Error>(row.error());
+  is_new_ = false;
+  if (PQntuples(row->get()) != 1) return {};
+  const std::string mark = PQgetvalue(row->get(), 0, 0);
+  is_lost_ = is_lost_ || (!committed_.empty() && mark != committed_);
+  committed_ = mark;
   return {};
 }
 
@@ -364,7 +401,10 @@ Result<void> PostgresConnection::commit() {
   if (done && std::string_view(PQcmdStatus(done->get())) != "COMMIT")
     return fail(ErrorCode::kInternal, name() + ": the transaction was rolled back");
   // With a warning it stayed on this server and may not have reached its standby.
-  if (done && warning_.empty()) return {};
+  if (done && warning_.empty()) {
+    committed_ = mark;
+    return {};
+  }
   unsettled_ = mark;
   return fail(ErrorCode::kUnavailable, (done ? name() + ": " + warning_ : done.error().message) +
                                            "; it is not known yet whether the last write stayed");

@@ -7,7 +7,9 @@
 // at a time can change. When the connection is lost within COMMIT, the next transaction looks for that mark: reading it
 // waits for a COMMIT that still goes on, and after a fail-over it is there exactly when what was written is there. (A
 // number of a transaction, as for pg_xact_status(), may be another's on a server that took over.)
-// No feature of a session is used, so that a pooler of transactions may stand between.
+// On each new connection the mark of the last transaction that stayed is looked for, too: a server that took over
+// without having been a synchronous standby may never have had it. No feature of a session is used, so that a pooler of
+// transactions may stand between.
 //
 // Statements of a transaction whose rows do not matter are sent without waiting for each other's answers (PostgreSQL 15
 // documentation, 34.5, pipeline mode). The answers are read before anything else is asked.
@@ -55,14 +57,18 @@ class PostgresConnection final : public Connection {
   Result<void> check_place() override { return {}; }
   bool unsettled() const override { return !unsettled_.empty(); }
   std::optional<bool> take_settled() override { return std::exchange(settled_, std::nullopt); }
+  bool take_loss() override { return std::exchange(is_lost_, false); }
 
   /// From now on each transaction leaves its mark, and fails when another weftd has taken the database since `epoch`.
   void lead(std::int64_t epoch) override {
     epoch_ = epoch;
     use_ = Use::kLead;
+    committed_.clear();
   }
   /// From now on it reads alone.
   void follow() { use_ = Use::kFollow; }
+  /// It is of port history: transactions leave no mark, and a commit whose end is not known is taken for none.
+  void keep_history() { is_history_ = true; }
   /// From now on it is the lease's: transactions leave no mark, and nothing takes longer than a lease can wait.
   void keep_lease() { use_ = Use::kLease; }
 
@@ -92,6 +98,8 @@ class PostgresConnection final : public Connection {
   Result<void> connect();
   Result<void> begin_connected();
   Result<void> settle();
+  /// On a new connection: whether the last transaction that stayed is there.
+  Result<void> find_committed();
   /// Sends a statement (or several, without parameters) and waits for its end.
   Result<Rows> execute(const char* sql, const Parameters* parameters);
   /// The same; where no transaction is open, over a new connection if the present one is lost.
@@ -118,6 +126,7 @@ class PostgresConnection final : public Connection {
   PostgresAddress address_;
   std::unique_ptr<PGconn, Finish> handle_;
   Use use_ = Use::kSetUp;
+  bool is_history_ = false;
   std::int64_t epoch_ = 0;  ///< of kLead
   std::int64_t changes_ = 0;
   std::size_t queued_ = 0;     ///< statements whose answers are not read
@@ -127,6 +136,9 @@ class PostgresConnection final : public Connection {
   std::string mark_;           ///< of the transaction that is open
   std::string unsettled_;      ///< the mark of a transaction of which we do not know whether it stayed
   std::optional<bool> settled_;
+  std::string committed_;       ///< the mark of the last transaction that stayed, of this epoch
+  bool is_new_ = false;         ///< the connection was made, and find_committed() was not called
+  bool is_lost_ = false;        ///< see take_loss()
   std::string refusal_;         ///< why nothing could be begun the last time
   Steady::time_point retry_{};  ///< not before then
   std::chrono::milliseconds pause_{};

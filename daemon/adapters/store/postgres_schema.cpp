@@ -177,11 +177,35 @@ void give_back(Database& database) {
   Statement(database, postgres::kRelease).run(database.number("SELECT epoch FROM weft_store"));
 }
 
+Result<Database> open_postgres_history(const std::string& url) {
+  const auto address = parse_postgres_address(url);
+  if (!address) return fail(address.error().code, "store.url " + address.error().message);
+  auto connection = PostgresConnection::make(*address);
+  connection->keep_history();
+  connection->follow();
+  return Database(std::move(connection));
+}
+
+Result<void> make_history_tables(Database& history) {
+  const Schema schema = history_schema();
+  Transaction transaction(history);
+  history.run(postgres::kCreateHistoryVersion);
+  const auto version = static_cast<std::size_t>(history.number(postgres::kHistoryVersion));
+  if (version > schema.migrations.size())
+    history.fail(ErrorCode::kFailedPrecondition, newer_version(version, schema.migrations.size()));
+  for (std::size_t next = version; next < schema.migrations.size(); ++next)
+    history.run(postgres::migration(schema.migrations[next]).c_str());
+  if (version < schema.migrations.size())
+    Statement(history, postgres::kSetHistoryVersion).run(schema.migrations.size());
+  return transaction.commit();
+}
+
 Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& schema) {
   auto found = inspect_postgres(url, schema);
   if (!found) return tl::unexpected<Error>(found.error());
   Database& database = found->database;
   PostgresFound result{.name = database.name(), .state = "is reachable, and empty"};
+  if (database.number(postgres::kWaitsForStandby) == 0) result.caution = postgres::kNoStandby;
   result.shard = shard_of_schema(database);
   if (!found->is_ours) {
     if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());

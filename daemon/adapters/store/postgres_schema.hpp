@@ -31,6 +31,12 @@ void give_back(Database& database);
 /// version of ours wrote and a server that does not keep texts as UTF-8 (kFailedPrecondition).
 Result<Database> open_postgres(const std::string& url, const Schema& schema, Opening opening = Opening::kTake);
 
+/// For port history in the database of `url`, whose state open_postgres() has opened: reads until Connection::lead().
+/// Its tables may be missing: see make_history_tables().
+Result<Database> open_postgres_history(const std::string& url);
+/// Makes the tables of port history there, or brings them to the newest version. Fails for those of a newer weftd.
+Result<void> make_history_tables(Database& history);
+
 /// What open_postgres() would find; fails as it does. Nothing is changed.
 Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& schema);
 

@@ -8,6 +8,7 @@
 #include "daemon/adapters/store/audit_table.hpp"
 #include "daemon/adapters/store/clock_table.hpp"
 #include "daemon/adapters/store/collector_table.hpp"
+#include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/history_hours.hpp"
 #include "daemon/adapters/store/incident_table.hpp"
 #include "daemon/adapters/store/maintenance_table.hpp"
@@ -78,7 +79,9 @@ Result<std::string> check_store(const std::filesystem::path& state_dir, const St
   }
   const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
   if (!found) return tl::unexpected<Error>(found.error());
-  return check_postgres(state_dir, options, *found).map([&found] { return found->name + ' ' + found->state; });
+  return check_postgres(state_dir, options, *found).map([&found] {
+    return found->name + ' ' + found->state + (found->caution.empty() ? "" : "; ") + found->caution;
+  });
 }
 
 Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::path& state_dir,
@@ -106,7 +109,9 @@ Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir
   return SqlStore::open(state_dir, options);
 }
 
-Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& state_dir, const StoreOptions& options) {
+Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& state_dir, const StoreOptions& given) {
+  StoreOptions options = given;
+  options.shares_history = given.shares_history && !given.url.empty();
   auto lock = lock_state_dir(state_dir);
   if (!lock) return tl::unexpected<Error>(lock.error());
   SitePlace place;
@@ -119,10 +124,16 @@ Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& st
   if (!state) return tl::unexpected<Error>(state.error());
   if (state->number("SELECT count(*) FROM copying") > 0) state->fail(ErrorCode::kFailedPrecondition, kUnfinishedCopy);
   if (auto outcome = state->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  auto history = open_database(state_dir / "history.db", history_schema());
+  const bool is_alone = !options.url.empty() && state->number(postgres::kWaitsForStandby) == 0;
+  if (auto outcome = state->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  auto history = options.shares_history ? open_postgres_history(shard_url(options.url, options.shard))
+                                        : open_database(state_dir / "history.db", history_schema());
   if (!history) return tl::unexpected<Error>(history.error());
   std::unique_ptr<SqlStore> store(
       new SqlStore(std::move(*lock), state_dir, std::move(*state), std::move(*history), options, place));
+  if (is_alone) store->figures_.caution = postgres::kNoStandby;
+  if (store->leads_ && options.shares_history)
+    store->lead_history(store->state_.number("SELECT epoch FROM weft_store"));
   store->publish_status();
   return store;
 }
@@ -132,6 +143,26 @@ void SqlStore::lead(std::int64_t epoch) {
   leads_ = true;
   epoch_ = epoch;
   is_use_noted_ = false;
+  lead_history(epoch);
+}
+
+// Incidents are led all the same: history says what is wrong in the status of the store.
+void SqlStore::lead_history(std::int64_t epoch) {
+  if (!options_.shares_history) return;
+  history_.forget();
+  history_.database().connection().lead(epoch);
+  has_history_ = false;
+  const auto made = make_history();
+  history_problem_ = made ? "" : made.error().message;
+  figures_.history_bytes = history_.bytes();
+  static_cast<void>(history_.database().outcome());
+}
+
+Result<void> SqlStore::make_history() {
+  if (!options_.shares_history || has_history_) return {};
+  auto made = make_history_tables(history_.database());
+  has_history_ = made.has_value();
+  return made;
 }
 
 Result<Restored> SqlStore::look(TimePoint resolved_since) {
@@ -177,6 +208,10 @@ Result<void> SqlStore::write(const Body& body) {
   state_.require_in_place();
   Transaction transaction(state_);
   if (const auto stayed = state_.connection().take_settled()) take_account(*stayed);
+  if (state_.connection().take_loss()) {
+    ++figures_.losses;
+    publish_status();
+  }
   if (!is_use_noted_) note_use();
   body();
   auto done = transaction.commit();
@@ -248,6 +283,7 @@ Result<void> SqlStore::save_conditions(std::string_view fabric, std::span<const 
 }
 
 Result<void> SqlStore::save_fec_baselines(std::string_view fabric, std::span<const FecBaseline> baselines) {
+  if (options_.shares_history && !leads_) return {};
   Transaction transaction(history_.database());
   write_fec_baselines(history_.database(), fabric, baselines);
   return transaction.commit();
@@ -331,8 +367,11 @@ Result<AuditProof> SqlStore::verify_audit() {
 }
 
 Result<void> SqlStore::append_history(std::shared_ptr<const Sweep> sweep) {
-  const Result<bool> written = history_.append(std::move(sweep));
+  if (options_.shares_history && !leads_) return {};
+  const auto made = make_history();
+  const Result<bool> written = made ? history_.append(std::move(sweep)) : tl::unexpected<Error>(made.error());
   if (written && !*written) return {};
+  if (!written) has_history_ = false;  // a server that was killed may have lost the tables, too
   history_problem_ = written ? "" : written.error().message;
   ++(written ? figures_.history_written : figures_.history_dropped);
   publish_status();
@@ -352,8 +391,11 @@ Result<bool> SqlStore::maintain(TimePoint now, const ClockMemory& clock) {
     more = delete_old_plans(state_, clock.before(now, kept), kDeletedAtOnce) || more;
   });
   if (saved) state_problem_ = deleted ? "" : deleted.error().message;
-  const Result<bool> shrunk = history_.shrink(clock.before(now, options_.history_retention));
-  const Result<bool> added_up = add_up_hours(history_.database());
+  const bool keeps_history = leads_ || !options_.shares_history;
+  const Result<bool> shrunk =
+      keeps_history ? history_.shrink(clock.before(now, options_.history_retention)) : Result<bool>(false);
+  const Result<bool> added_up = keeps_history ? add_up_hours(history_.database()) : Result<bool>(false);
+  if (options_.shares_history && keeps_history) figures_.history_bytes = history_.bytes();
   publish_status();
   if (!saved) return tl::unexpected<Error>(saved.error());
   if (!deleted) return tl::unexpected<Error>(deleted.error());
@@ -364,7 +406,7 @@ Result<bool> SqlStore::maintain(TimePoint now, const ClockMemory& clock) {
 
 void SqlStore::publish_status() {
   figures_.incidents_waiting = waiting_.size();
-  figures_.history_bytes = history_.bytes();
+  if (!options_.shares_history) figures_.history_bytes = history_.bytes();
   static_cast<void>(history_.database().outcome());  // only a figure: a failure shows where it matters
   figures_.message.clear();
   const auto complain = [this](const std::string& what, const std::string& why) {

@@ -68,6 +68,10 @@ class SqlStore final : public Store {
   void note_use();
   void take_account(bool stayed);
   void publish_status();
+  /// Begins or goes on with the shared history, if there is one.
+  void lead_history(std::int64_t epoch);
+  /// The tables of a shared history, where they are not known to be there.
+  Result<void> make_history();
 
   runtime::UniqueFd lock_;  ///< first, so that it is given up last
   std::filesystem::path state_dir_;
@@ -75,6 +79,7 @@ class SqlStore final : public Store {
   SitePlace place_;
   bool leads_ = !(options_.stands_by && !options_.url.empty());
   std::int64_t epoch_ = 0;     ///< with which it leads
+  bool has_history_ = false;   ///< see make_history()
   bool is_use_noted_ = false;  ///< see note_use()
   Database state_;
   History history_;

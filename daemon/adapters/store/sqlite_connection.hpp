@@ -34,6 +34,7 @@ class SqliteConnection final : public Connection {
   void lead(std::int64_t) override {}
   bool unsettled() const override { return false; }
   std::optional<bool> take_settled() override { return std::nullopt; }
+  bool take_loss() override { return false; }
 
   /// Whether closing works the log into the file; it does unless told otherwise.
   void keep_log_on_close(bool keep);

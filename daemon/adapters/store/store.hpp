@@ -93,6 +93,10 @@ struct StoreStatus {
   std::uint64_t history_dropped = 0;  ///< moments that could not be written
   std::uint64_t history_bytes = 0;    ///< room that history takes now
   std::uint64_t events_dropped = 0;   ///< events given up because too many waited
+  /// What a person should know of how the database is set up; empty: nothing. As it was at the start.
+  std::string caution{};
+  /// How often the database was found without what it had confirmed: what is in memory is to be stored once more.
+  std::uint64_t losses = 0;
 };
 
 /// Everything blocks: call it on one lane. status() alone may be called from anywhere.
@@ -155,6 +159,7 @@ class Store {
   /// The same check of the whole trail: some microseconds for each record.
   virtual Result<AuditProof> verify_audit() = 0;
 
+  /// Of a shared history a standby writes nothing.
   /// Offer every sweep: one in each history interval is taken, the others cost nothing. A failure is counted in
   /// status() and the next moment covers the longer span.
   virtual Result<void> append_history(std::shared_ptr<const Sweep> sweep) = 0;
@@ -188,6 +193,9 @@ struct StoreOptions {
   std::string url{};
   /// With `url`: the database is not taken but read, and nothing is written there before Store::lead().
   bool stands_by = false;
+  /// With `url`: port history is in that database, too, where the leader writes it; else in history.db. It is kept for
+  /// `history_retention`, whatever room it takes.
+  bool shares_history = false;
   /// With `url`: the part of the database that is this shard's (see site_table.hpp); empty: all of it is ours.
   std::string shard{};
 };

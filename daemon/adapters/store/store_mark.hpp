@@ -17,6 +17,7 @@ struct PostgresFound {
   std::string name;            ///< what messages call it
   std::string state{};         ///< "is reachable, with schema version 13"
   std::uint32_t version = 0;   ///< of its schema; 0: it has none yet
+  std::string caution{};       ///< see StoreStatus
   std::string installation{};  ///< its id; empty: it holds nothing yet
   std::uint64_t next_incident = 0;
   std::uint64_t audit_records = 0;

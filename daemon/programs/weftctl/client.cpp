@@ -10,11 +10,14 @@
 #include <chrono>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "api/client/channel.hpp"
+#include "api/publication/derived.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "fabric/list_text.hpp"
+#include "fabric/site.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -66,6 +69,11 @@ bool is_done_unstored(const grpc::Status& status) {
   const std::string& message = status.error_message();
   return message.find(", but not stored yet") != std::string::npos ||
          message.find(", but that could not be stored yet") != std::string::npos;
+}
+
+bool is_not_allowed(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::PERMISSION_DENIED ||
+         status.error_code() == grpc::StatusCode::UNAUTHENTICATED;
 }
 
 bool is_listened_on(std::string_view path) {
@@ -141,6 +149,17 @@ void Client::note_missing(const std::string& shard) {
     *notes << "weftctl: shard " << printable(shard) << " does not answer: what it owns is not shown\n";
 }
 
+void Client::note_standby(const grpc::ClientContext& context) {
+  const auto& said = context.GetServerInitialMetadata();
+  const auto role = said.find(api::kRole), behind = said.find(api::kBehind);
+  if (notes == nullptr || role == said.end() || role->second != "standby" || std::exchange(is_noted_standby_, true))
+    return;
+  *notes << "weftctl: " << server() << " stands by: its incidents and plans are those of the leader";
+  if (behind != said.end() && behind->second != "0")
+    *notes << ", as of " << printable(std::string(behind->second.data(), behind->second.size())) << " s ago or less";
+  *notes << '\n' << std::flush;
+}
+
 void Client::open() {
   channel_ = channel_to(servers_.current(), security_, has_others());
   fabric.emplace(channel_);
@@ -179,6 +198,27 @@ void Client::serves() {
     *notes << "weftctl: answered by " << server() << "; " << printable(why) << '\n' << std::flush;
 }
 
+/// Whether a server that another one names may be asked: no token goes in clear text to another machine, and what is a
+/// loopback address to a weftd elsewhere is not our own machine.
+bool Client::may_ask(const std::string& named) const {
+  if (named.starts_with("unix")) return false;
+  if (is_loopback_address(named)) return server().starts_with("unix:") || is_loopback_address(server());
+  const bool has_token = !security_.token.empty() || !security_.token_file.empty();
+  return !has_token || !security_.authorities.empty();
+}
+
+/// Uses the weftd that the one in use names as the owner of what is asked for; false where there is none to follow.
+bool Client::goes_to_owner(const grpc::Status& status) {
+  std::vector<std::string> owners = addresses_of_owner(status.error_message());
+  std::erase_if(owners, [this](const std::string& each) { return !may_ask(each); });
+  const std::string before = server();
+  if (!servers_.redirect(owners)) return false;
+  round_ += (round_.empty() ? "" : "; ") + before + ": " + status.error_message();
+  is_refused_ = true;
+  open();
+  return true;
+}
+
 /// Uses the next server; false when all of them failed.
 bool Client::fails(const grpc::Status& status) {
   round_ += (round_.empty() ? "" : "; ") + server() + ": " + status.error_message();
@@ -191,11 +231,13 @@ bool Client::fails(const grpc::Status& status) {
 void Client::give_up(const grpc::Status& last) {
   const std::string why = std::exchange(round_, {});
   const bool is_refused = std::exchange(is_refused_, false);
+  if (!is_away(last) && notes != nullptr) *notes << "weftctl: asked " << printable(why) << '\n' << std::flush;
   if (!is_away(last)) throw Failure(Exit::kRefused, last.error_message());
   throw Failure(Exit::kUnreachable, (is_refused ? "no weftd took it: " : "no weftd can be reached: ") + why);
 }
 
 void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientContext&)>& call) {
+  std::string refusal;  // of the one that named the owner
   while (true) {
     grpc::Status status = connect();
     const bool is_sent = status.ok();
@@ -205,9 +247,16 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
       const auto share = kind == Kind::kRead ? patience / static_cast<std::int64_t>(servers_.size()) : patience;
       context.set_deadline(std::min<Moment>(until, std::chrono::system_clock::now() + share));
       status = call(context);
+      if (status.ok()) note_standby(context);
     }
     const bool is_refused = is_sent && is_for_another(status);
     if (!is_away(status) && !is_refused) serves();
+    if (is_refused && goes_to_owner(status)) {
+      refusal = status.error_message();
+      continue;
+    }
+    if (!refusal.empty() && is_not_allowed(status))
+      throw Failure(Exit::kRefused, refusal + "; there: " + status.error_message());
     if (!has_others() && kind == Kind::kChange && is_away(status) && !is_refused) say_what_became(status, server());
     if (!has_others() || (!is_away(status) && !is_refused)) return check(status, server());
     if (is_sent && kind == Kind::kChange && !is_refused)

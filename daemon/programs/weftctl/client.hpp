@@ -55,7 +55,8 @@ void check(const grpc::Status& status, const std::string& server);
 std::string standard_server(const api::ClientSecurity& security);
 
 /// A connection to weftd with a stub for each service. Of several servers it uses one, and the next one when that one
-/// does not answer, is on standby, cannot be sure that it leads, or belongs to another shard than what is asked for.
+/// does not answer, is on standby or cannot be sure that it leads. Where another shard owns what is asked for it uses
+/// the one that the refusal names, and stays there.
 class Client {
  public:
   /// Whether a call may be made again on another server when nobody knows what became of it on the first.
@@ -167,6 +168,9 @@ class Client {
   void open();
   grpc::Status connect();
   void serves();
+  void note_standby(const grpc::ClientContext& context);
+  bool may_ask(const std::string& named) const;
+  bool goes_to_owner(const grpc::Status& status);
   bool fails(const grpc::Status& status);
   void lost_stream(const grpc::Status& status, bool heard);
   [[noreturn]] void give_up(const grpc::Status& last);
@@ -175,6 +179,7 @@ class Client {
   api::ServerList servers_;
   std::shared_ptr<grpc::Channel> channel_;
   std::size_t noted_ = 0;               ///< the server that the user knows of
+  bool is_noted_standby_ = false;       ///< the user knows that a standby answered
   std::set<std::string> missing_;       ///< shards of which note_missing() has told
   std::string round_;                   ///< what is wrong with each server since the last one that answered
   bool is_refused_ = false;             ///< one of them answered that it is not the one to be asked

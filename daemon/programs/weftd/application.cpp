@@ -194,6 +194,8 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   const auto told_before = std::move(ledger->restored.told);
   logger("weftd")->info("weftd {}: {} incidents loaded from {}", WEFT_VERSION, ledger->restored.incidents.size(),
                         store_name(config));
+  if (const std::string caution = (*store)->status().caution; !caution.empty())
+    logger("store")->warn("{}: {}", store_name(config), caution);
   if (lease) tell_role(lease->view());
 
   // What is declared first is destroyed last: the servers stop before the state they show, the lanes after their last
@@ -233,7 +235,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   const CurrentSite current_site = [&registry] { return registry ? registry->site() : nullptr; };
   CommandForwarder commands(main_thread, core, current_site);
   RemedyCommandForwarder remedy_commands(main_thread, remedies, current_site);
-  HistoryQuestions history(config.state_dir);
+  HistoryQuestions history(history_place(config));
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
   RoleKeeper::Options role_options;
   role_options.leads = leads;

@@ -225,6 +225,7 @@ void Core::take_trouble(const std::string& name, const std::string& why) {
 
 void Core::tick() {
   const TimePoint now = clock_.now();
+  if (const auto losses = store_.status().losses; std::exchange(losses_, losses) != losses) store_again();
   bool news = passed(now, published_, kLongestWithoutNews);  // ages grow even when nothing else happens
   for (auto& [name, fabric] : fabrics_) {
     fabric.last_sweep = std::min(fabric.last_sweep, now);  // the clock may have been set back

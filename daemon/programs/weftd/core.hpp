@@ -125,6 +125,7 @@ class Core {
   void note(std::vector<Incident> changed, TimePoint now, const std::string& who, const char* what);
   void save();
   void save_hosts();
+  void store_again();
   void take_back(Batch batch);
   void saved(Batch batch, const runtime::WriteOutcome& outcome);
   void answer_when_saved(std::uint64_t incident, api::Commands::Callback callback);
@@ -160,6 +161,7 @@ class Core {
   runtime::WriteBehind<Batch> writes_;
   bool stopped_ = false;
   bool leads_ = true;
+  std::uint64_t losses_ = 0;  ///< of the store, as far as store_again() was called for them
   Leadership leadership_;
   SitePtr site_;  ///< null: none
   std::shared_ptr<const analyzer::IncidentList> shown_;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/core.hpp"
 
 namespace weft::daemon {
@@ -45,6 +46,25 @@ void Core::lead(store::Restored ledger) {
     add_fabric(name, LinkLayer::kEthernet);
   }
   publish();
+}
+
+// What collectors were heard of is stored with their next batch, what receivers were told with the next event.
+void Core::store_again() {
+  logger("store")->error(
+      "the database does not have what it had confirmed: another server took over that had not been a synchronous "
+      "standby. Incidents, plans and maintenance windows are stored once more from memory; what was written about them "
+      "in the audit trail and in their records in the last moments is lost");
+  const auto incidents = incidents_.all();
+  for (const analyzer::IncidentPtr& incident : *incidents) unsaved_.try_emplace(incident->id, *incident);
+  for (auto& [name, fabric] : fabrics_) {
+    fabric.saved_links = fabric.saved_history = kNothingSaved;
+    fabric.nodes_saved = kNever;
+  }
+  store_lane_.post([&store = store_, windows = maintenance_.windows()] {
+    for (const MaintenanceWindow& window : *windows) static_cast<void>(store.save_maintenance(window));
+  });
+  remedies_.store_again();
+  save();
 }
 
 void Core::explain_standby(std::vector<NodeHealth>& health) const {

@@ -2,7 +2,6 @@
 #pragma once
 // Questions about the past, on a thread of their own.
 
-#include <filesystem>
 #include <utility>
 
 #include "api/publication/history_desk.hpp"
@@ -12,15 +11,15 @@
 
 namespace weft::daemon {
 
-/// Reads history.db beside the store, one question after the other. At most 16 wait.
+/// Reads the history beside the store, one question after the other. At most 16 wait.
 class HistoryQuestions final : public api::HistoryDesk {
  public:
-  /// Of the history in this directory, which a Store has opened.
-  explicit HistoryQuestions(std::filesystem::path state_dir) : state_dir_(std::move(state_dir)) {}
+  /// Of the history that a Store has opened.
+  explicit HistoryQuestions(store::HistoryPlace place) : place_(std::move(place)) {}
   void read(HistoryQuestion question, Callback callback) override {
     const auto refused = callback;
     if (!lane_.post([this, question = std::move(question), callback = std::move(callback)] {
-          callback(store::read_history(state_dir_, question));
+          callback(store::read_history(place_, question));
         }))
       refused(fail(ErrorCode::kResourceExhausted, "too many questions about the past wait: ask again in a moment"));
   }
@@ -30,7 +29,7 @@ class HistoryQuestions final : public api::HistoryDesk {
   const runtime::Lane& lane() const { return lane_; }
 
  private:
-  const std::filesystem::path state_dir_;
+  const store::HistoryPlace place_;
   runtime::Lane lane_{{.name = "history",
                        .capacity = 16,
                        .when_full = runtime::WhenFull::kRefuse,

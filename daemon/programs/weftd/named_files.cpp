@@ -86,7 +86,13 @@ store::StoreOptions store_options(const config::WeftdConfig& config) {
           .plan_retention = analyzer::longest_memory(config.remedy.limits),
           .url = config.store.url,
           .stands_by = true,
+          .shares_history = config.store.history_shared,
           .shard = config.site.shard};
+}
+
+store::HistoryPlace history_place(const config::WeftdConfig& config) {
+  const bool is_shared = config.store.history_shared && !config.store.url.empty();
+  return {config.state_dir, is_shared ? store::shard_url(config.store.url, config.site.shard) : ""};
 }
 
 std::string store_name(const config::WeftdConfig& config) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/ports/ethernet_fabric.hpp"
+#include "daemon/adapters/store/history_reader.hpp"
 #include "daemon/adapters/store/store.hpp"
 #include "daemon/config/config.hpp"
 #include "fabric/clock.hpp"
@@ -32,6 +33,8 @@ Result<std::uint64_t> read_management_key(const std::filesystem::path& file);
 
 /// Where and how long things are kept.
 store::StoreOptions store_options(const config::WeftdConfig& config);
+/// Where port history is read.
+store::HistoryPlace history_place(const config::WeftdConfig& config);
 /// Where they are kept, for people: the state directory, or an address without a password.
 std::string store_name(const config::WeftdConfig& config);
 

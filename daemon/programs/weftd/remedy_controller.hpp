@@ -75,6 +75,8 @@ class RemedyController {
   /// This weftd leads from now on, and goes on with `ledger` as a new one would: what may have been sent is read first,
   /// after `patience` (RemedyControllerOptions::patience).
   void lead(const RemedyMemory& ledger, const ClockMemory& clock, Duration patience);
+  /// The database lost what it had confirmed: all plans are stored once more, with a record of that.
+  void store_again();
 
   /// Something changed that a snapshot should show.
   void set_on_news(std::function<void()> on_news) { on_news_ = std::move(on_news); }

@@ -24,6 +24,20 @@ void RemedyController::resume_clock(const ClockMemory& before) {
   if (before.until != kNever) steps_on_disk_ = before.steps;
 }
 
+void RemedyController::store_again() {
+  const auto plans = plans_.all();
+  analyzer::RemedyBatch all;
+  for (const analyzer::PlanPtr& plan : *plans) all.plans.push_back(*plan);
+  all.status_changed = true;
+  AuditRecord& record = all.audit.emplace_back();
+  record.at = clock_.now();
+  record.who = "weftd";
+  record.what = "stored again";
+  record.detail = "the database does not have what it had confirmed: records of the last moments are lost";
+  plans_.take_back(std::move(all), clock_.now());
+  save();
+}
+
 // Where it fails more of the time before a restart counts as none.
 void RemedyController::keep_clock() {
   if (stopped_ || (clock_kept_ && clock_.steady() - *clock_kept_ < kKeepClockEvery)) return;

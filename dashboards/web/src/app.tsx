@@ -11,7 +11,7 @@ import {NodeView, PortView} from './node_views';
 import {isOver, PlanList, PlanView} from './plan_views';
 import {go, useRoute, type Route} from './route';
 import {Search} from './search';
-import {seconds, useClock} from './words';
+import {clock, seconds, useClock} from './words';
 
 function Tabs({route}: {route: Route}) {
   const {incidents, plans} = useLive();
@@ -72,9 +72,12 @@ function Who() {
   );
 }
 
+/** A change of the leader is told for so long. */
+const SUCCESSION_MS = 300_000;
+
 /** Says so when the server is lost, or when the server itself sees nothing fresh. */
 function Notices() {
-  const {lost, heardAt, state, refused, missing} = useLive();
+  const {lost, heardAt, state, refused, missing, succession} = useLive();
   useClock();
   const age = (performance.now() - heardAt) / 1000;
   const blind = state?.fabrics.filter((fabric) => !fabric.watching) ?? [];
@@ -93,6 +96,12 @@ function Notices() {
       {!lost && missing.map((shard) => (
         <p key={shard} class="notice"><b>Shard {shard} does not answer:</b> what it owns is not shown.</p>
       ))}
+      {!lost && succession && Date.now() - succession.at < SUCCESSION_MS && (
+        <p class="notice">
+          <b>The leader changed at {clock(new Date(succession.at).toISOString())}:</b>{' '}
+          {succession.leader ? `${succession.leader} leads now.` : 'nobody leads yet.'} Incidents and plans keep their ids.
+        </p>
+      )}
       {!lost && state?.leads === false && <p class="notice">{state.role}</p>}
       {!lost && state && !state.storeOk && <p class="notice"><b>History is not being stored:</b> {state.storeStatus}</p>}
     </div>

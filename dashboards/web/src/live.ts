@@ -26,6 +26,8 @@ export interface Picture {
   heardAt: number;
   /** The last question had no answer. */
   lost: boolean;
+  /** The leader changed while the page was open: who leads now, and when that was heard, in milliseconds since 1970. */
+  succession?: {leader: string; at: number};
 }
 
 export const picture: Picture = {shards: [], shard: '', missing: [], name: '', role: 'viewer', refused: '', heardAt: 0, lost: false};
@@ -96,6 +98,9 @@ async function readMap(): Promise<void> {
 task(3000, async () => {
   const state = await get<MapState>('/api/v1/map/state');
   if (!isKnown(picture.map, state)) await readMap();
+  const before = picture.state?.epoch;
+  if (before !== undefined && state.epoch !== undefined && before !== state.epoch)
+    picture.succession = {leader: state.leader ?? '', at: Date.now()};
   picture.state = state;
 });
 

@@ -189,6 +189,8 @@ export interface MapState {
   storeStatus: string;
   leads?: boolean; // where two weftd share a database
   role?: string;
+  leader?: string;
+  epoch?: number; // grows with each change of the leader
   fabrics: FabricState[];
 }
 

@@ -17,6 +17,7 @@ namespace weft::api {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -110,6 +111,7 @@ TEST_F(Http, WhoAsksForALeaderGetsOneThatHoldsItsLease) {
   publish_small();
   start();
   EXPECT_THAT(get("/readyz?role=leader"), StartsWith("HTTP/1.1 200")) << "one with a database of its own always leads";
+  EXPECT_THAT(get("/api/v1/incidents"), Not(HasSubstr("weft-role")));
   EXPECT_THAT(get("/readyz?role=king"), StartsWith("HTTP/1.1 400"));
   Snapshot standby = *publication.load();
   standby.leadership = {.is_shared = true,
@@ -128,9 +130,13 @@ TEST_F(Http, WhoAsksForALeaderGetsOneThatHoldsItsLease) {
   EXPECT_THAT(reply, StartsWith("HTTP/1.1 503"));
   EXPECT_THAT(reply, HasSubstr("standby: a, process 1 leads at a:50051"));
   EXPECT_THAT(unchunked(get("/metrics")), HasSubstr("\nweft_leader 0\n"));
+  EXPECT_THAT(get("/"), AllOf(StartsWith("HTTP/1.1 302"), Not(HasSubstr("weft-role")))) << "the page asks by itself";
+  for (const char* path : {"/api/v1/incidents", "/api/v1/nodes", "/api/v1/incidents/INC-99"})
+    EXPECT_THAT(get(path), AllOf(HasSubstr("\r\nweft-role: standby\r\n"), HasSubstr("\r\nweft-behind: 2\r\n"))) << path;
   standby.leadership.leads = true;
   publication.publish(std::make_shared<const Snapshot>(standby));
   EXPECT_THAT(get("/readyz?role=leader"), StartsWith("HTTP/1.1 503")) << "it does not hold its lease";
+  EXPECT_THAT(get("/api/v1/incidents"), AllOf(HasSubstr("\r\nweft-role: leader\r\n"), Not(HasSubstr("weft-behind"))));
   standby.leadership.is_held = true;
   standby.taken = clock.now() - std::chrono::seconds(4);
   publication.publish(std::make_shared<const Snapshot>(standby));

@@ -160,6 +160,12 @@ TEST(Load, KeysThatContradictEachOtherAreFound) {
             "x.toml:5: analyzer.flap_fast.reuse: must be below analyzer.flap_fast.suppress, or it never ends\n");
 }
 
+TEST(Load, AHistoryIsSharedInADatabaseAlone) {
+  const std::string shared = "[store]\nhistory_shared = true\n";
+  EXPECT_EQ(print(load_text(shared, "x.toml").errors), "x.toml:2: store.history_shared: needs store.url\n");
+  EXPECT_TRUE(load_text(shared + "url = \"postgresql://weft@127.0.0.1/weft\"\n", "x.toml").errors.empty());
+}
+
 TEST(Load, AFileThatCannotBeReadIsAnErrorWithItsReason) {
   EXPECT_EQ(print(load("/nowhere/weftd.toml").errors),
             "/nowhere/weftd.toml: cannot be read: No such file or directory\n");

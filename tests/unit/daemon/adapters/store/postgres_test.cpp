@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What only PostgreSQL does: addresses, lost connections, commits of which nobody knows, and another weftd.
 
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -209,6 +210,37 @@ TEST_P(Postgres, ACommitThatDidNotStayIsRepeated) {
         EXPECT_TRUE(hand.outcome());
       },
       false);
+}
+
+TEST_P(Postgres, WhatAServerThatTookOverNeverHadIsMissed) {
+  auto store = must_open(dir.path());
+  store->lead(by_hand(dir.path()).number("SELECT epoch FROM weft_store"));
+  ASSERT_TRUE(store->save_incidents({{make_incident(1)}}, {}));
+  server.run(kCutAll);
+  ASSERT_TRUE(store->save_incidents({{make_incident(1)}}, {}));
+  EXPECT_EQ(store->status().losses, 0U) << "it is all there";
+  Database hand = by_hand(dir.path());
+  hand.run("CREATE TABLE before AS SELECT mark FROM weft_store");
+  ASSERT_TRUE(store->save_incidents({{make_incident(2)}}, {}));
+  // As on a server that had the first one last.
+  hand.run("DELETE FROM incident WHERE id = 2; UPDATE weft_store SET mark = (SELECT mark FROM before)");
+  ASSERT_TRUE(hand.outcome());
+  server.run(kCutAll);
+  ASSERT_TRUE(store->save_incidents({{make_incident(3)}}, {}));
+  EXPECT_EQ(store->status().losses, 1U);
+  server.run(kCutAll);
+  ASSERT_TRUE(store->save_incidents({{make_incident(3)}}, {}));
+  EXPECT_EQ(store->status().losses, 1U) << "it is said once";
+}
+
+TEST_P(Postgres, SaysThatNoStandbyHasWhatIsConfirmed) {
+  EXPECT_THAT(must_open(dir.path())->status().caution, testing::HasSubstr("synchronous_standby_names is empty"));
+  EXPECT_THAT(*check_store(dir.path(), {.url = url_of(dir.path())}), testing::HasSubstr("waits for no standby"));
+  server.require_standby();
+  const auto checked = check_store(dir.path(), {.url = url_of(dir.path())});
+  server.require_no_standby();
+  ASSERT_TRUE(checked) << checked.error().message;
+  EXPECT_THAT(*checked, testing::Not(testing::HasSubstr("standby")));
 }
 
 TEST_P(Postgres, StatementsThatDoNotWaitForEachOtherAreAllDone) {

@@ -108,6 +108,26 @@ TEST_F(Servers, TheFirstAnswersWithoutANote) {
   EXPECT_EQ(notes.str(), "");
 }
 
+TEST_F(Servers, WhatAStandbyShowsIsSaidToBeOfAStandbyOnce) {
+  Snapshot standby = *publication.load();
+  standby.leadership.is_shared = true;
+  standby.leadership.leads = false;
+  standby.leadership.behind = 1500ms;
+  publication.publish(std::make_shared<const Snapshot>(standby));
+  use(real());
+  EXPECT_THAT(say(Exit::kGood, show_plan, "PLAN-1"), HasSubstr("PLAN-1"));
+  const std::string once = notes.str();
+  EXPECT_EQ(once, "weftctl: " + real() +
+                      " stands by: its incidents and plans are those of the leader, as of 2 s ago or less\n");
+  say(Exit::kGood, show_plan, "PLAN-1");
+  EXPECT_EQ(notes.str(), once);
+  standby.leadership.leads = true;
+  publication.publish(std::make_shared<const Snapshot>(standby));
+  use(real());
+  say(Exit::kGood, show_plan, "PLAN-1");
+  EXPECT_EQ(notes.str(), once) << "a leader has nothing to say";
+}
+
 TEST_F(Servers, AReadGoesOnWhenAServerFailsInTheMiddle) {
   StandIn broken(kBroken);
   use(broken.address() + ',' + real());
@@ -199,6 +219,56 @@ TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheNext) {
   StandIn away({grpc::StatusCode::UNAVAILABLE, "PLAN-1 belongs to shard south, which does not answer: refused"});
   use(away.address());
   EXPECT_THAT(fails(reject_plan, decision()).what(), Not(HasSubstr("cannot reach")));
+}
+
+TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheOneThatIsNamed) {
+  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask 127.0.0.1:1, " + real()});
+  use(north.address());
+  EXPECT_THAT(say(Exit::kGood, reject_plan, decision()), HasSubstr("REJECTED"));
+  EXPECT_EQ(remedies.times(), 1U);
+  EXPECT_EQ(north.calls, 1);
+  EXPECT_THAT(notes.str(), AllOf(HasSubstr("weftctl: answered by " + real()),
+                                 HasSubstr(north.address() + ": PLAN-1 belongs to shard south")));
+  say(Exit::kGood, show_plan, "PLAN-1");
+  EXPECT_EQ(north.calls, 1) << "it stays with the one that owns it";
+}
+
+TEST_F(Servers, WhoMayNotActAtTheOwnerIsToldWhoThatIs) {
+  StandIn south({grpc::StatusCode::PERMISSION_DENIED, "only reading is allowed"});
+  const std::string belongs = "PLAN-1 belongs to shard south: ask " + south.address();
+  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, belongs});
+  use(north.address());
+  const Failure failure = fails(reject_plan, decision());
+  EXPECT_EQ(failure.exit, Exit::kRefused);
+  EXPECT_EQ(failure.what(), belongs + "; there: only reading is allowed");
+}
+
+TEST_F(Servers, TwoShardsThatNameEachOtherAreAskedOnce) {
+  StandIn south({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard west: ask 127.0.0.1:1"});
+  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask " + south.address()});
+  use(north.address());
+  EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused);
+  EXPECT_EQ(south.calls, 1);
+  EXPECT_EQ(north.calls, 2) << "the configured one is asked once more, and then no more";
+  EXPECT_THAT(notes.str(), HasSubstr("weftctl: asked " + north.address() + ": PLAN-1 belongs to shard south"));
+}
+
+TEST_F(Servers, NoTokenFollowsARefusalInClearText) {
+  // Not seen to be this machine.
+  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask ipv4:" + real()});
+  api::ClientSecurity security;
+  security.token = "secret";
+  client = std::make_unique<Client>(north.address(), security);
+  EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused);
+  EXPECT_EQ(remedies.times(), 0U);
+  use(north.address());
+  say(Exit::kGood, reject_plan, decision());
+  EXPECT_EQ(remedies.times(), 1U) << "without a token there is nothing to lose";
+  StandIn socket(
+      {grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask unix:/run/weft/weftd.sock"});
+  use(socket.address());
+  EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused) << "a socket of this machine is nobody's elsewhere";
+  EXPECT_EQ(socket.calls, 1);
 }
 
 TEST_F(Servers, WhatIsDoneAndNotStoredHasAStatusOfItsOwn) {

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a weftd on a simulated subnet, in Chromium, while cables are pulled."""
 
-from page_testing import PageTest, weft_testing
+from page_testing import PHONE, PageTest, weft_testing
 from weft_testing import guid_text, wait_until
 
-PHONE = {"width": 360, "height": 740, "touch": True, "dark": True}
 WELL = "text=No open incidents"
 
 
@@ -26,7 +25,8 @@ class Watching(PageTest):
         self.do("click", at=".facts a")
         self.do("wait", at="h2:has-text('port')")
         self.do("wait", at="article .mark:has-text('Down')")
-        self.assertIn("Symbol errors", self.do("text", at="article"))
+        self.do("click", at="details.never summary")
+        self.do("wait", at="details.never p:has-text('Symbol errors')")
         self.do("click", at=".crumbs a >> nth=1")
         self.do("wait", at="tr:has-text('Down') >> a:has-text('spine-')")
         self.expect_accessible()

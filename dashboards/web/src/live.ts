@@ -53,6 +53,15 @@ export function showShard(name: string): void {
   changed();
 }
 
+/** The host of an adapter, as far as the map has it. */
+export function hostOf(guid: string): string {
+  for (const {guids, hosts, types} of picture.map ?? []) {
+    const at = guid ? guids.indexOf(guid) : -1;
+    if (at >= 0 && types[at] === 'C') return hosts[at];
+  }
+  return '';
+}
+
 /** Draws the component anew whenever something was heard. */
 export function useLive(): Picture {
   const [, draw] = useState(0);

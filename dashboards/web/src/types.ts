@@ -146,8 +146,17 @@ export interface Health {
   node: string;
   verdict: string;
   recommendedAction: string;
-  reasons: {incidentId: string; kind: string; severity: Severity; since?: string; message: string}[];
+  reasons: {incidentId: string; kind: string; severity: Severity; since?: string; message: string; maintenanceId: string; planId: string}[];
   dataAge?: string;
+}
+
+export interface Collector {
+  host: string;
+  state: string;
+  version: string;
+  heard?: string;
+  jobs: string[];
+  sources: {name: string; ok: boolean; message: string}[];
 }
 
 export interface Remedy {

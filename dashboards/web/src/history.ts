@@ -61,10 +61,17 @@ export function parseSpan(query: string): Span {
   return from > 0 && to > from ? {from, to} : USUAL;
 }
 
-/** Of what is over, what led to it and what came after belong to it. */
-export function around(from: number, to: number): Span {
-  const margin = Math.max(300, (to - from) / 4);
-  return {from: Math.floor(from - margin), to: Math.ceil(Math.min(to + margin, Date.now() / 1000))};
+const AT_ONCE = 300;
+
+/**
+ * The time of something, with what led to it and what came after; without an end it goes on. Times are RFC 3339. The same for some minutes,
+ * so that what is asked for again is the same.
+ */
+export function around(begin: string, end?: string): Span {
+  const now = Math.ceil(Date.now() / 1000 / AT_ONCE) * AT_ONCE;
+  const [from, to] = [Date.parse(begin) / 1000, end ? Date.parse(end) / 1000 : now];
+  const margin = Math.max(AT_ONCE, (to - from) / 4);
+  return {from: Math.floor(from - margin), to: Math.ceil(Math.min(to + margin, now))};
 }
 
 export function boundsOf(span: Span): {from: number; to: number} {

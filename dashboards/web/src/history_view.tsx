@@ -4,8 +4,11 @@
 import {useMemo, useState} from 'preact/hooks';
 import type {Failure} from './api';
 import {Chart, LINE_COLOURS, markColour, type Line} from './chart';
-import {boundsOf, counterOf, SPANS, stepOf, timesOf, valuesOf, type CounterHistory, type History, type Mark, type PortHistory, type Span} from './history';
-import {go, toIncident, toPlan} from './route';
+import {
+  around, boundsOf, counterOf, SPANS, stepOf, timesOf, useLinkHistory, valuesOf, type CounterHistory, type History, type Mark, type PortHistory, type Span,
+} from './history';
+import {go, toIncident, toPlan, toPort} from './route';
+import type {Entity} from './types';
 import {amount, counterName, mean, often, share, short} from './units';
 import {bits, clock, plain, seconds} from './words';
 
@@ -183,4 +186,12 @@ export function LinkHistory({history: {value, error}, span, href}: Shown) {
       {drawn && <MarkList marks={drawn.marks} />}
     </section>
   );
+}
+
+/** The same of what an incident speaks of, at its time. */
+export function EntityHistory({entity, from, to}: {entity: Entity; from: string; to?: string}) {
+  const span = around(from, to);
+  const peer = entity.peerGuid && entity.peerPort ? `${entity.peerGuid}/${entity.peerPort}` : '';
+  const history = useLinkHistory(`${entity.nodeGuid}/${entity.port}`, peer, span);
+  return <LinkHistory history={history} span={span} href={(other) => toPort(entity.nodeGuid, entity.port, other)} />;
 }

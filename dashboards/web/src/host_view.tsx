@@ -9,7 +9,7 @@ import {Fact, Facts, SeverityMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan, toPort} from './route';
 import type {Collector, Health, Node, Plan} from './types';
-import {counterName, isGauge, reading} from './units';
+import {counterName, readingText} from './units';
 import {bits, byName, kindName, linkWord, percent, plain, portName, since, useClock} from './words';
 
 type Reason = Health['reasons'][number];
@@ -32,12 +32,8 @@ function Reasons({reasons}: {reasons: Reason[]}) {
   );
 }
 
-function CollectorFact({host}: {host: string}) {
+function CollectorFacts({collector}: {collector?: Collector}) {
   const now = useClock();
-  const {value, error} = usePolled<Collector[]>(`collector-${host}`, 10_000, async () =>
-    (await get<{collectors: Collector[]}>(`/api/v1/collectors?host=${encodeURIComponent(host)}`)).collectors);
-  if (!value) return <Fact name="Collector">{error ? error.message : '…'}</Fact>;
-  const collector = value.find((each) => each.host === host);
   if (!collector) return <Fact name="Collector">none reports: PCIe, optics and jobs of this host are not known</Fact>;
   const bad = collector.sources.filter((source) => !source.ok);
   return (
@@ -52,36 +48,42 @@ function CollectorFact({host}: {host: string}) {
   );
 }
 
-/** Readings that at least one adapter has, such as those of the optical module, and their words. */
-function gaugesOf(adapters: Node[]): string[] {
-  return [...new Set(adapters.flatMap((adapter) => adapter.ports.flatMap((port) => port.counters.filter((each) => isGauge(each.unit) && each.unit !== 'state')
-    .map((each) => each.name))))];
+/** Columns of the adapters, where a collector reads them. */
+const HOST_READINGS = ['pcie_read_stall', 'pcie_write_stall', 'module_temperature', 'module_receive_power', 'module_transmit_power'];
+
+interface AdaptersProps {
+  host: string;
+  adapters: Node[];
+  collector?: Collector;
+  span: Span;
 }
 
-function Adapters({host, adapters, span}: {host: string; adapters: Node[]; span: Span}) {
-  const gauges = gaugesOf(adapters);
+function Adapters({host, adapters, collector, span}: AdaptersProps) {
+  const readOf = (device: string, port: number) => collector?.ports?.find((each) => each.device === device && each.port === port)?.counters ?? [];
+  const names = HOST_READINGS.filter((name) => collector?.ports?.some((port) => port.counters.some((each) => each.name === name)));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Adapters">
       <table class="adapters">
         <thead><tr><th scope="col">Adapter</th><th scope="col">State</th><th scope="col">Leads to</th><th scope="col">Rate</th><th scope="col" class="figure">Sends</th>
-          <th scope="col" class="figure">Receives</th><th scope="col" class="figure">Stall</th>{gauges.map((name) => <th key={name} scope="col" class="figure">{counterName(name)}</th>)}</tr></thead>
+          <th scope="col" class="figure">Receives</th><th scope="col" class="figure">Stall</th>
+          {names.map((name) => <th key={name} scope="col" class="figure">{counterName(name)}</th>)}</tr></thead>
         <tbody>
-          {adapters.flatMap((adapter) => adapter.ports.filter((port) => port.port > 0).map((port) => (
-            <tr key={`${port.nodeGuid}/${port.port}`}>
-              <th scope="row">
-                <a href={toPort(port.nodeGuid, port.port, span)}>{shortName(adapter.name, host)}{adapter.portCount > 1 && ` port ${port.port}`}</a>
-              </th>
-              <td><StateMark {...portWord(port)} /></td>
-              <td>{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port, span)}>{portName(port.peer)}</a> : '–'}</td>
-              <td>{linkWord(port) || '–'}</td>
-              <td class="figure">{bits(port.rates?.transmitBitsPerSecond)}</td>
-              <td class="figure">{bits(port.rates?.receiveBitsPerSecond)}</td>
-              <td class="figure">{percent(port.rates?.stallRatio)}</td>
-              {gauges.map((name) => (
-                <td key={name} class="figure">{port.counters.filter((each) => each.name === name).map((each) => reading(each.unit, each.value)).join(', ') || '–'}</td>
-              ))}
-            </tr>
-          )))}
+          {adapters.flatMap((adapter) => adapter.ports.filter((port) => port.port > 0).map((port) => {
+            const device = shortName(adapter.name, host);
+            const readings = readOf(device, port.port);
+            return (
+              <tr key={`${port.nodeGuid}/${port.port}`}>
+                <th scope="row"><a href={toPort(port.nodeGuid, port.port, span)}>{device}{adapter.portCount > 1 && ` port ${port.port}`}</a></th>
+                <td><StateMark {...portWord(port)} /></td>
+                <td>{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port, span)}>{portName(port.peer)}</a> : '–'}</td>
+                <td>{linkWord(port) || '–'}</td>
+                <td class="figure">{bits(port.rates?.transmitBitsPerSecond)}</td>
+                <td class="figure">{bits(port.rates?.receiveBitsPerSecond)}</td>
+                <td class="figure">{percent(port.rates?.stallRatio)}</td>
+                {names.map((name) => <td key={name} class="figure">{readingText(readings.filter((each) => each.name === name))}</td>)}
+              </tr>
+            );
+          }))}
         </tbody>
       </table>
     </div>
@@ -108,6 +110,8 @@ export function HostView({host, span}: {host: string; span: Span}) {
   const path = `/api/v1/nodes/${encodeURIComponent(host)}`;
   const {value, error} = usePolled<Node[]>(`host-${host}`, 3000, async () => (await get<{nodes: Node[]}>(path)).nodes);
   const {value: health} = usePolled<Health>(`health-${host}`, 5000, () => get<Health>(`${path}/health`));
+  const collectors = usePolled<Collector[]>(`collector-${host}`, 10_000, async () =>
+    (await get<{collectors: Collector[]}>(`/api/v1/collectors?host=${encodeURIComponent(host)}&readings=1`)).collectors);
   const adapters = (value ?? []).filter((node) => node.host === host && (!node.shard || node.shard === shardShown())).sort((a, b) => byName(a.name, b.name));
   if (!adapters.length) return <p class="muted">{error ? error.message : value ? `There is no host ${host}.` : 'Loading …'}</p>;
   const guids = new Set(adapters.map((adapter) => adapter.guid));
@@ -123,9 +127,10 @@ export function HostView({host, span}: {host: string; span: Span}) {
         {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
       </p>
       {health && <Reasons reasons={health.reasons} />}
-      <Facts><CollectorFact host={host} /></Facts>
+      <Facts>{collectors.value ? <CollectorFacts collector={collectors.value.find((each) => each.host === host)} />
+        : <Fact name="Collector">{collectors.error ? collectors.error.message : '…'}</Fact>}</Facts>
       <h3>Adapters</h3>
-      <Adapters host={host} adapters={adapters} span={span} />
+      <Adapters host={host} adapters={adapters} collector={collectors.value?.find((each) => each.host === host)} span={span} />
       <Plans plans={plans} />
       <PortRows node={host} span={span} href={(other) => toHost(host, other)} what="Adapter"
         nameOf={(port) => shortName(port.node, host) + (adapters.find((each) => each.guid === port.nodeGuid)?.portCount === 1 ? '' : ` port ${port.port}`)} />

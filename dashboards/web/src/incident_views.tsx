@@ -3,6 +3,7 @@
 
 import {useState} from 'preact/hooks';
 import {Failure, get, post} from './api';
+import {EntityHistory} from './history_view';
 import {hostOf, refresh, useLive, usePolled} from './live';
 import {EntityLink, Fact, Facts, HistoryLink, SeverityMark, StateMark, walkList} from './parts';
 import {toHost, toIncident, toPlan} from './route';
@@ -147,8 +148,8 @@ export function IncidentView({id}: {id: string}) {
   const asked = usePolled<Incident>(`incident-${id}`, 3000, () => get<Incident>(`/api/v1/incidents/${encodeURIComponent(id)}`));
   const incident = asked.value ?? live.incidents?.find((each) => each.id === id);
   if (!incident) return <p class="muted">{asked.error ? asked.error.message : 'Loading …'}</p>;
-  const {host: named = '', nodeGuid = '', peerGuid = ''} = incident.cause ?? {};
-  const host = named || hostOf(nodeGuid) || hostOf(peerGuid);
+  const {cause} = incident;
+  const host = cause && (cause.host || hostOf(cause.nodeGuid) || hostOf(cause.peerGuid));
   const plans = (live.plans ?? []).filter((plan) => plan.incidentId === incident.id);
   return (
     <article aria-labelledby="what">
@@ -191,6 +192,8 @@ export function IncidentView({id}: {id: string}) {
           </li>
         ))}
       </ul>
+      {cause?.nodeGuid && incident.opened && (cause.kind === 'LINK' || cause.kind === 'PORT') &&
+        <EntityHistory entity={cause} from={incident.opened} to={incident.resolved} />}
       {incident.timeline.length > 0 && (
         <>
           <h3>Timeline</h3>

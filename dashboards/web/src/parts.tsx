@@ -24,10 +24,10 @@ export function EntityLink({entity}: {entity?: Entity}) {
   return <a href={aim}>{name}</a>;
 }
 
-/** To the charts of the port or node that an incident speaks of, at its time. */
+/** To the charts of the port or node that an incident or plan speaks of, at its time. */
 export function HistoryLink({entity, from, to}: {entity?: Entity; from?: string; to?: string}) {
   if (!entity?.nodeGuid || !from) return null;
-  const span = around(Date.parse(from) / 1000, to ? Date.parse(to) / 1000 : Date.now() / 1000);
+  const span = around(from, to);
   const isPort = entity.kind === 'LINK' || entity.kind === 'PORT';
   return <a href={isPort ? toPort(entity.nodeGuid, entity.port, span) : toNode(entity.nodeGuid, span)}>Charts of that time</a>;
 }

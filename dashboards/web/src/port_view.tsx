@@ -7,7 +7,7 @@ import {Holder, IncidentsOf, portWord, useNode} from './node_views';
 import {Fact, Facts, StateMark} from './parts';
 import {toNode, toPort} from './route';
 import type {Port} from './types';
-import {amount, counterName, isGauge, mean, rateOf, reading} from './units';
+import {amount, counterName, isGauge, mean, rateOf, readingText} from './units';
 import {bits, clock, grouped, linkWord, plain, portName} from './words';
 
 type Counter = Port['counters'][number];
@@ -39,7 +39,7 @@ function Readings({counters}: {counters: Counter[]}) {
       <h3>Readings</h3>
       <Facts>
         {names.map((name) => (
-          <Fact key={name} name={counterName(name)}>{counters.filter((each) => each.name === name).map((each) => reading(each.unit, each.value)).join(', ')}</Fact>
+          <Fact key={name} name={counterName(name)}>{readingText(counters.filter((each) => each.name === name))}</Fact>
         ))}
       </Facts>
     </>

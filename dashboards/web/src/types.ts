@@ -100,6 +100,13 @@ export interface PortReference {
   name: string;
 }
 
+export interface Reading {
+  name: string;
+  value: string;
+  unit: string;
+  instance?: number;
+}
+
 export interface Port {
   fabric: string;
   node: string;
@@ -126,7 +133,7 @@ export interface Port {
     stallRatio?: number;
     errorRate?: number;
   };
-  counters: {name: string; value: string; unit: string; saturated: boolean; instance?: number}[];
+  counters: (Reading & {saturated: boolean})[];
 }
 
 export interface Node {
@@ -157,6 +164,8 @@ export interface Collector {
   heard?: string;
   jobs: string[];
   sources: {name: string; ok: boolean; message: string}[];
+  /** What it read last; only when that was asked for. */
+  ports?: {device: string; port: number; counters: Reading[]}[];
 }
 
 export interface Remedy {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters, rates and readings in the units that people read.
 
+import type {Reading} from './types';
 import {bits, plain} from './words';
 
 export const mean = (values: number[]) => values.reduce((sum, each) => sum + each, 0) / Math.max(1, values.length);
@@ -51,9 +52,9 @@ export function share(ratio: number): string {
   return `${Number((ratio * 100).toPrecision(ratio < 0.1 ? 2 : 3))} %`;
 }
 
-/** "Sends" and "stall" are what people say; the rest are the counters' own names. */
+/** "PCIe read stall" for "pcie_read_stall": the field's abbreviations stay as they are. */
 export function counterName(counter: string): string {
-  return counter === 'transmit_wait' ? 'Transmit wait' : plain(counter);
+  return plain(counter).replace(/\b(pfc|ecn|cnp|fec|rdma|crc|qp1|vl15)\b/gi, (word) => word.toUpperCase()).replace(/\bpcie\b/i, 'PCIe');
 }
 
 interface Gauge {
@@ -74,10 +75,16 @@ const GAUGES: Record<string, Gauge> = {
 /** It goes up and down: what it says is now, and it has no rate. */
 export const isGauge = (unit: string) => unit in GAUGES;
 
-/** A reading in the unit that people know: "41.5 °C", "-2.1 dBm"; no light at all is 0 mW. */
-export function reading(unit: string, value: string): string {
+function gaugeText(unit: string, value: string): string {
   const gauge = GAUGES[unit];
   const number = Number(BigInt.asIntN(64, BigInt(value))); // signed ones are sent as the same 64 bits
-  if (unit === 'nanowatts' && number <= 0) return '0 mW';
-  return `${gauge.scale(number).toFixed(gauge.digits)}${gauge.unit && ` ${gauge.unit}`}`;
+  // No light at all has no logarithm.
+  return unit === 'nanowatts' && number <= 0 ? 'none' : gauge.scale(number).toFixed(gauge.digits);
+}
+
+/** Readings of one name, of all its lanes, in the unit that people know: "41.5 °C", "-2.1, -1.9 dBm". */
+export function readingText(readings: Reading[]): string {
+  if (!readings.length) return '–';
+  const {unit} = readings[0];
+  return `${readings.map((each) => gaugeText(unit, each.value)).join(', ')} ${GAUGES[unit].unit}`.trimEnd();
 }

@@ -73,23 +73,13 @@ function List({incidents, now}: {incidents: Incident[]; now: number}) {
   );
 }
 
-function Ended({now}: {now: number}) {
-  const {value} = usePolled<Incident[]>('ended', 10_000, async () =>
-    (await get<{incidents: Incident[]}>('/api/v1/incidents?state=resolved')).incidents);
-  const before = [...(value ?? [])].sort((a, b) => Date.parse(b.resolved ?? '') - Date.parse(a.resolved ?? ''));
-  if (!before.length) return null;
-  return (
-    <>
-      <h2>Ended <span class="count">{before.length}</span></h2>
-      <List incidents={before} now={now} />
-    </>
-  );
-}
-
 export function IncidentList({withEnded}: {withEnded?: boolean}) {
   const {incidents, state, missing} = useLive();
   const now = useClock();
+  const ended = usePolled<Incident[]>(`ended-${!!withEnded}`, 10_000, withEnded && (async () =>
+    (await get<{incidents: Incident[]}>('/api/v1/incidents?state=resolved')).incidents));
   const open = inOrder(incidents ?? []);
+  const before = [...(ended.value ?? [])].sort((a, b) => Date.parse(b.resolved ?? '') - Date.parse(a.resolved ?? ''));
   return (
     <section aria-labelledby="open-incidents">
       <h2 id="open-incidents">Open incidents <span class="count">{incidents ? open.length : '…'}</span></h2>
@@ -98,7 +88,12 @@ export function IncidentList({withEnded}: {withEnded?: boolean}) {
          : state?.ready ? <p class="quiet">No open incidents.</p>
                       : <p class="muted">No data yet: the first sweep is not complete.</p>)}
       <List incidents={open} now={now} />
-      {withEnded && <Ended now={now} />}
+      {withEnded && before.length > 0 && (
+        <>
+          <h2>Ended <span class="count">{before.length}</span></h2>
+          <List incidents={before} now={now} />
+        </>
+      )}
     </section>
   );
 }

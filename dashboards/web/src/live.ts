@@ -199,10 +199,14 @@ export function giveToken(text: string): void {
   refresh();
 }
 
-/** Something that only the component shows, asked every so often for as long as it is shown. */
-export function usePolled<T>(key: string, every: number, ask: () => Promise<T>): {value?: T; error?: Failure} {
+/**
+ * Something that only the component shows, asked every so often for as long as it is shown. Without a question nothing is asked: a task that asks
+ * nothing would count as an answer.
+ */
+export function usePolled<T>(key: string, every: number, ask: (() => Promise<T>) | false | undefined): {value?: T; error?: Failure} {
   const [answer, setAnswer] = useState<{key: string; value?: T; error?: Failure}>({key});
   useEffect(() => {
+    if (!ask) return undefined;
     let shown = true;
     const added = task(every, async () => {
       try {

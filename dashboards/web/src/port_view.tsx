@@ -86,12 +86,11 @@ function PortArticle({port, nodeName, span}: {port: Port; nodeName: string; span
   const peer = port.peer ? `${port.peer.nodeGuid}/${port.peer.port}` : '';
   const history = useLinkHistory(`${port.nodeGuid}/${port.port}`, peer, span);
   const state = portWord(port);
-  const slower = port.state === 'ACTIVE' && port.widthSupported && port.width !== port.widthSupported;
   return (
     <article aria-labelledby="port">
       <p class="crumbs"><a href="#/">Fabric</a> / <a href={toNode(port.nodeGuid)}>{nodeName}</a> / {port.name || `port ${port.port}`}</p>
       <h2 id="port">{portName(port)}</h2>
-      <p class="marks"><StateMark {...state} /><Holder port={port} />{slower && <span class="mark warning">Below its supported width</span>}</p>
+      <p class="marks"><StateMark {...state} /><Holder port={port} /></p>
       <IncidentsOf guid={port.nodeGuid} port={port.port} />
       <Facts>
         <Fact name="Peer">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port, span)}>{portName(port.peer)}</a> : 'no link seen'}</Fact>

@@ -127,6 +127,8 @@ class Watching(PageTest):
         self.expect_accessible()
         self.do("tap", at="a.entry")
         self.do("wait", at="h3:has-text('Evidence')")
+        top = self.do("evaluate", script="document.querySelector('h2').getBoundingClientRect().top")
+        self.assertLess(top, 370, "what the incident is stands in the upper half of the screen")
         self.picture("phone-dark-incident")
         wide = self.do("evaluate", script="document.documentElement.scrollWidth - document.documentElement.clientWidth")
         self.assertEqual(0, wide, "the page is wider than the phone")

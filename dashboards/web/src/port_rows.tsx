@@ -122,14 +122,14 @@ export function PortRows({node, span, href, nameOf, what}: Props) {
         <>
           <div class="scroll" tabIndex={0} role="region" aria-label={`History of each ${what}`}>
             <table class="rows">
-              <thead><tr><th scope="col">{what}</th><th scope="col" colSpan={2}>Traffic, busier direction</th><th scope="col" colSpan={2}>Stall</th>
+              <thead><tr><th scope="col">{what}</th><th scope="col" colSpan={2}>Traffic</th><th scope="col" colSpan={2}>Stall</th>
                 <th scope="col" class="figure">Errors</th><th scope="col" class="figure">Flaps</th><th scope="col">Leads to</th></tr></thead>
               <tbody>{moved.map((port) => <Row key={`${port.nodeGuid}/${port.port}`} {...{history, port, top, span}} name={nameOf(port)} />)}</tbody>
             </table>
           </div>
           <ul class="legend rows-legend" aria-label="Legend">
             <li>{clock(history.from)} – {clock(endOf(history))}</li>
-            <li>traffic up to <b>{bits(top)}</b></li>
+            <li>traffic: the busier direction, up to <b>{bits(top)}</b></li>
             {SHADES.stall.filter((each) => /map-s\d$/.test(each.style)).map((each) => <li key={each.style}><span class={`swatch ${each.style.slice(2)}`} />{each.label}</li>)}
             <li><span class="swatch map-gap" />not read</li>
           </ul>

@@ -3,6 +3,7 @@
 
 import os
 import sys
+import time
 
 import grpc
 from page_testing import PHONE, PageTest, weft_testing
@@ -55,14 +56,26 @@ class Hosts(PageTest):
         self.do("wait", at=f"h2:text-is('{HOST}')")
         self.expect_clean()
 
-    def test_the_collector_of_a_host_says_its_jobs(self):
+    def test_the_collector_of_a_host_says_its_jobs_and_its_optics(self):
         with grpc.insecure_channel(self.weftd.grpc) as channel:
             collector = telemetry_client.Collector(channel)
             collector.hello(HOST)
             collector.welcome()
+            collector.batch(1, telemetry_client.whole(
+                time.time_ns(), [telemetry_client.port("mlx5_1")],
+                [telemetry_client.series("mlx5_1", 1, "module_temperature", gauge=True),
+                 telemetry_client.series("mlx5_1", 1, "module_receive_power", gauge=True, lane=0),
+                 telemetry_client.series("mlx5_1", 1, "module_receive_power", gauge=True, lane=1)],
+                [41_500, 1_000_000, 500_000], jobs=("slurm:1234",)))
+            collector.wait_acknowledged(1)
             self.open_at(f"#/host/{HOST}")
             self.do("wait", at=".facts .mark:has-text('Connected')")
-            self.do("wait", at="dt:has-text('Jobs') + dd:has-text('none')")
+            self.do("wait", at="dt:has-text('Jobs') + dd:has-text('slurm:1234')")
+            self.do("wait", at="table.adapters tr:has-text('mlx5_1'):has-text('41.5 °C'):has-text('0.0, -3.0 dBm')")
+            self.do("wait", at="table.adapters th:text-is('Module')")
+            self.assertEqual(1, self.do("count", at="table.adapters td:has-text('°C')"), "of the others nothing is known")
+            self.picture("host-optics")
+            self.expect_accessible()
             self.open_at("#/host/gpu-0004")
             self.do("wait", at=".facts:has-text('none reports')")
             collector.close()

@@ -9,7 +9,7 @@ import {Fact, Facts, SeverityMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan, toPort} from './route';
 import type {Collector, Health, Node, Plan} from './types';
-import {counterName, readingText} from './units';
+import {readingText} from './units';
 import {bits, byName, kindName, linkWord, percent, plain, portName, since, useClock} from './words';
 
 type Reason = Health['reasons'][number];
@@ -49,7 +49,10 @@ function CollectorFacts({collector}: {collector?: Collector}) {
 }
 
 /** Columns of the adapters, where a collector reads them. */
-const HOST_READINGS = ['pcie_read_stall', 'pcie_write_stall', 'module_temperature', 'module_receive_power', 'module_transmit_power'];
+const HOST_READINGS: [string, string][] = [
+  ['pcie_read_stall', 'PCIe read stall'], ['pcie_write_stall', 'PCIe write stall'], ['module_temperature', 'Module'],
+  ['module_receive_power', 'Optical in'], ['module_transmit_power', 'Optical out'],
+];
 
 interface AdaptersProps {
   host: string;
@@ -60,13 +63,13 @@ interface AdaptersProps {
 
 function Adapters({host, adapters, collector, span}: AdaptersProps) {
   const readOf = (device: string, port: number) => collector?.ports?.find((each) => each.device === device && each.port === port)?.counters ?? [];
-  const names = HOST_READINGS.filter((name) => collector?.ports?.some((port) => port.counters.some((each) => each.name === name)));
+  const names = HOST_READINGS.filter(([name]) => collector?.ports?.some((port) => port.counters.some((each) => each.name === name)));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Adapters">
       <table class="adapters">
         <thead><tr><th scope="col">Adapter</th><th scope="col">State</th><th scope="col">Leads to</th><th scope="col">Rate</th><th scope="col" class="figure">Sends</th>
           <th scope="col" class="figure">Receives</th><th scope="col" class="figure">Stall</th>
-          {names.map((name) => <th key={name} scope="col" class="figure">{counterName(name)}</th>)}</tr></thead>
+          {names.map(([name, title]) => <th key={name} scope="col" class="figure">{title}</th>)}</tr></thead>
         <tbody>
           {adapters.flatMap((adapter) => adapter.ports.filter((port) => port.port > 0).map((port) => {
             const device = shortName(adapter.name, host);
@@ -80,7 +83,7 @@ function Adapters({host, adapters, collector, span}: AdaptersProps) {
                 <td class="figure">{bits(port.rates?.transmitBitsPerSecond)}</td>
                 <td class="figure">{bits(port.rates?.receiveBitsPerSecond)}</td>
                 <td class="figure">{percent(port.rates?.stallRatio)}</td>
-                {names.map((name) => <td key={name} class="figure">{readingText(readings.filter((each) => each.name === name))}</td>)}
+                {names.map(([name]) => <td key={name} class="figure">{readingText(readings.filter((each) => each.name === name))}</td>)}
               </tr>
             );
           }))}

@@ -2,10 +2,14 @@
 #include "api/convert/collectors.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "api/convert/pages.hpp"
 #include "api/convert/times.hpp"
 #include "api/publication/utf8.hpp"
+#include "fabric/counters.hpp"
 
 namespace weft::api {
 
@@ -35,6 +39,37 @@ void to_proto(const HostView& from, v1::Collector& to) {
   }
 }
 
+namespace {
+
+/// Names that are not in the catalogue have no unit, and are left out.
+void add_counter(const HostSeries& series, std::uint64_t value, v1::CollectorPort& to) {
+  const CounterInfo* info = series.is_raw ? nullptr : find_counter(series.name);
+  if (info == nullptr) return;
+  v1::CollectorValue& counter = *to.add_counters();
+  counter.set_name(std::string(info->name));
+  counter.set_value(value);
+  counter.set_unit(to_string(info->unit));
+  if (series.lane != kNoLane) counter.set_instance(series.lane);
+  if (series.priority != kNoPriority) counter.set_instance(series.priority);
+}
+
+/// One message for each port that has a value.
+void add_readings(const HostReading& reading, v1::Collector& to) {
+  if (!reading.inventory) return;
+  const SeriesList& all = reading.inventory->series;
+  std::map<std::pair<std::string_view, std::uint8_t>, v1::CollectorPort> ports;
+  const std::size_t count = std::min({all.size(), reading.values.size(), reading.present.size()});
+  for (std::size_t i = 0; i < count; ++i)
+    if (reading.present[i] != 0) add_counter(all[i], reading.values[i], ports[{all[i].device, all[i].port}]);
+  for (auto& [place, port] : ports) {
+    port.set_device(valid_utf8(std::string(place.first)));
+    port.set_port(place.second);
+    *to.add_ports() = std::move(port);
+  }
+}
+
+}  // namespace
+
 Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, const v1::ListCollectorsRequest& request) {
   if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   v1::ListCollectorsResponse response;
@@ -51,6 +86,7 @@ Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, con
     }
     v1::Collector& added = *response.add_collectors();
     to_proto(**at, added);
+    if (request.with_readings() && (*at)->reading) add_readings(*(*at)->reading, added);
     budget.spend(added.ByteSizeLong());
   }
   return response;

@@ -181,7 +181,8 @@ HttpReply api_reply(ApiQuestion question) {
                         [](const Question& asked, const auto& page) { return list_health(*asked.snapshot, page); });
     }
     if (what == "collectors") {
-      return list_reply(std::move(question), v1::ListCollectorsRequest(), "collectors",
+      auto request = collectors_request(question.target);
+      return list_reply(std::move(question), std::move(request), "collectors",
                         [](const Question& asked, const auto& page) { return list_collectors(*asked.snapshot, page); });
     }
     if (what == "incidents") {

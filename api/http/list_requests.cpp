@@ -2,6 +2,7 @@
 #include "api/http/list_requests.hpp"
 
 #include <cctype>
+#include <utility>
 
 #include "api/convert/plans.hpp"
 
@@ -63,6 +64,13 @@ v1::ListPortsRequest ports_request(const HttpTarget& target) {
 v1::ListLinksRequest links_request(const HttpTarget& target) {
   v1::ListLinksRequest request;
   request.set_fabric(target.parameter("fabric"));
+  return request;
+}
+
+v1::ListCollectorsRequest collectors_request(const HttpTarget& target) {
+  v1::ListCollectorsRequest request;
+  if (std::string host = target.parameter("host"); !host.empty()) request.add_hosts(std::move(host));
+  request.set_with_readings(target.parameter("readings") == "1");
   return request;
 }
 

@@ -12,6 +12,7 @@
 #include "weft/v1/incident.pb.h"
 #include "weft/v1/maintenance.pb.h"
 #include "weft/v1/remedy.pb.h"
+#include "weft/v1/telemetry.pb.h"
 
 namespace weft::api {
 
@@ -30,6 +31,8 @@ v1::ListPortsRequest ports_request(const HttpTarget& target);
 v1::ListLinksRequest links_request(const HttpTarget& target);
 /// `fabric`, `from` and `to`.
 v1::GetPathRequest path_request(const HttpTarget& target);
+/// `host` and `readings`.
+v1::ListCollectorsRequest collectors_request(const HttpTarget& target);
 /// "?fabric=ib0".
 v1::GetCablingDifferencesRequest differences_request(const HttpTarget& target);
 

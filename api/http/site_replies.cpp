@@ -145,7 +145,7 @@ bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Route
     site.get_path(path_request(target), reply_with<v1::GetPathResponse>(done));
   } else if (what == "collectors") {
     list_reply<v1::ListCollectorsRequest, v1::ListCollectorsResponse>(site, &SiteQueries::list_collectors, target,
-                                                                      v1::ListCollectorsRequest(), "collectors", done);
+                                                                      collectors_request(target), "collectors", done);
   } else if (what == "health") {
     list_reply<v1::ListHealthRequest, v1::ListHealthResponse>(site, &SiteQueries::list_health, target,
                                                               v1::ListHealthRequest(), "nodes", done);

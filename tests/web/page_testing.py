@@ -10,13 +10,17 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "infiniband"))
 
 import weft_testing  # noqa: E402
 from browser import Browser  # noqa: E402
-from weft_testing import BUILD, fat_tree  # noqa: E402
+from weft_testing import BUILD, fat_tree, wait_until  # noqa: E402
 
 PICTURES = os.environ.get("WEFT_TEST_RESULTS", os.path.join(BUILD, "tests", "web"))
+
+PHONE = {"width": 360, "height": 740, "touch": True, "dark": True}
 
 
 class PageTest(weft_testing.SubnetTest):
     browser: Browser
+    # So that there is a history to be shown within seconds.
+    infiniband = '[store]\nhistory_interval = "1s"\n'
     pulled: set[tuple[str, int]] = set()
 
     @classmethod
@@ -28,6 +32,7 @@ class PageTest(weft_testing.SubnetTest):
         cls.browser = Browser(BUILD)
         try:
             super().setUpClass()
+            cls.wait_history()
         except BaseException:
             cls.browser.close()
             raise
@@ -36,6 +41,19 @@ class PageTest(weft_testing.SubnetTest):
     def tearDownClass(cls):
         super().tearDownClass()
         cls.browser.close()
+
+    @classmethod
+    def wait_history(cls) -> None:
+        """Something is stored of the ports; until then the page is told that there is nothing."""
+        path = f"/api/v1/ports/{cls.subnet.network.switches[0].name}/history"
+
+        def is_stored():
+            try:
+                return cls.weftd.client.json(path)
+            except weft_testing.Answer:
+                return None
+
+        wait_until(is_stored, 30, why="there is no history")
 
     def do(self, verb, **given):
         return self.browser.do(verb, **given)

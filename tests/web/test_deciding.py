@@ -10,7 +10,7 @@ from page_testing import PageTest, weft_testing
 from physical_layer import PhysicalLayer, Snapshot
 from weft_testing import ROOT, guid_text, wait_until
 
-REMEDIES = """
+REMEDIES = PageTest.infiniband + """
 [remedy]
 isolate_link = "propose"
 [remedy.limits]

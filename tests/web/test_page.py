@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a weftd on a simulated subnet, in Chromium, while cables are pulled."""
 
-from page_testing import PageTest, weft_testing
+from page_testing import PHONE, PageTest, weft_testing
 from weft_testing import guid_text, wait_until
 
-PHONE = {"width": 360, "height": 740, "touch": True, "dark": True}
 WELL = "text=No open incidents"
 
 
@@ -26,7 +25,8 @@ class Watching(PageTest):
         self.do("click", at=".facts a")
         self.do("wait", at="h2:has-text('port')")
         self.do("wait", at="article .mark:has-text('Down')")
-        self.assertIn("Symbol errors", self.do("text", at="article"))
+        self.do("click", at="details.never summary")
+        self.do("wait", at="details.never p:has-text('Symbol errors')")
         self.do("click", at=".crumbs a >> nth=1")
         self.do("wait", at="tr:has-text('Down') >> a:has-text('spine-')")
         self.expect_accessible()
@@ -127,6 +127,8 @@ class Watching(PageTest):
         self.expect_accessible()
         self.do("tap", at="a.entry")
         self.do("wait", at="h3:has-text('Evidence')")
+        top = self.do("evaluate", script="document.querySelector('h2').getBoundingClientRect().top")
+        self.assertLess(top, 370, "what the incident is stands in the upper half of the screen")
         self.picture("phone-dark-incident")
         wide = self.do("evaluate", script="document.documentElement.scrollWidth - document.documentElement.clientWidth")
         self.assertEqual(0, wide, "the page is wider than the phone")

@@ -3,12 +3,14 @@
 
 import {useEffect, useState} from 'preact/hooks';
 import {token} from './api';
+import {HostView} from './host_view';
 import {IncidentList, IncidentView} from './incident_views';
 import {giveToken, ownShard, shardShown, showShard, useLive, useMapOf, type Picture} from './live';
 import type {FabricMap, MapState} from './types';
 import {MapView} from './map_view';
-import {NodeView, PortView} from './node_views';
+import {NodeView} from './node_views';
 import {isOver, PlanList, PlanView} from './plan_views';
+import {PortView} from './port_view';
 import {go, useRoute, type Route} from './route';
 import {Search} from './search';
 import {clock, seconds, useClock} from './words';
@@ -23,7 +25,7 @@ function Tabs({route}: {route: Route}) {
   );
   return (
     <nav aria-label="Views">
-      {tab('#/', 'Fabric', ['fabric', 'node', 'port'])}
+      {tab('#/', 'Fabric', ['fabric', 'node', 'port', 'host'])}
       {tab('#/incidents', 'Incidents', ['incidents', 'incident'], incidents?.length)}
       {tab('#/plans', 'Plans', ['plans', 'plan'], waiting)}
     </nav>
@@ -178,16 +180,27 @@ function Side({route}: {route: Route}) {
     case 'incident': return <IncidentView key={route.id} id={route.id} />;
     case 'plan': return <PlanView key={route.id} id={route.id} />;
     case 'plans': return <PlanList />;
-    case 'node': return <NodeView key={route.id} guid={route.id} />;
-    case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} />;
+    case 'node': return <NodeView key={route.id} guid={route.id} span={route.span} />;
+    case 'host': return <HostView key={route.id} host={route.id} span={route.span} />;
+    case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} span={route.span} />;
     case 'incidents': return <IncidentList withEnded />;
     default: return <IncidentList />;
   }
 }
 
+/** One of the host's; empty where the map does not have it. */
+function adapterOf(host: string, {map}: Picture): string {
+  for (const {hosts, guids, types} of map ?? []) {
+    const at = hosts.findIndex((each, index) => each === host && types[index] !== 'S');
+    if (at >= 0) return guids[at];
+  }
+  return '';
+}
+
 /** What the reader looks at, to be shown in the drawing. */
 function selectedBy(route: Route, live: Picture): Selected {
   if (route.view === 'node' || route.view === 'port') return {selected: route.id, port: route.port, shard: ''};
+  if (route.view === 'host') return {selected: adapterOf(route.id, live), port: -1, shard: ''};
   const incident = route.view === 'incident' ? live.incidents?.find((each) => each.id === route.id) : undefined;
   const plan = route.view === 'plan' ? live.plans?.find((each) => each.id === route.id) : undefined;
   const entity = incident?.cause ?? plan?.target;

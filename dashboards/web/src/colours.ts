@@ -44,10 +44,13 @@ for (let digit = 0; digit < 64; digit++) VALUE[DIGITS.charCodeAt(digit)] = digit
 
 const value = (letters: string, at: number) => VALUE[letters.charCodeAt(at) & 127];
 
-function stallShade(digit: number): number {
-  if (digit < 0) return 5;
-  const ratio = digit / 63;
+/** Position in SHADES.stall of a share of time. */
+export function stallShadeOf(ratio: number): number {
   return ratio < 0.01 ? 0 : ratio < 0.05 ? 1 : ratio < 0.2 ? 2 : ratio < 0.5 ? 3 : 4;
+}
+
+function stallShade(digit: number): number {
+  return digit < 0 ? 5 : stallShadeOf(digit / 63);
 }
 
 function errorShade(digit: number): number {

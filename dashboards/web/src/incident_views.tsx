@@ -3,9 +3,10 @@
 
 import {useState} from 'preact/hooks';
 import {Failure, get, post} from './api';
-import {refresh, useLive, usePolled} from './live';
-import {EntityLink, Fact, Facts, SeverityMark, StateMark, walkList} from './parts';
-import {toIncident, toPlan} from './route';
+import {EntityHistory} from './history_view';
+import {hostOf, refresh, useLive, usePolled} from './live';
+import {EntityLink, Fact, Facts, HistoryLink, SeverityMark, StateMark, walkList} from './parts';
+import {toHost, toIncident, toPlan} from './route';
 import type {Incident, Severity, TimelineEntry} from './types';
 import {clock, kindName, percent, plain, since, useClock} from './words';
 
@@ -75,8 +76,8 @@ function List({incidents, now}: {incidents: Incident[]; now: number}) {
 export function IncidentList({withEnded}: {withEnded?: boolean}) {
   const {incidents, state, missing} = useLive();
   const now = useClock();
-  const ended = usePolled<Incident[]>(`ended-${!!withEnded}`, 10_000, async () =>
-    withEnded ? (await get<{incidents: Incident[]}>('/api/v1/incidents?state=resolved')).incidents : []);
+  const ended = usePolled<Incident[]>(`ended-${!!withEnded}`, 10_000, withEnded && (async () =>
+    (await get<{incidents: Incident[]}>('/api/v1/incidents?state=resolved')).incidents));
   const open = inOrder(incidents ?? []);
   const before = [...(ended.value ?? [])].sort((a, b) => Date.parse(b.resolved ?? '') - Date.parse(a.resolved ?? ''));
   return (
@@ -142,6 +143,8 @@ export function IncidentView({id}: {id: string}) {
   const asked = usePolled<Incident>(`incident-${id}`, 3000, () => get<Incident>(`/api/v1/incidents/${encodeURIComponent(id)}`));
   const incident = asked.value ?? live.incidents?.find((each) => each.id === id);
   if (!incident) return <p class="muted">{asked.error ? asked.error.message : 'Loading …'}</p>;
+  const {cause} = incident;
+  const host = cause && (cause.host || hostOf(cause.nodeGuid) || hostOf(cause.peerGuid));
   const plans = (live.plans ?? []).filter((plan) => plan.incidentId === incident.id);
   return (
     <article aria-labelledby="what">
@@ -157,8 +160,10 @@ export function IncidentView({id}: {id: string}) {
       <Acknowledge incident={incident} />
       <Facts>
         <Fact name="Cause"><EntityLink entity={incident.cause} /> <span class="muted">confidence {percent(incident.confidence)}</span></Fact>
+        {host && <Fact name="Host"><a href={toHost(host)}>{host}</a></Fact>}
         {incident.shard && <Fact name="Shard">{incident.shard}</Fact>}
-        <Fact name="Since"><time dateTime={incident.opened}>{clock(incident.opened)}</time> <span class="muted">{since(incident.opened, now)} ago</span></Fact>
+        <Fact name="Since"><time dateTime={incident.opened}>{clock(incident.opened)}</time> <span class="muted">{since(incident.opened, now)} ago</span>{' '}
+          <HistoryLink entity={incident.cause} from={incident.opened} to={incident.resolved} /></Fact>
         {incident.resolved && <Fact name="Ended">{clock(incident.resolved)}</Fact>}
         <Fact name="Jobs">{incident.jobs.length ? incident.jobs.join(', ') : 'none known'}</Fact>
         {incident.acknowledgedBy && <Fact name="Acknowledged by">{incident.acknowledgedBy}</Fact>}
@@ -182,6 +187,8 @@ export function IncidentView({id}: {id: string}) {
           </li>
         ))}
       </ul>
+      {cause?.nodeGuid && incident.opened && (cause.kind === 'LINK' || cause.kind === 'PORT') &&
+        <EntityHistory entity={cause} from={incident.opened} to={incident.resolved} />}
       {incident.timeline.length > 0 && (
         <>
           <h3>Timeline</h3>

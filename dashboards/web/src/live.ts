@@ -55,6 +55,15 @@ export function showShard(name: string): void {
   changed();
 }
 
+/** The host of an adapter, as far as the map has it. */
+export function hostOf(guid: string): string {
+  for (const {guids, hosts, types} of picture.map ?? []) {
+    const at = guid ? guids.indexOf(guid) : -1;
+    if (at >= 0 && types[at] === 'C') return hosts[at];
+  }
+  return '';
+}
+
 /** Draws the component anew whenever something was heard. */
 export function useLive(): Picture {
   const [, draw] = useState(0);
@@ -195,10 +204,14 @@ export function giveToken(text: string): void {
   refresh();
 }
 
-/** Something that only the component shows, asked every so often for as long as it is shown. */
-export function usePolled<T>(key: string, every: number, ask: () => Promise<T>): {value?: T; error?: Failure} {
+/**
+ * Something that only the component shows, asked every so often for as long as it is shown. Without a question nothing is asked: a task that asks
+ * nothing would count as an answer.
+ */
+export function usePolled<T>(key: string, every: number, ask: (() => Promise<T>) | false | undefined): {value?: T; error?: Failure} {
   const [answer, setAnswer] = useState<{key: string; value?: T; error?: Failure}>({key});
   useEffect(() => {
+    if (!ask) return undefined;
     let shown = true;
     const added = task(every, async () => {
       try {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with its ports, and one port with its counters.
+// One node with its ports.
 
-import {useEffect, useState} from 'preact/hooks';
+import {useEffect} from 'preact/hooks';
 import {get} from './api';
+import type {Span} from './history';
 import {ownShard, picture, shardShown, showShard, useLive, usePolled} from './live';
 import {inOrder} from './incident_views';
 import {Fact, Facts, SeverityMark, StateMark} from './parts';
-import {toIncident, toNode, toPlan, toPort} from './route';
+import {PortRows} from './port_rows';
+import {toHost, toIncident, toNode, toPlan, toPort} from './route';
 import type {Health, Incident, Node, Port} from './types';
-import {bits, byName, clock, errorRate, grouped, kindName, linkWord, percent, plain, portName} from './words';
+import {byName, errorRate, kindName, linkWord, percent, plain, portName} from './words';
 
-function useNode(guid: string) {
+export function useNode(guid: string) {
   const polled = usePolled<Node[]>(`node-${guid}`, 3000, async () =>
     (await get<{nodes: Node[]}>(`/api/v1/nodes/${encodeURIComponent(guid)}`)).nodes);
   useLive();
@@ -27,7 +29,7 @@ function touches(incident: Incident, guid: string, port?: number): boolean {
   return (cause.nodeGuid === guid && (cause.port === port || cause.kind === 'NODE')) || (cause.peerGuid === guid && cause.peerPort === port);
 }
 
-function IncidentsOf({guid, port}: {guid: string; port?: number}) {
+export function IncidentsOf({guid, port}: {guid: string; port?: number}) {
   const {incidents = []} = useLive();
   const found = inOrder(incidents.filter((incident) => touches(incident, guid, port)));
   if (!found.length) return null;
@@ -41,14 +43,14 @@ function IncidentsOf({guid, port}: {guid: string; port?: number}) {
 }
 
 /** The plan that holds the link at the port out of service, or raised its cost. */
-function Holder({port}: {port: Port}) {
+export function Holder({port}: {port: Port}) {
   const {plans = []} = useLive();
   const plan = plans.find(({inForce, target}) => inForce && target &&
     ((target.nodeGuid === port.nodeGuid && target.port === port.port) || (target.peerGuid === port.nodeGuid && target.peerPort === port.port)));
   return plan ? <span class="muted"> {(plan.action === 'RESTORE_LINK' ? plan.revertedAction : plan.action) === 'RAISE_LINK_COST' ? 'cost raised by' : 'taken out by'} <a href={toPlan(plan.id)}>{plan.id}</a></span> : null;
 }
 
-function portWord(port: Port): {word: string; good: boolean; bad: boolean} {
+export function portWord(port: Port): {word: string; good: boolean; bad: boolean} {
   if (port.state === 'STATE_UNKNOWN' && !port.stateReadAt) return {word: 'not read', good: false, bad: false};
   if (port.stale) return {word: 'no fresh data', good: false, bad: false};
   if (port.state === 'ACTIVE') return {word: 'up', good: true, bad: false};
@@ -72,22 +74,24 @@ function PortRow({port}: {port: Port}) {
   );
 }
 
-const VERDICT_GOOD = 'HEALTHY';
+export const VERDICT_GOOD = 'HEALTHY';
 
-export function NodeView({guid}: {guid: string}) {
+export function NodeView({guid, span}: {guid: string; span: Span}) {
   const {value: node, error} = useNode(guid);
   const {value: health} = usePolled<Health>(`health-${guid}`, 5000, () => get<Health>(`/api/v1/nodes/${encodeURIComponent(guid)}/health`));
   if (!node) return <p class="muted">{error ? error.message : 'Loading …'}</p>;
+  const isAdapter = node.type === 'CHANNEL_ADAPTER' && node.host !== '';
   const map = shardShown() !== ownShard() ? undefined : picture.map?.find((each) => each.fabric === node.fabric);
   const siblings = (map?.guids ?? [])
     .map((each, index) => ({guid: each, name: map?.names[index] ?? '', host: map?.hosts[index]}))
     .filter((each) => each.host === node.host && each.guid !== node.guid && node.type === 'CHANNEL_ADAPTER')
     .sort((a, b) => byName(a.name, b.name));
   const ports = node.ports.filter((port) => port.port > 0);
+  const nameOfPort = (number: number) => ports.find((port) => port.port === number)?.name || String(number);
   const cabled = ports.filter((port) => port.peer || port.state !== 'DOWN' || port.physicalState === 'DISABLED');
   return (
     <article aria-labelledby="node">
-      <p class="crumbs"><a href="#/">Fabric</a> / {node.shard && `${node.shard} / `}{node.fabric}</p>
+      <p class="crumbs"><a href="#/">Fabric</a> / {node.shard && `${node.shard} / `}{node.fabric}{isAdapter && <> / <a href={toHost(node.host)}>{node.host}</a></>}</p>
       <h2 id="node">{node.name}</h2>
       <p class="marks">
         <span class="mark neutral">{plain(node.type)}</span>
@@ -99,7 +103,7 @@ export function NodeView({guid}: {guid: string}) {
       {health?.reasons.map((reason, index) => <p key={index}>{reason.message}</p>)}
       <Facts>
         <Fact name="GUID"><code>{node.guid}</code></Fact>
-        {node.host !== node.name && <Fact name="Host">{node.host}</Fact>}
+        {node.host !== node.name && <Fact name="Host">{isAdapter ? <a href={toHost(node.host)}>{node.host}</a> : node.host}</Fact>}
         {node.description !== node.name && <Fact name="Description">{node.description}</Fact>}
       </Facts>
       {siblings.length > 0 && (
@@ -114,66 +118,7 @@ export function NodeView({guid}: {guid: string}) {
         </table>
       </div>
       {cabled.length < ports.length && <p class="muted">{ports.length - cabled.length} ports without a cable</p>}
-    </article>
-  );
-}
-
-const POINTS = 60;
-
-/** What was seen of a number while the page looked at it: a point for each reading. */
-function Line({label, value, read, text, most}: {label: string; value?: number; read?: string; text: string; most: number}) {
-  const [points, setPoints] = useState<number[]>([]);
-  useEffect(() => {
-    if (value !== undefined) setPoints((before) => [...before.slice(1 - POINTS), value]);
-  }, [read]);
-  const top = Math.max(most, ...points);
-  const path = points.map((each, index) => `${(index / (POINTS - 1)) * 120},${30 - (each / top) * 28}`).join(' ');
-  return (
-    <figure class="line">
-      <figcaption>{label} <b>{text}</b></figcaption>
-      <svg viewBox="0 0 120 32" preserveAspectRatio="none" aria-hidden="true"><polyline points={path} /></svg>
-    </figure>
-  );
-}
-
-export function PortView({guid, number}: {guid: string; number: number}) {
-  const {value: node, error} = useNode(guid);
-  const port = node?.ports.find((each) => each.port === number);
-  if (!node || !port) return <p class="muted">{error ? error.message : node ? `${node.name} has no port ${number}` : 'Loading …'}</p>;
-  const state = portWord(port);
-  const slower = port.state === 'ACTIVE' && port.widthSupported && port.width !== port.widthSupported;
-  return (
-    <article aria-labelledby="port">
-      <p class="crumbs"><a href="#/">Fabric</a> / <a href={toNode(guid)}>{node.name}</a> / {port.name || `port ${number}`}</p>
-      <h2 id="port">{portName(port)}</h2>
-      <p class="marks"><StateMark {...state} /><Holder port={port} />{slower && <span class="mark warning">Below its supported width</span>}</p>
-      <IncidentsOf guid={guid} port={number} />
-      <Facts>
-        <Fact name="Peer">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{portName(port.peer)}</a> : 'no link seen'}</Fact>
-        <Fact name="Link">{port.rateBitsPerSecond ? [port.width && linkWord(port), bits(port.rateBitsPerSecond)].filter(Boolean).join(', ') : state.word === 'not read' ? state.word : 'down'}</Fact>
-        {!port.name && <Fact name="Supported">{[port.widthSupported, port.speedSupported].filter(Boolean).join(' ') || 'unknown'}</Fact>}
-        <Fact name="Physical state">{plain(port.physicalState)}</Fact>
-        {!port.name && <Fact name="LID">{port.lid || '–'}</Fact>}
-        <Fact name="State read">{clock(port.stateReadAt)}</Fact>
-        <Fact name="Counters read">{clock(port.countersReadAt)}</Fact>
-      </Facts>
-      <div class="lines">
-        <Line read={port.countersReadAt} label="Sends" value={port.rates?.transmitBitsPerSecond} text={bits(port.rates?.transmitBitsPerSecond)} most={port.rateBitsPerSecond || 1} />
-        <Line read={port.countersReadAt} label="Receives" value={port.rates?.receiveBitsPerSecond} text={bits(port.rates?.receiveBitsPerSecond)} most={port.rateBitsPerSecond || 1} />
-        <Line read={port.countersReadAt} label="Stall" value={port.rates?.stallRatio} text={percent(port.rates?.stallRatio)} most={1} />
-      </div>
-      <h3>Counters</h3>
-      <table class="counters">
-        <tbody>
-          {port.counters.map((counter) => (
-            <tr key={counter.name + (counter.instance ?? '')}>
-              <th scope="row">{plain(counter.name)}{counter.instance !== undefined && ` ${counter.instance}`}</th>
-              <td>{counter.saturated && '≥ '}{grouped(counter.value)} <span class="muted">{counter.unit}</span></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {!port.counters.length && <p class="muted">No counters were read.</p>}
+      <PortRows node={guid} span={span} href={(other) => toNode(guid, other)} what="Port" nameOf={(port) => nameOfPort(port.port)} />
     </article>
   );
 }

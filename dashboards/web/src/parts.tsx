@@ -2,7 +2,8 @@
 // Small pieces that several views share.
 
 import type {ComponentChildren} from 'preact';
-import {toNode, toPort} from './route';
+import {around} from './history';
+import {toHost, toNode, toPort} from './route';
 import type {Entity, Severity} from './types';
 import {plain} from './words';
 
@@ -18,9 +19,17 @@ export function StateMark({word, good, bad}: {word: string; good?: boolean; bad?
 export function EntityLink({entity}: {entity?: Entity}) {
   if (!entity) return <>–</>;
   const name = entity.label || entity.host || entity.fabric;
-  if (!entity.nodeGuid) return <>{name}</>;
+  if (!entity.nodeGuid) return entity.host ? <a href={toHost(entity.host)}>{name}</a> : <>{name}</>;
   const aim = entity.kind === 'LINK' || entity.kind === 'PORT' ? toPort(entity.nodeGuid, entity.port) : toNode(entity.nodeGuid);
   return <a href={aim}>{name}</a>;
+}
+
+/** To the charts of the port or node that an incident or plan speaks of, at its time. */
+export function HistoryLink({entity, from, to}: {entity?: Entity; from?: string; to?: string}) {
+  if (!entity?.nodeGuid || !from) return null;
+  const span = around(from, to);
+  const isPort = entity.kind === 'LINK' || entity.kind === 'PORT';
+  return <a href={isPort ? toPort(entity.nodeGuid, entity.port, span) : toNode(entity.nodeGuid, span)}>Charts of that time</a>;
 }
 
 export function Facts({children}: {children: ComponentChildren}) {

@@ -4,7 +4,7 @@
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {Failure, get, post} from './api';
 import {refresh, useLive, usePolled} from './live';
-import {EntityLink, Fact, Facts, StateMark, walkList} from './parts';
+import {EntityLink, Fact, Facts, HistoryLink, StateMark, walkList} from './parts';
 import {toIncident, toPlan} from './route';
 import type {Plan} from './types';
 import {clock, percent, plain, since, useClock} from './words';
@@ -145,7 +145,8 @@ export function PlanView({id}: {id: string}) {
         <Fact name="Requested by">{plan.requestedBy || '–'}</Fact>
         {plan.approvedBy && <Fact name="Approved by">{plan.approvedBy}</Fact>}
         <Fact name="Jobs">{plan.jobs.length ? plan.jobs.join(', ') : 'none known'}</Fact>
-        <Fact name="Created">{clock(plan.created)} <span class="muted">{since(plan.created, now)} ago</span></Fact>
+        <Fact name="Created">{clock(plan.created)} <span class="muted">{since(plan.created, now)} ago</span>{' '}
+          <HistoryLink entity={plan.target} from={plan.created} to={plan.finished} /></Fact>
         {plan.probationUntil && <Fact name="On probation until">{clock(plan.probationUntil)}</Fact>}
         {plan.expires && !isOver(plan) && <Fact name="Expires">{clock(plan.expires)}</Fact>}
       </Facts>

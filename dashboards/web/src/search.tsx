@@ -4,8 +4,8 @@
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {get} from './api';
 import {ownShard, showShard, useLive, type Picture} from './live';
-import {go, toIncident, toNode, toPlan} from './route';
-import type {Node} from './types';
+import {go, toHost, toIncident, toNode, toPlan} from './route';
+import type {FabricMap, Node} from './types';
 import {kindName, plain} from './words';
 
 interface Hit {
@@ -71,6 +71,16 @@ function useElsewhere(text: string, open: boolean): Elsewhere {
   return found.text === asked ? found : {text: '', hits: [], missing: []};
 }
 
+/** Hosts of several adapters; one of one adapter is found as that. */
+function hostsOf(map: FabricMap, fits: (...fields: string[]) => boolean): Hit[] {
+  const adapters = new Map<string, number>();
+  map.hosts.forEach((host, node) => {
+    if (map.types[node] === 'C' && host && host !== map.names[node]) adapters.set(host, (adapters.get(host) ?? 0) + 1);
+  });
+  return [...adapters].filter(([host]) => fits(host)).map(([host, count]) =>
+    ({href: toHost(host), what: 'host', name: host, more: `${count} ${count === 1 ? 'adapter' : 'adapters'}`, shard: ownShard()}));
+}
+
 export function find(picture: Picture, text: string): Hit[] {
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return [];
@@ -88,6 +98,7 @@ export function find(picture: Picture, text: string): Hit[] {
       hits.push({href: toPlan(plan.id), what: 'plan', name: `${plan.id} ${plain(plan.action)}`, more: plan.target?.label || plan.target?.host || ''});
   }
   for (const map of picture.map ?? []) {
+    hits.push(...hostsOf(map, fits).slice(0, MOST - hits.length));
     for (let node = 0; node < map.guids.length && hits.length < MOST * 2; node++) {
       if (map.types[node] === 'A' || !fits(map.names[node], map.guids[node], map.hosts[node])) continue;
       hits.push({href: toNode(map.guids[node]), what: map.types[node] === 'S' ? 'switch' : 'adapter', name: map.names[node], more: map.guids[node], shard: ownShard()});

@@ -100,6 +100,13 @@ export interface PortReference {
   name: string;
 }
 
+export interface Reading {
+  name: string;
+  value: string;
+  unit: string;
+  instance?: number;
+}
+
 export interface Port {
   fabric: string;
   node: string;
@@ -126,7 +133,7 @@ export interface Port {
     stallRatio?: number;
     errorRate?: number;
   };
-  counters: {name: string; value: string; unit: string; saturated: boolean; instance?: number}[];
+  counters: (Reading & {saturated: boolean})[];
 }
 
 export interface Node {
@@ -146,8 +153,19 @@ export interface Health {
   node: string;
   verdict: string;
   recommendedAction: string;
-  reasons: {incidentId: string; kind: string; severity: Severity; since?: string; message: string}[];
+  reasons: {incidentId: string; kind: string; severity: Severity; since?: string; message: string; maintenanceId: string; planId: string}[];
   dataAge?: string;
+}
+
+export interface Collector {
+  host: string;
+  state: string;
+  version: string;
+  heard?: string;
+  jobs: string[];
+  sources: {name: string; ok: boolean; message: string}[];
+  /** What it read last; only when that was asked for. */
+  ports?: {device: string; port: number; counters: Reading[]}[];
 }
 
 export interface Remedy {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ports counted over hours and days: the time that is shown, the question, and numbers in the form that charts draw.
+
+import {Failure, get} from './api';
+import {usePolled} from './live';
+import type {Severity} from './types';
+
+/** The last so many seconds, or from a time to another, in seconds since 1970. */
+export type Span = {last: number} | {from: number; to: number};
+
+export const SPANS = [{name: '1 h', last: 3600}, {name: '24 h', last: 86_400}, {name: '30 d', last: 30 * 86_400}];
+export const USUAL: Span = {last: SPANS[0].last};
+
+export interface CounterHistory {
+  counter: string;
+  unit: string;
+  total: string;
+  atLeast: boolean;
+  bucket: number[];
+  rate: number[];
+  peak: number[];
+}
+
+export interface PortHistory {
+  node: string;
+  nodeGuid: string;
+  port: number;
+  label: string;
+  peer: string;
+  counters: CounterHistory[];
+}
+
+export interface Mark {
+  kind: 'INCIDENT' | 'PLAN' | 'MAINTENANCE';
+  id: string;
+  from?: string;
+  until?: string;
+  text: string;
+  severity: Severity;
+}
+
+export interface History {
+  from: string;
+  step: string;
+  buckets: number;
+  ports: PortHistory[];
+  marks: Mark[];
+}
+
+/** A number for each bucket of time, or null where nothing was read. */
+export type Values = (number | null)[];
+
+export function spanQuery(span: Span): string {
+  return 'last' in span ? `?last=${span.last}` : `?from=${Math.floor(span.from)}&to=${Math.ceil(span.to)}`;
+}
+
+export function parseSpan(query: string): Span {
+  const given = new URLSearchParams(query);
+  const [last, from, to] = ['last', 'from', 'to'].map((name) => Number(given.get(name)));
+  if (last > 0) return {last};
+  return from > 0 && to > from ? {from, to} : USUAL;
+}
+
+const AT_ONCE = 300;
+
+/**
+ * The time of something, with what led to it and what came after; without an end it goes on. Times are RFC 3339. The same for some minutes,
+ * so that what is asked for again is the same.
+ */
+export function around(begin: string, end?: string): Span {
+  const now = Math.ceil(Date.now() / 1000 / AT_ONCE) * AT_ONCE;
+  const [from, to] = [Date.parse(begin) / 1000, end ? Date.parse(end) / 1000 : now];
+  const margin = Math.max(AT_ONCE, (to - from) / 4);
+  return {from: Math.floor(from - margin), to: Math.ceil(Math.min(to + margin, now))};
+}
+
+export function boundsOf(span: Span): {from: number; to: number} {
+  const now = Date.now() / 1000;
+  return 'last' in span ? {from: now - span.last, to: now} : span;
+}
+
+/** Buckets that a chart has room for, so that they are of 30 s in an hour, of 5 min in a day, of 2 h in a month; two more for the ends. */
+function pointsOf(length: number): number {
+  return length <= 3600 ? 122 : length <= 86_400 + 60 ? 290 : 362;
+}
+
+/** New numbers come once in a bucket; of a time that is over there are none. */
+function everyMs(span: Span): number {
+  if ('from' in span && span.to < Date.now() / 1000 - 600) return 600_000;
+  const {from, to} = boundsOf(span);
+  return Math.min(300_000, Math.max(10_000, ((to - from) / pointsOf(to - from)) * 500));
+}
+
+/** Of one port ("0x…/12") or of all ports of a node. With `counters`, of those only, and of those that stood still no buckets. */
+function readHistory(of: string, span: Span, counters: string[], points?: number): Promise<History> {
+  const {from, to} = boundsOf(span);
+  const query = new URLSearchParams({from: String(Math.floor(from)), points: String(points ?? pointsOf(to - from))});
+  if (!counters.length) query.set('still', '1');
+  if ('to' in span) query.set('to', String(Math.ceil(to)));
+  if (counters.length) query.set('counters', counters.join(','));
+  return get<History>(`/api/v1/ports/${of.split('/').map(encodeURIComponent).join('/')}/history?${query}`);
+}
+
+/** While the component is shown. */
+export function useHistory(of: string, span: Span, counters: string[] = [], points?: number) {
+  const key = `history ${of} ${spanQuery(span)} ${counters} ${points}`;
+  return usePolled<History>(key, everyMs(span), () => readHistory(of, span, counters, points));
+}
+
+/** Of the ports at both ends of a cable. The other end may be one that nothing is stored of. */
+export function useLinkHistory(port: string, peer: string, span: Span) {
+  return usePolled<{near: History; far?: History}>(`history ${port} ${peer} ${spanQuery(span)}`, everyMs(span), async () => {
+    const near = await readHistory(port, span, []);
+    try {
+      return {near, far: peer ? await readHistory(peer, span, []) : undefined};
+    } catch (error) {
+      if (error instanceof Failure && error.status !== 0) return {near};
+      throw error;
+    }
+  });
+}
+
+/** The middles of the buckets, in seconds since 1970. */
+export function timesOf(history: History): number[] {
+  const [begin, step] = [Date.parse(history.from) / 1000, stepOf(history)];
+  return Array.from({length: history.buckets}, (_, index) => begin + (index + 0.5) * step);
+}
+
+export function stepOf(history: History): number {
+  return Number.parseFloat(history.step);
+}
+
+export function valuesOf(history: History, counter: CounterHistory | undefined, which: 'rate' | 'peak', scale = 1): Values {
+  const values: Values = new Array(history.buckets).fill(null);
+  counter?.bucket.forEach((bucket, index) => { values[bucket] = counter[which][index] * scale; });
+  return values;
+}
+
+export const counterOf = (port: PortHistory | undefined, name: string) => port?.counters.find((each) => each.counter === name);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host as people know it: its adapters side by side, its collector and jobs, its health and why, and its plans.
+
+import {get} from './api';
+import type {Span} from './history';
+import {shardShown, useLive, usePolled} from './live';
+import {portWord, VERDICT_GOOD} from './node_views';
+import {Fact, Facts, SeverityMark, StateMark} from './parts';
+import {PortRows} from './port_rows';
+import {toHost, toIncident, toPlan, toPort} from './route';
+import type {Collector, Health, Node, Plan} from './types';
+import {readingText} from './units';
+import {bits, byName, kindName, linkWord, percent, plain, portName, since, useClock} from './words';
+
+type Reason = Health['reasons'][number];
+
+/** The adapter without the name of its host: "mlx5_1". */
+const shortName = (name: string, host: string) => (name.startsWith(`${host} `) ? name.slice(host.length + 1) : name);
+
+function Reasons({reasons}: {reasons: Reason[]}) {
+  if (!reasons.length) return null;
+  return (
+    <ul class="plain-list" aria-label="Why">
+      {reasons.map((reason, index) => (
+        <li key={index}>
+          {reason.incidentId && <><SeverityMark severity={reason.severity} /> <a href={toIncident(reason.incidentId)}>{reason.incidentId} {kindName(reason.kind)}</a> </>}
+          {reason.planId && <><span class="mark neutral">Plan</span> <a href={toPlan(reason.planId)}>{reason.planId}</a> </>}
+          {reason.maintenanceId && <span class="mark neutral">{reason.maintenanceId}</span>} {reason.message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function CollectorFacts({collector}: {collector?: Collector}) {
+  const now = useClock();
+  if (!collector) return <Fact name="Collector">none reports: PCIe, optics and jobs of this host are not known</Fact>;
+  const bad = collector.sources.filter((source) => !source.ok);
+  return (
+    <>
+      <Fact name="Collector">
+        <StateMark word={collector.state} good={collector.state === 'CONNECTED'} bad={collector.state === 'DISCONNECTED'} />{' '}
+        {collector.version} <span class="muted">heard {since(collector.heard, now)} ago</span>
+        {bad.map((source) => <p key={source.name} class="trouble">{source.name}: {source.message}</p>)}
+      </Fact>
+      <Fact name="Jobs">{collector.jobs.length ? collector.jobs.join(', ') : 'none'}</Fact>
+    </>
+  );
+}
+
+/** Columns of the adapters, where a collector reads them. */
+const HOST_READINGS: [string, string][] = [
+  ['pcie_read_stall', 'PCIe read stall'], ['pcie_write_stall', 'PCIe write stall'], ['module_temperature', 'Module'],
+  ['module_receive_power', 'Optical in'], ['module_transmit_power', 'Optical out'],
+];
+
+interface AdaptersProps {
+  host: string;
+  adapters: Node[];
+  collector?: Collector;
+  span: Span;
+}
+
+function Adapters({host, adapters, collector, span}: AdaptersProps) {
+  const readOf = (device: string, port: number) => collector?.ports?.find((each) => each.device === device && each.port === port)?.counters ?? [];
+  const names = HOST_READINGS.filter(([name]) => collector?.ports?.some((port) => port.counters.some((each) => each.name === name)));
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Adapters">
+      <table class="adapters">
+        <thead><tr><th scope="col">Adapter</th><th scope="col">State</th><th scope="col">Leads to</th><th scope="col">Rate</th><th scope="col" class="figure">Sends</th>
+          <th scope="col" class="figure">Receives</th><th scope="col" class="figure">Stall</th>
+          {names.map(([name, title]) => <th key={name} scope="col" class="figure">{title}</th>)}</tr></thead>
+        <tbody>
+          {adapters.flatMap((adapter) => adapter.ports.filter((port) => port.port > 0).map((port) => {
+            const device = shortName(adapter.name, host);
+            const readings = readOf(device, port.port);
+            return (
+              <tr key={`${port.nodeGuid}/${port.port}`}>
+                <th scope="row"><a href={toPort(port.nodeGuid, port.port, span)}>{device}{adapter.portCount > 1 && ` port ${port.port}`}</a></th>
+                <td><StateMark {...portWord(port)} /></td>
+                <td>{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port, span)}>{portName(port.peer)}</a> : '–'}</td>
+                <td>{linkWord(port) || '–'}</td>
+                <td class="figure">{bits(port.rates?.transmitBitsPerSecond)}</td>
+                <td class="figure">{bits(port.rates?.receiveBitsPerSecond)}</td>
+                <td class="figure">{percent(port.rates?.stallRatio)}</td>
+                {names.map(([name]) => <td key={name} class="figure">{readingText(readings.filter((each) => each.name === name))}</td>)}
+              </tr>
+            );
+          }))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Plans({plans}: {plans: Plan[]}) {
+  return (
+    <>
+      <h3>Plans and drains</h3>
+      {plans.length ? (
+        <ul class="plain-list">
+          {plans.map((plan) => (
+            <li key={plan.id}><a href={toPlan(plan.id)}>{plan.id}</a> {plain(plan.action)}: {plain(plan.state).toLowerCase()}{plan.inForce && ', in force'}</li>
+          ))}
+        </ul>
+      ) : <p class="muted">No plan concerns this host.</p>}
+    </>
+  );
+}
+
+export function HostView({host, span}: {host: string; span: Span}) {
+  const live = useLive();
+  const path = `/api/v1/nodes/${encodeURIComponent(host)}`;
+  const {value, error} = usePolled<Node[]>(`host-${host}`, 3000, async () => (await get<{nodes: Node[]}>(path)).nodes);
+  const {value: health} = usePolled<Health>(`health-${host}`, 5000, () => get<Health>(`${path}/health`));
+  const collectors = usePolled<Collector[]>(`collector-${host}`, 10_000, async () =>
+    (await get<{collectors: Collector[]}>(`/api/v1/collectors?host=${encodeURIComponent(host)}&readings=1`)).collectors);
+  const adapters = (value ?? []).filter((node) => node.host === host && (!node.shard || node.shard === shardShown())).sort((a, b) => byName(a.name, b.name));
+  if (!adapters.length) return <p class="muted">{error ? error.message : value ? `There is no host ${host}.` : 'Loading …'}</p>;
+  const guids = new Set(adapters.map((adapter) => adapter.guid));
+  const plans = (live.plans ?? []).filter(({target}) => target && (target.host === host || guids.has(target.nodeGuid) || guids.has(target.peerGuid)));
+  const fabrics = [...new Set(adapters.map((adapter) => adapter.fabric))];
+  return (
+    <article aria-labelledby="host">
+      <p class="crumbs"><a href="#/">Fabric</a> / {fabrics.join(', ')}</p>
+      <h2 id="host">{host}</h2>
+      <p class="marks">
+        <span class="mark neutral">Host, {adapters.length} {adapters.length === 1 ? 'adapter' : 'adapters'}</span>
+        {health && <StateMark word={health.verdict} good={health.verdict === VERDICT_GOOD} bad={health.verdict === 'UNHEALTHY'} />}
+        {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
+      </p>
+      {health && <Reasons reasons={health.reasons} />}
+      <Facts>{collectors.value ? <CollectorFacts collector={collectors.value.find((each) => each.host === host)} />
+        : <Fact name="Collector">{collectors.error ? collectors.error.message : '…'}</Fact>}</Facts>
+      <h3>Adapters</h3>
+      <Adapters host={host} adapters={adapters} collector={collectors.value?.find((each) => each.host === host)} span={span} />
+      <Plans plans={plans} />
+      <PortRows node={host} span={span} href={(other) => toHost(host, other)} what="Adapter"
+        nameOf={(port) => shortName(port.node, host) + (adapters.find((each) => each.guid === port.nodeGuid)?.portCount === 1 ? '' : ` port ${port.port}`)} />
+    </article>
+  );
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many ports over the same time, one below the other: traffic as small charts of one scale, stall as a strip that is the darker the more
+// of the time the port waited. All strips together are a heat map.
+
+import {useMemo} from 'preact/hooks';
+import {SHADES, stallShadeOf} from './colours';
+import {counterOf, stepOf, useHistory, valuesOf, type CounterHistory, type History, type PortHistory, type Span, type Values} from './history';
+import {MarkList, SpanChoice} from './history_view';
+import {toPort} from './route';
+import {mean, share, short} from './units';
+import {bits, byName, clock} from './words';
+
+const POINTS = 72;
+const TRAFFIC = ['transmit_bytes', 'receive_bytes'];
+const FLAPS = ['link_downed', 'link_error_recovery'];
+const ERRORS = [
+  'symbol_errors', 'receive_errors', 'receive_remote_physical_errors', 'receive_switch_relay_errors', 'transmit_discards',
+  'transmit_constraint_errors', 'receive_constraint_errors', 'local_link_integrity_errors', 'excessive_buffer_overrun_errors',
+];
+
+/** The busier direction of each bucket. */
+function trafficOf(history: History, port: PortHistory): Values {
+  const [sends, receives] = TRAFFIC.map((name) => valuesOf(history, counterOf(port, name), 'rate', 8));
+  return sends.map((value, index) => {
+    const other = receives[index];
+    return value === null ? other : other === null ? value : Math.max(value, other);
+  });
+}
+
+/** A line with gaps, of a given scale. */
+function Spark({values, top}: {values: Values; top: number}) {
+  let path = '';
+  let open = false;
+  values.forEach((value, index) => {
+    if (value !== null) path += `${open ? 'L' : 'M'}${index},${20 - (value / top) * 18}${open ? '' : 'h.5'}`;
+    open = value !== null;
+  });
+  return (
+    <svg class="spark" viewBox={`0 0 ${values.length} 20`} preserveAspectRatio="none" aria-hidden="true"><path d={path} /></svg>
+  );
+}
+
+/** Of stall over time, in the colours of the map. */
+function Strip({values}: {values: Values}) {
+  const runs: {from: number; to: number; style: string}[] = [];
+  values.forEach((value, index) => {
+    const style = value === null ? '' : SHADES.stall[stallShadeOf(value)].style.slice(2);
+    const last = runs[runs.length - 1];
+    if (last && last.style === style) last.to = index + 1;
+    else runs.push({from: index, to: index + 1, style});
+  });
+  return (
+    <svg class="strip" viewBox={`0 0 ${values.length} 1`} preserveAspectRatio="none" aria-hidden="true">
+      {runs.filter((run) => run.style).map((run) => <rect key={run.from} class={run.style} x={run.from} width={run.to - run.from} height="1" />)}
+    </svg>
+  );
+}
+
+const totalOf = (port: PortHistory, names: string[]) => names.reduce((sum, name) => sum + Number(counterOf(port, name)?.total ?? 0), 0);
+
+/** The share of time that the port waited to send. Of a counter that stood still there are no buckets: it is 0 where traffic was read. */
+function stallOf(history: History, wait: CounterHistory | undefined, traffic: Values): Values {
+  if (wait && Number(wait.total) === 0) return traffic.map((each) => (each === null ? null : 0));
+  return valuesOf(history, wait?.unit === 'seconds' ? wait : undefined, 'rate');
+}
+
+const known = (values: Values) => values.filter((each): each is number => each !== null);
+
+function endOf(history: History): string {
+  const end = Date.parse(history.from) + history.buckets * stepOf(history) * 1000;
+  return new Date(Math.min(end, Date.now())).toISOString();
+}
+
+interface RowProps {
+  history: History;
+  port: PortHistory;
+  name: string;
+  top: number;
+  span: Span;
+}
+
+function Row({history, port, name, top, span}: RowProps) {
+  const traffic = trafficOf(history, port);
+  const stall = stallOf(history, counterOf(port, 'transmit_wait'), traffic);
+  const [sent, waited] = [known(traffic), known(stall)];
+  const [errors, flaps] = [totalOf(port, ERRORS), totalOf(port, FLAPS)];
+  return (
+    <tr>
+      <th scope="row"><a href={toPort(port.nodeGuid, port.port, span)}>{name}</a></th>
+      <td class="drawn"><Spark values={traffic} top={top} /></td>
+      <td class="figure">{sent.length ? bits(mean(sent)) : '–'}</td>
+      <td class="drawn"><Strip values={stall} /></td>
+      <td class="figure">{waited.length ? share(mean(waited)) : '–'}</td>
+      <td class={`figure ${errors ? 'bad' : 'muted'}`}>{errors ? short(errors) : '0'}</td>
+      <td class={`figure ${flaps ? 'bad' : 'muted'}`}>{flaps ? short(flaps) : '0'}</td>
+      <td>{port.peer}</td>
+    </tr>
+  );
+}
+
+interface Props {
+  /** A switch, a host or an adapter. */
+  node: string;
+  span: Span;
+  href: (span: Span) => string;
+  /** How the rows are called. */
+  nameOf: (port: PortHistory) => string;
+  what: 'Port' | 'Adapter';
+}
+
+export function PortRows({node, span, href, nameOf, what}: Props) {
+  const {value: history, error} = useHistory(node, span, [...TRAFFIC, 'transmit_wait', ...ERRORS, ...FLAPS], POINTS);
+  const top = useMemo(() => Math.max(1, ...(history?.ports ?? []).flatMap((port) => trafficOf(history as History, port).map((each) => each ?? 0))), [history]);
+  const ports = [...(history?.ports ?? [])].sort((a, b) => byName(nameOf(a), nameOf(b)));
+  const moved = ports.filter((port) => port.counters.some((each) => Number(each.total) > 0));
+  return (
+    <section aria-labelledby="history">
+      <h3 id="history">History</h3>
+      <SpanChoice span={span} href={href} />
+      {!history && <p class="muted waiting" role="status">{error ? (error.status === 404 ? 'Nothing is stored yet.' : error.message) : 'Loading …'}</p>}
+      {history && moved.length > 0 && (
+        <>
+          <div class="scroll" tabIndex={0} role="region" aria-label={`History of each ${what}`}>
+            <table class="rows">
+              <thead><tr><th scope="col">{what}</th><th scope="col" colSpan={2}>Traffic</th><th scope="col" colSpan={2}>Stall</th>
+                <th scope="col" class="figure">Errors</th><th scope="col" class="figure">Flaps</th><th scope="col">Leads to</th></tr></thead>
+              <tbody>{moved.map((port) => <Row key={`${port.nodeGuid}/${port.port}`} {...{history, port, top, span}} name={nameOf(port)} />)}</tbody>
+            </table>
+          </div>
+          <ul class="legend rows-legend" aria-label="Legend">
+            <li>{clock(history.from)} – {clock(endOf(history))}</li>
+            <li>traffic: the busier direction, up to <b>{bits(top)}</b></li>
+            {SHADES.stall.filter((each) => /map-s\d$/.test(each.style)).map((each) => <li key={each.style}><span class={`swatch ${each.style.slice(2)}`} />{each.label}</li>)}
+            <li><span class="swatch map-gap" />not read</li>
+          </ul>
+        </>
+      )}
+      {history && moved.length < ports.length && (
+        <p class="muted">{ports.length - moved.length} of {ports.length} {what === 'Port' ? 'ports' : 'adapters'} without traffic or errors in this time</p>
+      )}
+      {history && <MarkList marks={history.marks} />}
+    </section>
+  );
+}

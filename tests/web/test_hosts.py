@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts and switches on the page: eight adapters side by side, why a host is not healthy, its collector, and the history of many ports."""
+
+import os
+import sys
+import time
+
+import grpc
+from page_testing import PHONE, PageTest, weft_testing
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "collector"))
+
+import telemetry_client  # noqa: E402
+from weft_testing import fat_tree, guid_text  # noqa: E402
+
+HOST = "gpu-0003"
+
+
+class Hosts(PageTest):
+    @classmethod
+    def make_network(cls):
+        return fat_tree.build(64, rails=8, radix=16)
+
+    def open_at(self, path: str, **how) -> None:
+        self.do("open", url=f"http://{self.weftd.http}/{path}", **how)
+
+    def test_a_host_shows_its_adapters_and_why_it_is_not_healthy(self):
+        incident = self.pull(f"{HOST} mlx5_1", 1)
+        self.open_at(f"#/incident/{incident['id']}")
+        self.do("click", at=f"dt:text-is('Host') + dd a:text-is('{HOST}')")
+        self.do("wait", at=f"h2:text-is('{HOST}')")
+        self.do("wait", at=".mark:has-text('Host, 8 adapters')")
+        self.do("wait", at=f"ul[aria-label=Why] a:has-text('{incident['id']}')")
+        self.do("wait", at=".mark:has-text('Degraded')")
+        self.assertEqual(8, self.do("count", at="table.adapters tbody tr"))
+        self.do("wait", at="table.adapters tr:has-text('mlx5_1'):has-text('leaf-r1-p01 port 3')")
+        self.do("wait", at="table.rows tbody tr:has-text('mlx5_7')")
+        self.do("wait", at=".facts:has-text('none reports')")
+        self.do("wait", at=f".happened a:has-text('{incident['id']}')")
+        self.picture("host-light")
+        self.expect_accessible()
+        self.do("click", at="table.rows a:has-text('mlx5_7')")
+        self.do("wait", at=f"h2:has-text('{HOST} mlx5_7 port 1')")
+        self.do("click", at=".crumbs a:has-text('mlx5_7')")
+        self.do("click", at=f".crumbs a:text-is('{HOST}')")
+        self.do("wait", at=f"h2:text-is('{HOST}')")
+        self.expect_clean()
+
+    def test_a_host_is_found_by_its_name(self):
+        self.open()
+        self.wait_drawn()
+        self.do("press", key="/")
+        self.do("type", text=HOST)
+        self.do("wait", at=f"[role=option]:has-text('host {HOST}')")
+        self.do("press", key="Enter")
+        self.do("wait", at=f"h2:text-is('{HOST}')")
+        self.expect_clean()
+
+    def test_the_collector_of_a_host_says_its_jobs_and_its_optics(self):
+        with grpc.insecure_channel(self.weftd.grpc) as channel:
+            collector = telemetry_client.Collector(channel)
+            collector.hello(HOST)
+            collector.welcome()
+            collector.batch(1, telemetry_client.whole(
+                time.time_ns(), [telemetry_client.port("mlx5_1")],
+                [telemetry_client.series("mlx5_1", 1, "module_temperature", gauge=True),
+                 telemetry_client.series("mlx5_1", 1, "module_receive_power", gauge=True, lane=0),
+                 telemetry_client.series("mlx5_1", 1, "module_receive_power", gauge=True, lane=1)],
+                [41_500, 1_000_000, 500_000], jobs=("slurm:1234",)))
+            collector.wait_acknowledged(1)
+            self.open_at(f"#/host/{HOST}")
+            self.do("wait", at=".facts .mark:has-text('Connected')")
+            self.do("wait", at="dt:has-text('Jobs') + dd:has-text('slurm:1234')")
+            self.do("wait", at="table.adapters tr:has-text('mlx5_1'):has-text('41.5 °C'):has-text('0.0, -3.0 dBm')")
+            self.do("wait", at="table.adapters th:text-is('Module')")
+            self.assertEqual(1, self.do("count", at="table.adapters td:has-text('°C')"), "of the others nothing is known")
+            self.picture("host-optics")
+            self.expect_accessible()
+            self.open_at("#/host/gpu-0004")
+            self.do("wait", at=".facts:has-text('none reports')")
+            collector.close()
+        self.expect_clean()
+
+    def test_an_unknown_host_is_said(self):
+        self.open_at("#/host/nobody")
+        self.do("wait", at=".side:has-text('nobody')")
+        self.assertEqual(0, self.do("count", at="table.adapters"))
+
+    def test_a_switch_shows_all_its_ports_over_time(self):
+        leaf = self.network.find("leaf-r2-p01")
+        self.open_at(f"#/node/{guid_text(leaf.guid)}?last=86400", dark=True)
+        self.do("wait", at="table.rows tbody tr")
+        shown = self.do("count", at="table.rows tbody tr")
+        self.assertGreaterEqual(shown, 8)
+        # Of a day weftd saw a minute: the rest of each strip is empty.
+        wide = self.do("evaluate", script="""[...document.querySelector('.strip').children].reduce((sum, each) => sum + each.width.baseVal.value, 0)
+          / document.querySelector('.strip').viewBox.baseVal.width""")
+        self.assertLess(wide, 0.2)
+        self.do("wait", at="table.rows tr:has-text('gpu-0001 mlx5_2 port 1')")
+        self.picture("switch-dark")
+        self.expect_accessible()
+        self.expect_clean()
+
+    def test_on_a_phone(self):
+        self.open_at(f"#/host/{HOST}", **PHONE)
+        self.do("wait", at="table.rows tbody tr")
+        wide = self.do("evaluate", script="document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        self.assertEqual(0, wide, "the page is wider than the phone")
+        self.do("evaluate", script="document.querySelector('#host').scrollIntoView()")
+        self.picture("phone-dark-host")
+        self.expect_accessible()
+        self.expect_clean()
+
+
+if __name__ == "__main__":
+    weft_testing.main()

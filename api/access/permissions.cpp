@@ -67,6 +67,9 @@ constexpr std::array kRoutes{
     Permission{"GET /", Right::kNone},
     Permission{"GET /favicon.svg", Right::kNone},
     Permission{"GET /assets/{id}", Right::kNone},
+    // What every build of Weft says to everybody; who is paged reads them without a token at hand.
+    Permission{"GET /runbooks", Right::kNone},
+    Permission{"GET /runbooks/{id}", Right::kNone},
     Permission{"GET /plain", Right::kViewer},
     // Answers whoever shows what it holds, so that a page can tell whether to offer buttons.
     Permission{"GET /api/v1/whoami", Right::kViewer},

@@ -92,6 +92,7 @@ v1::Status status(const Snapshot& snapshot) {
   status.set_store_ok(snapshot.figures.store_ok);
   status.set_store_status(valid_utf8(snapshot.figures.store_status));
   status.set_revision(snapshot.revision);
+  status.set_page_url(valid_utf8(snapshot.page_url));
   if (snapshot.taken != kNever) set_timestamp(*status.mutable_taken(), snapshot.taken);
   if (const Leadership& from = snapshot.leadership; from.is_shared) {
     v1::Status::Leadership& to = *status.mutable_leadership();

@@ -131,7 +131,8 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
     if (front == "readyz") return readiness(*publication_->load(), target.parameter("role"), clock_->now());
   }
   // As it was asked for, not as it was decoded: a file has one name.
-  const std::string_view asked = std::string_view(request.target).substr(0, request.target.find('?'));
+  std::string_view asked = std::string_view(request.target).substr(0, request.target.find('?'));
+  if (asked == "/runbooks") asked = "/runbooks/";  // that one is typed
   if (const Asset* asset = find_asset(desks_.assets, asked)) return asset_reply(*asset, request);
   if (path.empty()) {
     HttpReply reply = text_reply(302, "this build has no web page; see /plain\n");

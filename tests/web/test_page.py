@@ -45,6 +45,37 @@ class Watching(PageTest):
         self.expect_accessible()
         self.expect_clean()
 
+    def test_what_to_do_stands_beside_the_incident_and_leads_to_its_runbook(self):
+        incident = self.pull("leaf-r0-p01", 12)
+        self.open()
+        self.do("click", at=f"a.entry:has-text('{incident['id']}')")
+        self.do("wait", at="h3:has-text('What to do')")
+        self.do("wait", at=".steps li:has-text('Read the summary and the state of each end')")
+        self.picture("incident-steps")
+        self.expect_accessible()
+        self.do("click", at="a:has-text('The whole runbook')")
+        self.do("wait", at="h1:has-text('LINK_DOWN: a cable that carried traffic is down')")
+        self.assertEqual(f"http://{self.weftd.http}{incident['runbook']}", self.do("evaluate", script="location.href"))
+        self.do("wait", at="#what-to-do ol li:has-text('Read the summary')")
+        self.picture("runbook")
+        self.expect_accessible()
+        self.do("click", at=".runbook a:has-text('SWITCH_DOWN')")
+        self.do("wait", at="h1:has-text('SWITCH_DOWN')")
+        self.do("click", at="nav a:has-text('Runbooks')")
+        self.do("wait", at="li a:has-text('STRAGGLER')")
+        self.expect_accessible()
+        self.expect_clean()
+        for name in ("STRAGGLER", "LINK_DOWN", "remedies"):
+            self.do("open", url=f"http://{self.weftd.http}/runbooks/{name}", **PHONE)
+            self.do("wait", at=".runbook h1")
+            self.picture(f"phone-runbook-{name}")
+            wide = self.do("evaluate", script="document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            self.assertEqual(0, wide, f"{name} is wider than the phone")
+            dark = self.do("evaluate", script="getComputedStyle(document.body).backgroundColor")
+            self.assertLess(max(int(part) for part in dark[4:-1].split(",")), 60, dark)
+            self.expect_accessible()
+            self.expect_clean()
+
     def test_a_port_that_somebody_disabled_says_so(self):
         leaf, number = self.network.find("leaf-r0-p01"), 11
         self.pull(leaf.name, number)

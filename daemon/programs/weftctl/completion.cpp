@@ -78,6 +78,7 @@ constexpr std::array kSources{
     Source{"", "WHAT", Names::kNodes},
     Source{"", "LINK", Names::kLinkEnds},
     Source{"", "HOST", Names::kCollectors},
+    Source{"", "RUNBOOK", Names::kRunbooks},
     Source{"", "--job", Names::kJobs},
     Source{"incident", "ID", Names::kIncidents},
     Source{"acknowledge", "ID", Names::kIncidents},

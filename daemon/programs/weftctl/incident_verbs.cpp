@@ -15,7 +15,9 @@ Exit print_one(const Session& session, const v1::Incident& incident) {
   if (session.json) {
     session.out << json_text(incident, false) << '\n';
   } else {
-    print_incident(session.out, incident, session.now, session.plain);
+    const v1::Status status =
+        session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
+    print_incident(session.out, incident, session.now, session.plain, status.page_url());
   }
   return Exit::kGood;
 }

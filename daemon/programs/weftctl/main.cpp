@@ -146,6 +146,9 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
       app.add_subcommand("incident", "One incident in full: cause, affected, waiting links, evidence, timeline");
   incident->add_option("ID", given.id, "INC-17 or 17")->required();
   incident->callback([&] { chosen = [&](const Session& session) { return show_incident(session, given.id); }; });
+  CLI::App* runbook = app.add_subcommand("runbook", "What to do about a kind of incident; without a name: all runbooks");
+  runbook->add_option("RUNBOOK", given.id, "Kind of incident, INC-17, or another name: weft-itself, remedies, maintenance");
+  runbook->callback([&] { chosen = [&](const Session& session) { return show_runbook(session, given.id); }; });
   CLI::App* health = app.add_subcommand(
       "health",
       "Whether hosts can run a job. Exit status 0 only if each host is HEALTHY and its recommended action is NONE or "

@@ -38,6 +38,9 @@ constexpr std::array kExamples{
   weftctl incidents --all              resolved ones and planned work too
   weftctl incidents --watch            open incidents, updated live)"},
     Examples{"incident", R"(  weftctl incident INC-17              cause, affected, drawing, evidence, timeline)"},
+    Examples{"runbook", R"(  weftctl runbook LINK_FLAP            what to do about a link that flaps
+  weftctl runbook INC-17               what to do about this incident
+  weftctl runbook weft-itself          trouble of Weft itself; needs no weftd)"},
     Examples{"health", R"(  weftctl health                       every host that is not healthy
   weftctl health dgx-04                exit status 0 only if a job may run there
   weftctl health --job slurm:1234      a job's nodes and the links between them)"},

@@ -64,6 +64,9 @@ Exit show_history(const Session& session, const HistoryWish& wanted);
 Exit show_incidents(const Session& session, bool all, bool ids_only);
 /// Prints one incident with its evidence.
 Exit show_incident(const Session& session, const std::string& id);
+/// Prints what to do: `what` is a kind of incident, an incident's id or another runbook's name, whose letters' case does
+/// not matter. Empty: lists all. Asks weftd only about an id. kBadNews where there is none.
+Exit show_runbook(const Session& session, const std::string& what);
 /// Acknowledges an incident and says so in two lines.
 Exit acknowledge(const Session& session, const std::string& id, const std::string& who);
 /// Silences an incident for `how_long` from now and says so in two lines.

@@ -6,6 +6,7 @@ import {Failure, get, post} from './api';
 import {refresh, useLive, usePolled} from './live';
 import {EntityLink, Fact, Facts, SeverityMark, StateMark, walkList} from './parts';
 import {toIncident, toPlan} from './route';
+import {WhatToDo} from './runbook_view';
 import type {Incident, Severity, TimelineEntry} from './types';
 import {clock, kindName, percent, plain, since, useClock} from './words';
 
@@ -173,6 +174,7 @@ export function IncidentView({id}: {id: string}) {
           ))}</ul>
         </>
       )}
+      <WhatToDo path={incident.runbook} />
       <h3>Evidence</h3>
       <ul class="evidence">
         {incident.evidence.map((each, index) => (

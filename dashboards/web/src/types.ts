@@ -61,6 +61,7 @@ export interface Incident {
   headline: string;
   timeline: TimelineEntry[];
   shard: string;
+  runbook?: string;
 }
 
 export interface Plan {

@@ -233,7 +233,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   const CurrentSite current_site = [&registry] { return registry ? registry->site() : nullptr; };
   CommandForwarder commands(main_thread, core, current_site);
   RemedyCommandForwarder remedy_commands(main_thread, remedies, current_site);
-  HistoryQuestions history(config.state_dir);
+  HistoryQuestions history(config.state_dir, config.store.history_retention, clock);
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
   RoleKeeper::Options role_options;
   role_options.leads = leads;

@@ -76,6 +76,28 @@ class Watching(PageTest):
             self.expect_accessible()
             self.expect_clean()
 
+    def test_lists_of_what_is_not_drawn(self):
+        incident = self.pull("leaf-r0-p01", 13)
+        self.open()
+        self.do("click", at="nav a:has-text('Lists')")
+        self.do("wait", at="text=No link has errors")
+        self.expect_accessible()
+        for name, words in (("Collectors", "No collectors"), ("Maintenance", "No maintenance windows"), ("Audit trail", "User")):
+            self.do("click", at=f"nav.lists a:has-text('{name}')")
+            self.do("wait", at=f".side >> text={words}")
+            self.expect_accessible()
+        self.do("click", at="nav a:has-text('Incidents')")
+        self.do("click", at="summary:has-text('Find incidents')")
+        self.do("fill", at="input[name=entity]", text="leaf-r0-p01")
+        self.do("click", at="button:has-text('Find')")
+        self.do("wait", at=f"h2:has-text('Found') + ul a:has-text('{incident['id']}')")
+        self.picture("incidents-found")
+        self.expect_accessible()
+        self.do("fill", at="input[name=entity]", text="leaf-r0-p0")
+        self.do("click", at="button:has-text('Find')")
+        self.do("wait", at="text=No such incidents")
+        self.expect_clean()
+
     def test_a_port_that_somebody_disabled_says_so(self):
         leaf, number = self.network.find("leaf-r0-p01"), 11
         self.pull(leaf.name, number)

@@ -4,6 +4,7 @@
 import {useEffect, useState} from 'preact/hooks';
 import {token} from './api';
 import {IncidentList, IncidentView} from './incident_views';
+import {Lists} from './list_views';
 import {giveToken, ownShard, shardShown, showShard, useLive, useMapOf, type Picture} from './live';
 import type {FabricMap, MapState} from './types';
 import {MapView} from './map_view';
@@ -26,6 +27,7 @@ function Tabs({route}: {route: Route}) {
       {tab('#/', 'Fabric', ['fabric', 'node', 'port'])}
       {tab('#/incidents', 'Incidents', ['incidents', 'incident'], incidents?.length)}
       {tab('#/plans', 'Plans', ['plans', 'plan'], waiting)}
+      {tab('#/lists/worst', 'Lists', ['lists'])}
     </nav>
   );
 }
@@ -172,6 +174,7 @@ function Side({route}: {route: Route}) {
     case 'node': return <NodeView key={route.id} guid={route.id} />;
     case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} />;
     case 'incidents': return <IncidentList withEnded />;
+    case 'lists': return <Lists key={route.id} which={route.id} />;
     default: return <IncidentList />;
   }
 }

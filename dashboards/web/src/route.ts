@@ -4,7 +4,7 @@
 import {useEffect, useState} from 'preact/hooks';
 
 export interface Route {
-  view: 'fabric' | 'incidents' | 'incident' | 'plans' | 'plan' | 'node' | 'port';
+  view: 'fabric' | 'incidents' | 'incident' | 'plans' | 'plan' | 'node' | 'port' | 'lists';
   id: string;
   port: number;
 }
@@ -13,7 +13,7 @@ export function parse(hash: string): Route {
   const [view = '', id = '', sub = '', number = ''] = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   const port = Number.parseInt(number, 10);
   if (view === 'node' && sub === 'port' && port >= 0) return {view: 'port', id, port};
-  if ((view === 'node' || view === 'incident' || view === 'plan') && id) return {view, id, port: -1};
+  if ((view === 'node' || view === 'incident' || view === 'plan' || view === 'lists') && id) return {view, id, port: -1};
   if (view === 'incidents' || view === 'plans') return {view, id: '', port: -1};
   return {view: 'fabric', id: '', port: -1};
 }

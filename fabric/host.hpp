@@ -162,6 +162,7 @@ const char* to_string(CollectorState state);  ///< "connected", "silent", "disco
 struct HostView {
   std::string host;
   std::string collector_version;
+  std::string address;  ///< where its collector is, or was last, connected from; empty: not since weftd was started
   CollectorState state = CollectorState::kDisconnected;
   std::shared_ptr<const HostReading> reading;  ///< null before the first; `taken` is on weftd's clock
   TimePoint heard = kNever;                    ///< when anything last came

@@ -143,6 +143,10 @@ std::string incident_name(std::uint64_t id) {
   return "INC-" + std::to_string(id);
 }
 
+std::string runbook_path(IncidentKind kind) {
+  return "/runbooks/" + std::string(to_string(kind));
+}
+
 std::optional<std::uint64_t> parse_incident_name(std::string_view text) {
   if (text.size() > 4 && std::toupper(text[0]) == 'I' && std::toupper(text[1]) == 'N' && std::toupper(text[2]) == 'C' &&
       text[3] == '-')

@@ -217,6 +217,8 @@ inline constexpr std::size_t kMostTimelineEntries = 32;
 
 /// "INC-17".
 std::string incident_name(std::uint64_t id);
+/// Where weftd serves what to do about it: "/runbooks/LINK_FLAP", below the page's address.
+std::string runbook_path(IncidentKind kind);
 /// Reads "INC-17", "inc-17" or "17".
 std::optional<std::uint64_t> parse_incident_name(std::string_view text);
 

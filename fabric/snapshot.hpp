@@ -99,6 +99,7 @@ struct Snapshot {
   Leadership leadership;
   SitePtr site;  ///< null where weftd is no part of one
   DaemonFigures figures;
+  std::string page_url;  ///< where people reach the page, without a slash at its end; empty: not known
 };
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <set>
 #include <span>
 #include <string>
 
@@ -35,27 +36,28 @@ Duration step_for(Duration time, std::uint32_t points) {
 
 /// Ports of a node, or one port, in one fabric.
 Result<void> find_ports_of(const v1::GetPortHistoryRequest& request, PortHistoryQuestion& asked) {
-  const auto add = [&](const FabricView& fabric, PortIndex port) -> bool {
-    if (!request.fabric().empty() && fabric.name != request.fabric()) return true;
-    if (asked.fabric != nullptr && asked.fabric != &fabric) return false;
+  std::set<std::string> fabrics;
+  const auto add = [&](const FabricView& fabric, PortIndex port) {
+    if (!request.fabric().empty() && fabric.name != request.fabric()) return;
+    fabrics.insert(fabric.name);
     asked.fabric = &fabric;
     asked.ports.push_back(port);
-    return true;
   };
-  bool is_one_fabric = true;
   for (const FoundNode& found : find_nodes(*asked.snapshot, request.what(), kMostNodes)) {
     const Topology& topology = *found.fabric->sweep->topology;
     const Node& node = topology.node(found.node);
     for (PortIndex i = 0; i < node.port_entries(); ++i)
-      if (is_port(topology, node.first_port + i))
-        is_one_fabric = add(*found.fabric, node.first_port + i) && is_one_fabric;
+      if (is_port(topology, node.first_port + i)) add(*found.fabric, node.first_port + i);
   }
   if (asked.ports.empty())
-    for (const FoundPort& found : find_ports(*asked.snapshot, request.what()))
-      is_one_fabric = add(*found.fabric, found.port) && is_one_fabric;
+    for (const FoundPort& found : find_ports(*asked.snapshot, request.what())) add(*found.fabric, found.port);
   if (asked.ports.empty()) return fail(ErrorCode::kNotFound, "unknown node or port " + valid_utf8(request.what()));
-  if (!is_one_fabric)
-    return fail(ErrorCode::kFailedPrecondition, valid_utf8(request.what()) + " is in several fabrics: name one");
+  if (fabrics.size() > 1) {
+    std::string names;
+    for (const std::string& name : fabrics) names += (names.empty() ? "" : ", ") + valid_utf8(name);
+    return fail(ErrorCode::kFailedPrecondition,
+                valid_utf8(request.what()) + " is in several fabrics, " + names + ": choose one (--fabric, ?fabric=)");
+  }
   return {};
 }
 

@@ -57,6 +57,7 @@ void to_proto(const Incident& from, v1::Incident& to) {
   to.set_id(incident_name(from.id));
   to.set_revision(from.revision);
   to.set_kind(to_proto(from.finding.kind));
+  to.set_runbook(runbook_path(from.finding.kind));
   to.set_severity(to_proto(from.finding.severity));
   to.set_state(to_proto(from.state));
   to.set_summary(valid_utf8(from.finding.summary));

@@ -2,14 +2,15 @@
 #include "api/convert/queries.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 
 #include "api/convert/fabric.hpp"
 #include "api/convert/holds.hpp"
+#include "api/convert/incident_filter.hpp"
 #include "api/convert/incidents.hpp"
 #include "api/convert/pages.hpp"
+#include "api/convert/text_search.hpp"
 #include "api/convert/times.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
@@ -51,14 +52,6 @@ Error unknown_node(std::string_view name) {
   return {ErrorCode::kNotFound, name.empty() ? "no node given" : "no node named " + valid_utf8(name)};
 }
 
-/// Letters are compared without regard to case, those of ASCII.
-bool contains(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
-  return !std::ranges::search(text, part, same).empty() || part.empty();
-}
-
 void to_proto(const SiteShard& from, const Site& site, v1::Status::Shard& to) {
   to.set_name(from.name);
   to.set_number(static_cast<std::uint32_t>(from.number));
@@ -92,6 +85,7 @@ v1::Status status(const Snapshot& snapshot) {
   status.set_store_ok(snapshot.figures.store_ok);
   status.set_store_status(valid_utf8(snapshot.figures.store_status));
   status.set_revision(snapshot.revision);
+  status.set_page_url(valid_utf8(snapshot.page_url));
   if (snapshot.taken != kNever) set_timestamp(*status.mutable_taken(), snapshot.taken);
   if (const Leadership& from = snapshot.leadership; from.is_shared) {
     v1::Status::Leadership& to = *status.mutable_leadership();
@@ -201,14 +195,13 @@ Result<v1::ListIncidentsResponse> list_incidents(const Snapshot& snapshot, const
     if (!id) return fail(ErrorCode::kInvalidArgument, "invalid page token");
     after = *id;
   }
+  if (const auto good = check_incident_filter(request); !good) return tl::unexpected(good.error());
   v1::ListIncidentsResponse response;
   if (!snapshot.incidents) return response;
   PageBudget budget(request.page_size());
   std::uint64_t last = after;
   for (const auto& incident : *snapshot.incidents) {
-    if (incident->id <= after || !wanted(request.states(), to_proto(incident->state)) ||
-        !wanted(request.kinds(), to_proto(incident->finding.kind)))
-      continue;
+    if (incident->id <= after || !is_wanted(*incident, request)) continue;
     if (budget.full()) {
       response.set_next_page_token(incident_name(last));
       break;

@@ -27,7 +27,8 @@ Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::Lis
 /// A page of links. Fails as walk_page() does.
 Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::ListLinksRequest& request);
 
-/// A page of incidents, ascending by id. kInvalidArgument for a negative page size or a token that is none.
+/// A page of incidents, ascending by id. kInvalidArgument for a negative page size, a token that is none, or
+/// a span of time that ends before it begins.
 Result<v1::ListIncidentsResponse> list_incidents(const Snapshot& snapshot, const v1::ListIncidentsRequest& request);
 /// `id` as a person writes it: "INC-17", "17".
 Result<v1::Incident> get_incident(const Snapshot& snapshot, std::string_view id);

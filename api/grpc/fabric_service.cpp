@@ -11,6 +11,7 @@
 #include "api/convert/fabric_map.hpp"
 #include "api/convert/path.hpp"
 #include "api/convert/queries.hpp"
+#include "api/convert/worst_links.hpp"
 #include "api/grpc/answer.hpp"
 #include "api/grpc/fabric_feed.hpp"
 #include "api/grpc/site_call.hpp"
@@ -105,6 +106,14 @@ grpc::ServerUnaryReactor* FabricService::ListLinks(grpc::CallbackServerContext* 
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->list_links(*request, std::move(done)); });
   return answer(context, list_links(*publication_.load(), *request), response);
+}
+
+grpc::ServerUnaryReactor* FabricService::ListWorstLinks(grpc::CallbackServerContext* context,
+                                                        const v1::ListWorstLinksRequest* request,
+                                                        v1::ListWorstLinksResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_worst_links(*request, std::move(done)); });
+  return answer(context, list_worst_links(*publication_.load(), *request, clock_.now()), response);
 }
 
 grpc::ServerUnaryReactor* FabricService::GetPath(grpc::CallbackServerContext* context,

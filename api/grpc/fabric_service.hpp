@@ -30,6 +30,9 @@ class FabricService final : public v1::FabricService::CallbackService {
                                       v1::ListPortsResponse* response) override;
   grpc::ServerUnaryReactor* ListLinks(grpc::CallbackServerContext* context, const v1::ListLinksRequest* request,
                                       v1::ListLinksResponse* response) override;
+  grpc::ServerUnaryReactor* ListWorstLinks(grpc::CallbackServerContext* context,
+                                           const v1::ListWorstLinksRequest* request,
+                                           v1::ListWorstLinksResponse* response) override;
   grpc::ServerUnaryReactor* GetPath(grpc::CallbackServerContext* context, const v1::GetPathRequest* request,
                                     v1::GetPathResponse* response) override;
   grpc::ServerUnaryReactor* GetCablingDifferences(grpc::CallbackServerContext* context,

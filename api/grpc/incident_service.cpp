@@ -2,6 +2,7 @@
 #include "api/grpc/incident_service.hpp"
 
 #include "api/convert/commands.hpp"
+#include "api/convert/incident_timeline.hpp"
 #include "api/convert/incidents.hpp"
 #include "api/convert/queries.hpp"
 #include "api/grpc/answer.hpp"
@@ -30,6 +31,14 @@ grpc::ServerUnaryReactor* IncidentService::Get(grpc::CallbackServerContext* cont
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->get_incident(request->id(), std::move(done)); });
   return answer(context, get_incident(*publication_.load(), request->id()), response);
+}
+
+grpc::ServerUnaryReactor* IncidentService::GetTimeline(grpc::CallbackServerContext* context,
+                                                       const v1::GetIncidentRequest* request,
+                                                       v1::IncidentTimeline* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_incident_timeline(request->id(), std::move(done)); });
+  return answer(context, incident_timeline(*publication_.load(), request->id(), clock_.now()), response);
 }
 
 grpc::ServerWriteReactor<v1::WatchIncidentsResponse>* IncidentService::Watch(grpc::CallbackServerContext* context,

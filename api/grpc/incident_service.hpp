@@ -22,6 +22,8 @@ class IncidentService final : public v1::IncidentService::CallbackService {
                                  v1::ListIncidentsResponse* response) override;
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const v1::GetIncidentRequest* request,
                                 v1::Incident* response) override;
+  grpc::ServerUnaryReactor* GetTimeline(grpc::CallbackServerContext* context, const v1::GetIncidentRequest* request,
+                                        v1::IncidentTimeline* response) override;
   grpc::ServerWriteReactor<v1::WatchIncidentsResponse>* Watch(grpc::CallbackServerContext* context,
                                                               const v1::WatchIncidentsRequest* request) override;
   grpc::ServerUnaryReactor* Acknowledge(grpc::CallbackServerContext* context,

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "api/convert/audit_search.hpp"
 #include "api/convert/commands.hpp"
 #include "api/convert/plans.hpp"
 #include "api/grpc/answer.hpp"
@@ -16,7 +17,6 @@ namespace {
 
 using PlanCall = CommandCall<Plan, v1::Plan>;
 using StatusCall = CommandCall<RemedyStatus, v1::RemedyStatus>;
-using AuditCall = CommandCall<std::vector<AuditRecord>, v1::ListAuditResponse>;
 
 constexpr std::size_t kLongestTarget = 256;  ///< bytes; a NodeDescription has 64, a host's name at most 253
 
@@ -178,25 +178,10 @@ grpc::ServerUnaryReactor* RemedyService::ListAudit(grpc::CallbackServerContext* 
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) {
       site_->list_audit(
-          *request, [this](const auto& asked, const auto& take) { read_own_audit(asked, take); }, std::move(done));
+          *request, [this](const auto& asked, const auto& take) { search_audit(commands_, asked, take); },
+          std::move(done));
     });
-  const auto range = parse_audit_request(*request);
-  if (!range) return answer<v1::ListAuditResponse>(context, tl::unexpected(range.error()), response);
-  auto* call = new AuditCall(response, to_proto);
-  commands_.audit(range->before, range->limit, call->callback());
-  return call;
-}
-
-void RemedyService::read_own_audit(const v1::ListAuditRequest& request,
-                                   const std::function<void(Result<v1::ListAuditResponse>)>& done) {
-  const auto range = parse_audit_request(request);
-  if (!range) return done(tl::unexpected(range.error()));
-  commands_.audit(range->before, range->limit, [done](const Result<std::vector<AuditRecord>>& records) {
-    if (!records) return done(tl::unexpected(records.error()));
-    v1::ListAuditResponse page;
-    to_proto(*records, page);
-    done(std::move(page));
-  });
+  return ask_site(response, [&](auto done) { search_audit(commands_, *request, std::move(done)); });
 }
 
 }  // namespace weft::api

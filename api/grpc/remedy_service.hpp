@@ -61,9 +61,6 @@ class RemedyService final : public v1::RemedyService::CallbackService {
   /// A plan that a person wishes; `wish` has the claim of who it is, and `reason` is what became of its reason.
   grpc::ServerUnaryReactor* request_plan(grpc::CallbackServerContext* context, RemedyWish wish,
                                          const Result<std::string>& reason, v1::Plan* response);
-  /// A page of the own shard's audit trail.
-  void read_own_audit(const v1::ListAuditRequest& request,
-                      const std::function<void(Result<v1::ListAuditResponse>)>& done);
 
   const Publication& publication_;
   RemedyCommands& commands_;

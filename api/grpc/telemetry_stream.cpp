@@ -31,6 +31,14 @@ bool is_plain(std::string_view text) {
   return valid_utf8(text) == text && std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
 }
 
+/// "192.0.2.7:4242" of gRPC's "ipv4:192.0.2.7:4242", "[2001:db8::7]:4242" of "ipv6:%5B2001:db8::7%5D:4242".
+std::string peer_address(std::string peer) {
+  if (peer.starts_with("ipv4:") || peer.starts_with("ipv6:")) peer.erase(0, 5);
+  for (const auto& [escaped, plain] : {std::pair{"%5B", "["}, {"%5D", "]"}})
+    if (const std::size_t at = peer.find(escaped); at != std::string::npos) peer.replace(at, 3, plain);
+  return peer;
+}
+
 }  // namespace
 
 TelemetryStream* TelemetryStream::start(StreamRegistry& hall, grpc::CallbackServerContext* context) {
@@ -262,9 +270,9 @@ std::optional<Error> TelemetryStream::take_hello(const v1::Hello& hello) {
     const std::lock_guard lock(mutex_);
     hello_seen_ = true;
   }
-  hall_.sink.hello(shared_from_this(),
-                   {hello.host(), hello.spool(), hello.version(),
-                    std::chrono::milliseconds(hello.interval_milliseconds()), hello.oldest_sequence()});
+  hall_.sink.hello(shared_from_this(), {hello.host(), hello.spool(), hello.version(),
+                                        std::chrono::milliseconds(hello.interval_milliseconds()),
+                                        hello.oldest_sequence(), peer_address(context_->peer())});
   return std::nullopt;
 }
 

@@ -8,10 +8,12 @@
 #include "api/convert/collectors.hpp"
 #include "api/convert/fabric_map.hpp"
 #include "api/convert/health.hpp"
+#include "api/convert/incident_timeline.hpp"
 #include "api/convert/maintenance.hpp"
 #include "api/convert/path.hpp"
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
+#include "api/convert/worst_links.hpp"
 #include "api/http/json.hpp"
 #include "api/http/list_requests.hpp"
 
@@ -186,7 +188,7 @@ HttpReply api_reply(ApiQuestion question) {
                         [](const Question& asked, const auto& page) { return list_collectors(*asked.snapshot, page); });
     }
     if (what == "incidents") {
-      auto request = incidents_request(question.target.parameter("state"));
+      auto request = incidents_request(question.target);
       if (!request) return error_reply(request.error());
       return list_reply(std::move(question), std::move(*request), "incidents",
                         [](const Question& asked, const auto& page) { return list_incidents(*asked.snapshot, page); });
@@ -199,6 +201,12 @@ HttpReply api_reply(ApiQuestion question) {
     }
     if (what == "remedy") return json_reply(to_json(remedy_status(*question.snapshot)));
   }
+  if (depth == 4 && what == "links") {
+    const auto request = worst_links_request(question.target);
+    if (!request) return error_reply(request.error());
+    return reply_of(list_worst_links(*question.snapshot, *request, question.now));
+  }
+  if (depth == 5 && what == "incidents") return reply_of(incident_timeline(*question.snapshot, path[3], question.now));
   if (depth == 4 && what == "topology")
     return reply_of(cabling_differences(*question.snapshot, question.target.parameter("fabric")));
   if (what == "map" && !is_own_shard(question)) return error_reply({ErrorCode::kNotFound, "there is no such shard"});

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/http/history_reply.hpp"
 
-#include <google/protobuf/util/time_util.h>
-
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <utility>
 
 #include "api/convert/history.hpp"
@@ -19,16 +16,6 @@ namespace {
 
 bool is_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
-Result<void> parse_time(const std::string& name, const std::string& text, google::protobuf::Timestamp& time) {
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool is_seconds = error == std::errc{} && end == text.data() + text.size();
-  if (is_seconds) time.set_seconds(seconds);
-  if (is_seconds || google::protobuf::util::TimeUtil::FromString(text, &time)) return {};
-  return fail(ErrorCode::kInvalidArgument,
-              name + " must be a time such as 2026-03-01T12:00:00Z, or seconds since 1970");
 }
 
 Result<v1::GetPortHistoryRequest> history_request(const HttpTarget& target) {

@@ -16,8 +16,15 @@
 
 namespace weft::api {
 
-/// `state`: open (which includes acknowledged), acknowledged, resolved, all or empty. kInvalidArgument otherwise.
-Result<v1::ListIncidentsRequest> incidents_request(const std::string& state);
+/// `text` as RFC 3339 or as seconds since 1970; kInvalidArgument, with the parameter's `name`, otherwise.
+Result<void> parse_time(const std::string& name, const std::string& text, google::protobuf::Timestamp& time);
+/// `state`: open (which includes acknowledged), acknowledged, resolved, all or empty; `kind` and `severity`: names with
+/// commas between them; `entity`, `job`, `from` and `to`. kInvalidArgument otherwise.
+Result<v1::ListIncidentsRequest> incidents_request(const HttpTarget& target);
+/// `by`: errors, flaps or stall, empty: errors; `limit`; `fabric`. kInvalidArgument otherwise.
+Result<v1::ListWorstLinksRequest> worst_links_request(const HttpTarget& target);
+/// `from`, `to`, `who`, `what`, `shard`, `page_size` and `page_token`. kInvalidArgument otherwise.
+Result<v1::ListAuditRequest> audit_request(const HttpTarget& target);
 /// `state`: active, planned, over, all; empty: what is active or to come. kInvalidArgument otherwise.
 Result<v1::ListMaintenanceRequest> maintenance_request(const std::string& state);
 /// `state`: open, all, empty or one of a plan's states. kInvalidArgument otherwise.

@@ -6,6 +6,7 @@
 #include "api/access/gate.hpp"
 #include "api/convert/errors.hpp"
 #include "api/http/api_replies.hpp"
+#include "api/http/audit_reply.hpp"
 #include "api/http/commands.hpp"
 #include "api/http/files.hpp"
 #include "api/http/history_reply.hpp"
@@ -106,6 +107,9 @@ void Router::answer(const HttpRequest& request, Done done) const {
   if (request.method != "POST" && is_history(target->path))
     return answer_history(desks_.history, desks_.site, publication_->load(), *target, clock_->now(),
                           [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });
+  if (request.method != "POST" && is_audit(target->path))
+    return answer_audit(desks_.remedies, desks_.site, *target,
+                        [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });
   if (request.method != "POST" && is_for_site(target->path) &&
       site_reply(*desks_.site, *target,
                  [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); }))
@@ -126,7 +130,7 @@ bool Router::is_for_site(const std::vector<std::string>& path) const {
 bool Router::may_wait(const HttpRequest& request) const {
   if (request.method == "POST") return true;
   const auto target = parse_target(request.target);
-  return target && (is_history(target->path) || is_for_site(target->path));
+  return target && (is_history(target->path) || is_audit(target->path) || is_for_site(target->path));
 }
 
 HttpReply Router::handle(const HttpRequest& request) const {
@@ -144,7 +148,8 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
     if (front == "readyz") return readiness(*publication_->load(), target.parameter("role"), clock_->now());
   }
   // As it was asked for, not as it was decoded: a file has one name.
-  const std::string_view asked = std::string_view(request.target).substr(0, request.target.find('?'));
+  std::string_view asked = std::string_view(request.target).substr(0, request.target.find('?'));
+  if (asked == "/runbooks") asked = "/runbooks/";  // that one is typed
   if (const Asset* asset = find_asset(desks_.assets, asked)) return asset_reply(*asset, request);
   if (path.empty()) {
     HttpReply reply = text_reply(302, "this build has no web page; see /plain\n");

@@ -78,7 +78,8 @@ class Router {
   /// Never fails: an error is an answer too. `done` is called once: at once, or for a command later and from any
   /// thread.
   void answer(const HttpRequest& request, Done done) const;
-  /// The answer may come later: a command, a question about the past, or one that other shards are asked, too.
+  /// The answer may come later: a command, a question about the past or the audit trail, or one that other shards are
+  /// asked, too.
   bool may_wait(const HttpRequest& request) const;
   /// For what is answered at once: where may_wait() is false.
   HttpReply handle(const HttpRequest& request) const;

@@ -119,6 +119,12 @@ void topology_of_site(const SiteQueries& site, const std::string& fabric, const 
   });
 }
 
+void worst_links_of_site(const SiteQueries& site, const HttpTarget& target, const Router::Done& done) {
+  const auto request = worst_links_request(target);
+  if (!request) return done(error_reply(request.error()));
+  site.list_worst_links(*request, reply_with<v1::ListWorstLinksResponse>(done));
+}
+
 /// Lists, and other questions without a name in the path.
 bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Router::Done& done) {
   const std::string& what = target.path[2];
@@ -150,8 +156,8 @@ bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Route
     list_reply<v1::ListHealthRequest, v1::ListHealthResponse>(site, &SiteQueries::list_health, target,
                                                               v1::ListHealthRequest(), "nodes", done);
   } else if (what == "incidents") {
-    list_reply<v1::ListIncidentsRequest, v1::ListIncidentsResponse>(
-        site, &SiteQueries::list_incidents, target, incidents_request(target.parameter("state")), "incidents", done);
+    list_reply<v1::ListIncidentsRequest, v1::ListIncidentsResponse>(site, &SiteQueries::list_incidents, target,
+                                                                    incidents_request(target), "incidents", done);
   } else if (what == "plans") {
     list_reply<v1::ListPlansRequest, v1::ListPlansResponse>(site, &SiteQueries::list_plans, target,
                                                             plans_request(target.parameter("state")), "plans", done);
@@ -192,6 +198,10 @@ bool site_reply(const SiteQueries& site, const HttpTarget& target, const Router:
   if (target.nodes.size() > 1) return false;
   if (depth == 4 && what == "incidents")
     site.get_incident(path[3], reply_with<v1::Incident>(done));
+  else if (depth == 5 && what == "incidents")
+    site.get_incident_timeline(path[3], reply_with<v1::IncidentTimeline>(done));
+  else if (depth == 4 && what == "links")
+    worst_links_of_site(site, target, done);
   else if (depth == 4 && what == "plans")
     site.get_plan(path[3], reply_with<v1::Plan>(done));
   else if (depth == 4 && what == "maintenance")

@@ -19,6 +19,7 @@ struct CollectorHello {
   std::string version;                ///< at most 64 bytes
   Duration interval{};                ///< between its readings, 1 ms to 1 h
   std::uint64_t oldest_sequence = 0;  ///< the oldest batch that it can still send; 0 when it has none
+  std::string address{};              ///< where it is connected from, "192.0.2.7:4242"
 };
 
 /// One collector's stream, as the daemon sees it. Members return at once and may be called from any thread; after the

@@ -88,6 +88,10 @@ void mark(v1::Incident& incident, const std::string& shard) {
   incident.set_shard(shard);
 }
 
+void mark(v1::IncidentTimeline& timeline, const std::string& shard) {
+  timeline.set_shard(shard);
+}
+
 void mark(v1::Plan& plan, const std::string& shard) {
   plan.set_shard(shard);
 }
@@ -248,6 +252,25 @@ Result<v1::GetNodeResponse> merge_nodes(std::vector<ShardAnswer<v1::GetNodeRespo
     merged.mutable_nodes()->MergeFrom(each.answer->nodes());
   }
   if (merged.nodes().empty()) return tl::unexpected(nobody_knows(answers));
+  add_missing(missing_of(answers), merged);
+  return merged;
+}
+
+Result<v1::ListWorstLinksResponse> merge_worst_links(std::vector<ShardAnswer<v1::ListWorstLinksResponse>> answers,
+                                                     std::size_t limit) {
+  v1::ListWorstLinksResponse merged;
+  bool is_known = false;
+  for (auto& each : answers) {
+    if (!each.answer) continue;
+    is_known = true;
+    for (v1::WorstLink& worst : *each.answer->mutable_links()) {
+      mark(*worst.mutable_link(), each.shard);
+      *merged.add_links() = std::move(worst);
+    }
+  }
+  if (!is_known) return tl::unexpected(nobody_knows(answers));
+  std::ranges::stable_sort(*merged.mutable_links(), std::ranges::greater{}, &v1::WorstLink::value);
+  while (static_cast<std::size_t>(merged.links_size()) > limit) merged.mutable_links()->RemoveLast();
   add_missing(missing_of(answers), merged);
   return merged;
 }

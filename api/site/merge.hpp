@@ -29,6 +29,7 @@ bool is_seen(const v1::NodeHealth& health);
 
 /// Notes in a message which shard it is from.
 void mark(v1::Incident& incident, const std::string& shard);
+void mark(v1::IncidentTimeline& timeline, const std::string& shard);
 void mark(v1::Plan& plan, const std::string& shard);
 void mark(v1::MaintenanceWindow& window, const std::string& shard);
 void mark(v1::Node& node, const std::string& shard);
@@ -57,6 +58,9 @@ Result<v1::BatchGetHealthResponse> merge_health(std::vector<ShardAnswer<v1::Batc
 Result<v1::JobHealth> merge_job(std::vector<ShardAnswer<v1::JobHealth>> answers, bool names_nodes);
 /// The nodes of that name in all shards. Errors as of merge_health().
 Result<v1::GetNodeResponse> merge_nodes(std::vector<ShardAnswer<v1::GetNodeResponse>> answers);
+/// The worst links of all shards, `limit` at most. Errors as of merge_health().
+Result<v1::ListWorstLinksResponse> merge_worst_links(std::vector<ShardAnswer<v1::ListWorstLinksResponse>> answers,
+                                                     std::size_t limit);
 /// What differs in the subnets of all shards. Errors as of merge_health().
 Result<v1::GetCablingDifferencesResponse> merge_cabling(
     std::vector<ShardAnswer<v1::GetCablingDifferencesResponse>> answers);

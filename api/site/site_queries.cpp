@@ -10,10 +10,12 @@
 #include "api/convert/collectors.hpp"
 #include "api/convert/fabric_map.hpp"
 #include "api/convert/health.hpp"
+#include "api/convert/incident_timeline.hpp"
 #include "api/convert/maintenance.hpp"
 #include "api/convert/path.hpp"
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
+#include "api/convert/worst_links.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/find_ports.hpp"
 #include "api/publication/utf8.hpp"
@@ -66,6 +68,17 @@ void SiteQueries::get_incident(const std::string& id, Done<v1::Incident> done) c
         return api::get_incident(snapshot, asked.id());
       },
       rpc(&Calls<v1::IncidentService>::Get), done);
+}
+
+void SiteQueries::get_incident_timeline(const std::string& id, Done<v1::IncidentTimeline> done) const {
+  v1::GetIncidentRequest request;
+  request.set_id(id);
+  state_->get<v1::IncidentService, v1::IncidentTimeline>(
+      parse_incident_name(id), valid_utf8(id), request,
+      [&clock = state_->clock](const Snapshot& snapshot, const v1::GetIncidentRequest& asked) {
+        return api::incident_timeline(snapshot, asked.id(), clock.now());
+      },
+      rpc(&Calls<v1::IncidentService>::GetTimeline), done);
 }
 
 void SiteQueries::get_health(const std::string& node, Done<v1::NodeHealth> done) const {
@@ -177,6 +190,16 @@ void SiteQueries::list_links(const v1::ListLinksRequest& request, Done<v1::ListL
       request, [](const Snapshot& snapshot, const auto& asked) { return api::list_links(snapshot, asked); },
       rpc(&Calls<v1::FabricService>::ListLinks), [](v1::ListLinksResponse& page) { return page.mutable_links(); },
       done);
+}
+
+void SiteQueries::list_worst_links(const v1::ListWorstLinksRequest& request,
+                                   Done<v1::ListWorstLinksResponse> done) const {
+  const auto snapshot = state_->publication.load();
+  auto local = api::list_worst_links(*snapshot, request, state_->clock.now());
+  if (!snapshot->site || (!local && local.error().code != ErrorCode::kNotFound)) return done(std::move(local));
+  state_->ask_all<v1::FabricService, v1::ListWorstLinksRequest, v1::ListWorstLinksResponse>(
+      *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::ListWorstLinks),
+      [done, limit = limit_of(request)](auto answers) { done(merge_worst_links(std::move(answers), limit)); }, false);
 }
 
 void SiteQueries::get_path(const v1::GetPathRequest& request, Done<v1::GetPathResponse> done) const {

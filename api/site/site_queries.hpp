@@ -29,6 +29,7 @@ class Incident;
 class JobHealth;
 class GetPortHistoryRequest;
 class GetPortHistoryResponse;
+class IncidentTimeline;
 class ListAuditRequest;
 class ListAuditResponse;
 class ListCollectorsRequest;
@@ -47,6 +48,8 @@ class ListPlansRequest;
 class ListPlansResponse;
 class ListPortsRequest;
 class ListPortsResponse;
+class ListWorstLinksRequest;
+class ListWorstLinksResponse;
 class MaintenanceWindow;
 class NodeHealth;
 class Plan;
@@ -90,6 +93,8 @@ class SiteQueries {
   void list_incidents(const v1::ListIncidentsRequest& request, Done<v1::ListIncidentsResponse> done) const;
   /// One incident, from the shard that gave its id.
   void get_incident(const std::string& id, Done<v1::Incident> done) const;
+  /// What was done about an incident, from the same.
+  void get_incident_timeline(const std::string& id, Done<v1::IncidentTimeline> done) const;
   /// Health of one node, from all shards that know it; see HealthService.
   void get_health(const std::string& node, Done<v1::NodeHealth> done) const;
   /// Health of many nodes in one answer.
@@ -114,6 +119,8 @@ class SiteQueries {
   void list_ports(const v1::ListPortsRequest& request, Done<v1::ListPortsResponse> done) const;
   /// A page of links.
   void list_links(const v1::ListLinksRequest& request, Done<v1::ListLinksResponse> done) const;
+  /// The worst links of all shards.
+  void list_worst_links(const v1::ListWorstLinksRequest& request, Done<v1::ListWorstLinksResponse> done) const;
   /// The paths within each shard.
   void get_path(const v1::GetPathRequest& request, Done<v1::GetPathResponse> done) const;
   /// How the cabling of each subnet differs from what is expected; see FabricService.

@@ -64,8 +64,8 @@ std::vector<Key> events_schema() {
        [](WeftdConfig& c) -> Field { return &c.events.page_url; },
        {},
        "",
-       "Public URL of weftd's page, \"https://weft.example.com\": events contain a link to their incident there. "
-       "Empty: no link."},
+       "Public URL of weftd's page, \"https://weft.example.com\": events have a link to their incident and to its "
+       "runbook there, and weftctl shows the runbook's. Empty: only the runbook's path."},
   };
 }
 

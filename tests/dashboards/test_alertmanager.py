@@ -170,8 +170,11 @@ class FromCableToPager(weft_testing.SubnetTest):
         alert, = message["alerts"]
         self.assertEqual(incident["kind"], alert["labels"]["kind"])
         self.assertEqual(f"http://weft.example.com:9640/#/incident/{incident['id']}", alert["annotations"]["incident_url"])
-        page = alert["annotations"]["runbook_url"].rsplit("/dashboards/", 1)[1]
-        self.assertTrue(os.path.exists(os.path.join(ROOT, "dashboards", page)), page)
+        address = alert["annotations"]["runbook_url"]
+        self.assertEqual(f"http://weft.example.com:9640{incident['runbook']}", address)
+        page = f"http://{self.weftd.http}{incident['runbook']}"
+        with urllib.request.urlopen(page, timeout=10) as answer:
+            self.assertIn(f"<h1>{incident['kind']}:", answer.read().decode())
         self.assertNotIn("weft_url", alert["labels"])
         return message
 

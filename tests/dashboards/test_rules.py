@@ -93,11 +93,17 @@ class Runbooks(unittest.TestCase):
             if "alert" not in rule:
                 continue
             with self.subTest(rule["alert"]):
-                page = re.fullmatch(r"\{\{ with \$externalLabels.weft_runbooks }}\{\{ \. }}\{\{ else }}dashboards/runbooks\{\{ end }}/(.*)\.md",
-                                    rule["annotations"]["runbook_url"])[1]
+                copy, served = re.fullmatch(
+                    r"\{\{ with \$externalLabels.weft_runbooks }}\{\{ \. }}/(.*)\.md\{\{ else }}\{\{ with \$externalLabels.weft_url }}\{\{ \. }}"
+                    r"\{\{ else }}\{\{ with \$labels.instance }}http://\{\{ \. }}\{\{ end }}\{\{ end }}/runbooks/(.*)\{\{ end }}",
+                    rule["annotations"]["runbook_url"]).groups()
+                page, _, place = served.partition("#")
+                self.assertEqual(copy, page)
                 if page != "{{ $labels.kind }}":  # pages of kinds: see the test below
-                    text = text_of("dashboards", "runbooks", page + ".md")
-                    self.assertTrue(page != "weft-itself" or rule["alert"] in text, f"{page}.md does not speak of it")
+                    self.assertEqual(rule["alert"], place)
+                    # What is rendered has a place of that name where a paragraph begins with it: dashboards/web/runbook_pages.py.
+                    self.assertTrue(re.search(rf"(?m)^\*\*(Weft\w+, )*{place}\b", text_of("dashboards", "runbooks", page + ".md")),
+                                    f"no paragraph of {page}.md begins with it")
 
     def test_every_kind_that_the_analyzer_opens_has_a_page(self):
         spelt = {}
@@ -107,6 +113,16 @@ class Runbooks(unittest.TestCase):
         self.assertGreater(len(opened), 5)
         missing = {spelt[kind] for kind in opened if not os.path.exists(os.path.join(RUNBOOKS, spelt[kind] + ".md"))}
         self.assertEqual(set(), missing)
+
+    def test_every_page_of_a_kind_says_what_to_do(self):
+        kinds = [name for name in os.listdir(RUNBOOKS) if name[:-3].isupper()]
+        self.assertGreater(len(kinds), 15)
+        for name in kinds:
+            with self.subTest(name):
+                # The incident's page shows this part in place.
+                steps = re.findall(r"(?m)^\*\*What to do\*\*.*\n((?:.+\n)+)", text_of("dashboards", "runbooks", name))
+                self.assertEqual(1, len(steps))
+                self.assertTrue(steps[0].startswith("1. "), steps[0])
 
     def test_every_page_is_of_a_kind_or_one_of_two_others(self):
         kinds = set(re.findall(r'"([A-Z_]+)"', text_of("fabric", "incident.cpp")))

@@ -55,6 +55,12 @@ class History(weft_testing.SubnetTest):
         self.assertEqual("INCIDENT", mark["kind"])
         self.assertTrue(mark["until"])
 
+    def test_a_time_that_is_not_kept_is_refused(self):
+        refused = weftctl(self.weftd, "history", PORT[0], "--last", "60d")
+        self.assertEqual(2, refused.returncode, refused.stdout)
+        self.assertIn("port history is kept for 30 d (store.history_retention)", refused.stderr)
+        self.assertEqual(0, weftctl(self.weftd, "history", PORT[0], "--last", "30d").returncode)
+
     def test_the_same_over_http(self):
         wait_until(lambda: weftctl(self.weftd, "history", PORT[0]).returncode == 0, 30, why="there is no history")
         path = f"/api/v1/ports/{PORT[0]}/{PORT[1]}/history?points=60&counters=transmit_bytes&still=1"

@@ -75,6 +75,7 @@ class Events(weft_testing.SubnetTest):
         self.assertEqual(event, json.loads(body))
         self.assertEqual(("LINK_DOWN", "WARNING", "OPEN"), (event["kind"], event["severity"], event["state"]))
         self.assertEqual(f"https://weft.example/#/incident/{incident}", event["url"])
+        self.assertEqual(f"https://weft.example/runbooks/{event['kind']}", event["runbook_url"])
         self.assertEqual({9, 1}, {event["cause"]["port"], event["cause"]["peer_port"]})
         self.assertTrue(event["summary"])
         self.assertIn("resolved", self.first.taken[-1])

@@ -83,6 +83,21 @@ class Access(SecurityTest):
         self.weftd.wait_log("refused", APPROVE, "by viewer", "permission_denied")
         self.weftd.wait_log("refused POST /api/v1/plans/{id}/approve from 127.0.0.1:", "by vic", "permission_denied")
 
+    def test_what_a_viewer_reads_is_refused_to_whoever_shows_nothing_but_runbooks(self):
+        for path, status in (("/api/v1/audit", 200), ("/api/v1/links/worst?by=stall", 200), ("/api/v1/incidents?kind=LINK_DOWN", 200),
+                             ("/api/v1/incidents/INC-1/timeline", 404)):
+            with self.subTest(path):
+                self.assertEqual(401, self.ask(self.weftd, "GET", path)[0])
+                self.assertEqual(status, self.ask(self.weftd, "GET", path, self.tokens["vic"])[0])
+                self.assertEqual(403, self.ask(self.weftd, "GET", path, self.tokens["n1"])[0], "a collector reads nothing")
+                self.assertEqual(405, self.ask(self.weftd, "POST", path, self.tokens["root"], body="{}")[0])
+        for method in ("FabricService/ListWorstLinks", "IncidentService/GetTimeline", "RemedyService/ListAudit"):
+            self.assertEqual("UNAUTHENTICATED", self.code(self.channel(self.weftd), f"/weft.v1.{method}"))
+            self.assertEqual("PERMISSION_DENIED", self.code(self.channel(self.weftd), f"/weft.v1.{method}", token=self.tokens["n1"]))
+        status, page = self.ask(self.weftd, "GET", "/runbooks/LINK_FLAP")
+        self.assertEqual(200, status)
+        self.assertIn("<h1>LINK_FLAP", page)
+
     def test_who_one_is(self):
         self.assertEqual({"name": "olga", "role": "operator"}, self.ask(self.weftd, "GET", "/api/v1/whoami", self.tokens["olga"])[1])
         self.assertEqual({"name": "admin", "role": "admin"}, self.ask(self.weftd, "GET", "/api/v1/whoami", context=self.tls("admin"))[1])

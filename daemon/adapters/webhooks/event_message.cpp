@@ -51,6 +51,7 @@ std::string event_body(const Incident& incident, std::string_view event, std::st
   if (incident.silenced_until != kNever) body["silenced_until"] = net::utc_text(incident.silenced_until);
   if (!incident.acknowledged_by.empty()) body["acknowledged_by"] = one_line(incident.acknowledged_by);
   if (incident.finding.maintenance != 0) body["planned_work"] = true;
+  body["runbook_url"] = std::string(page) + runbook_path(incident.finding.kind);
   if (!page.empty()) body["url"] = std::string(page) + "/#/incident/" + incident_name(incident.id);
   return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

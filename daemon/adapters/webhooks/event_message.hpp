@@ -15,7 +15,7 @@ std::string idempotency_key(const Incident& incident, std::string_view installat
 
 /// {version, idempotency_key, event, incident, revision, kind, severity, state, summary, worst_severity, headline,
 /// cause, affected, jobs, opened, …}; `event` as event_of(). Lists are cut after 64 entries. `page` is where people
-/// reach weftd's page; empty: no url.
+/// reach weftd's page; empty: no url, and of runbook_url the path alone.
 std::string event_body(const Incident& incident, std::string_view event, std::string_view page,
                        std::string_view installation = {});
 

@@ -44,6 +44,10 @@ struct Arguments {
   bool names = false;
   bool counters = false;
   std::vector<std::string> counter_names;
+  std::vector<std::string> kinds;
+  std::vector<std::string> severities;
+  std::string worst;
+  std::uint32_t top = 20;
   bool down = false;
   bool differences = false;
   bool dry_run = false;
@@ -56,6 +60,9 @@ struct Arguments {
 /// What --who says.
 inline constexpr const char* kForWhom =
     "Whom you act for; recorded beside your own name, which weftd finds out by itself; default: who called sudo";
+
+/// A time that an option gives, or so long ago; none where it is empty. Throws kWrongUsage for what is no time.
+std::optional<TimePoint> past_time(const char* option, const std::string& text, TimePoint now);
 
 /// Carries out what was asked for and returns the exit status.
 using Verb = std::function<Exit(const Session&)>;

@@ -41,8 +41,9 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
                                                     : "No collectors in the shards that answer.\n");
     return exit;
   }
-  std::vector<Column> columns({"HOST", judged("STATE"), age("LAST SEEN"), spare("VERSION"), spare(rate("BATCHES")),
-                               number("LATE"), number("LOST"), spare(rate("CLOCK")), spare("JOBS"), story("SOURCES")});
+  std::vector<Column> columns({"HOST", judged("STATE"), age("LAST SEEN"), spare(rate("BEHIND")), spare("ADDRESS"),
+                               spare("VERSION"), spare(rate("BATCHES")), number("LATE"), number("LOST"),
+                               spare(rate("CLOCK")), spare("JOBS"), story("SOURCES")});
   const bool shards = has_shards(answer.collectors());
   if (shards) columns.insert(columns.end() - 1, "SHARD");
   Table table(std::move(columns));
@@ -51,9 +52,10 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
     for (const std::string& job : one.jobs()) jobs += (jobs.empty() ? "" : " ") + job;
     std::vector<std::string> cells(
         {one.host(), v1::Collector::State_Name(one.state()), age_text(one.has_heard(), one.heard(), session.now),
-         one.version().empty() ? "-" : one.version(), std::to_string(one.batches()), std::to_string(one.late_batches()),
-         std::to_string(one.lost_batches()), seconds_text(one.clock_offset_seconds()), jobs.empty() ? "-" : jobs,
-         sources_text(one)});
+         one.has_behind_seconds() ? seconds_text(one.behind_seconds()) : "-",
+         one.address().empty() ? "-" : one.address(), one.version().empty() ? "-" : one.version(),
+         std::to_string(one.batches()), std::to_string(one.late_batches()), std::to_string(one.lost_batches()),
+         seconds_text(one.clock_offset_seconds()), jobs.empty() ? "-" : jobs, sources_text(one)});
     if (shards) cells.insert(cells.end() - 1, one.shard());
     table.add(std::move(cells));
   }

@@ -21,6 +21,7 @@ enum class Names {
   kNodes,
   kCollectors,
   kIncidents,
+  kRunbooks,  ///< these this program knows itself
   kPlans,  ///< not over
   kAllPlans,
   kApprovable,   ///< plans that wait for an approval, and that no guard refuses

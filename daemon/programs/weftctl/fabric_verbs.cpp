@@ -419,6 +419,46 @@ Exit show_links(const Session& session, const std::string& fabric, const std::st
   return Exit::kGood;
 }
 
+Exit show_worst_links(const Session& session, const std::string& fabric, const std::string& by, std::uint32_t limit) {
+  using Request = v1::ListWorstLinksRequest;
+  Request request;
+  request.set_by(by == "errors" ? Request::ERRORS : by == "flaps" ? Request::FLAPS : Request::STALL);
+  request.set_limit(static_cast<std::int32_t>(std::min<std::uint32_t>(limit, INT32_MAX)));
+  request.set_fabric(fabric);
+  const auto worst = session.client.call(session.client.fabric, &v1::FabricService::Stub::ListWorstLinks, request);
+  if (session.json) {
+    session.out << json_text(worst, false) << '\n';
+    return Exit::kGood;
+  }
+  if (worst.links().empty()) {
+    session.out << "No link has " << (by == "stall" ? "senders that wait" : by)
+                << (worst.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");
+    return Exit::kGood;
+  }
+  const char* const head = by == "errors" ? "ERRORS/BIT" : by == "flaps" ? "WENT DOWN" : "STALLED";
+  std::vector<Column> columns{number(head),     key("AT"),       key("ONE END"),
+                              key("OTHER END"), judged("STATE"), spare("FABRIC")};
+  const bool shards =
+      std::ranges::any_of(worst.links(), [](const v1::WorstLink& each) { return !each.link().shard().empty(); });
+  if (shards) columns.push_back(key("SHARD"));
+  Table table(std::move(columns));
+  for (const v1::WorstLink& each : worst.links()) {
+    const v1::Link& link = each.link();
+    std::vector<std::string> cells{by == "stall"   ? percent_text(each.value())
+                                   : by == "flaps" ? std::to_string(static_cast<std::uint64_t>(each.value()))
+                                                   : short_number(each.value()),
+                                   end_text(each.at()),
+                                   end_text(link.a()),
+                                   end_text(link.b()),
+                                   state_text(link),
+                                   link.fabric()};
+    if (shards) cells.push_back(link.shard());
+    table.add(std::move(cells));
+  }
+  table.print(session.sheet());
+  return Exit::kGood;
+}
+
 Exit show_topology(const Session& session, const std::string& fabric) {
   const v1::Topology topology = whole_topology(session, fabric);
   if (session.json) {

@@ -10,11 +10,8 @@ Exit show_history(const Session& session, const HistoryWish& wanted) {
   request.set_what(wanted.what);
   request.set_fabric(wanted.fabric);
   for (const std::string& counter : wanted.counters) request.add_counters(counter_called(counter));
-  const auto seconds = [](TimePoint time) {
-    return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
-  };
-  request.mutable_to()->set_seconds(seconds(wanted.to));
-  request.mutable_from()->set_seconds(seconds(wanted.from));
+  set_seconds(*request.mutable_to(), wanted.to);
+  set_seconds(*request.mutable_from(), wanted.from);
   if (!session.json) request.set_points(static_cast<std::uint32_t>(history_columns(session.columns)));
   request.set_with_still(!wanted.counters.empty());
   const auto history = session.client.call(session.client.history, &v1::HistoryService::Stub::GetPortHistory, request);

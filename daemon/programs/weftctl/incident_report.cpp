@@ -16,8 +16,6 @@ namespace weft::ctl {
 namespace {
 
 constexpr std::size_t kMostNamed = 8;
-/// Where the documents are installed; in the sources the same below dashboards/.
-constexpr const char* kRunbooks = "/usr/share/doc/weft/dashboards/runbooks/";
 constexpr const char* kIndent = "            ";
 
 /// What such trouble is, for somebody who sees it for the first time.
@@ -183,7 +181,8 @@ const google::protobuf::Timestamp& present_beginning(const v1::Incident& inciden
   return newest == incident.timeline().rend() ? incident.opened() : newest->at();
 }
 
-void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain) {
+void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain,
+                    const std::string& page_url) {
   const auto when = [&](const char* head, const google::protobuf::Timestamp& at) {
     out << head << time_text(at) << ", " << age_text(true, at, now) << '\n';
   };
@@ -206,8 +205,13 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
   if (!incident.acknowledged_by().empty()) out << "acked by    " << printable(incident.acknowledged_by()) << '\n';
   if (incident.has_silenced_until()) out << "silenced    until " << time_text(incident.silenced_until()) << '\n';
   print_victims(out, incident);
-  if (incident.kind() != v1::Incident::KIND_UNSPECIFIED && v1::Incident::Kind_IsValid(incident.kind()))
-    out << "runbook     " << kRunbooks << v1::Incident::Kind_Name(incident.kind()) << ".md\n";
+  if (incident.kind() != v1::Incident::KIND_UNSPECIFIED && v1::Incident::Kind_IsValid(incident.kind())) {
+    out << "runbook     ";
+    // An older weftd serves none.
+    if (!incident.runbook().empty())
+      out << printable(page_url + incident.runbook()) << (page_url.empty() ? " on weftd's page " : " ");
+    out << "(weftctl runbook " << v1::Incident::Kind_Name(incident.kind()) << ")\n";
+  }
 
   const Pen pen(plain);
   if (const auto lines = drawing_of(incident, pen); !lines.empty()) {

@@ -21,7 +21,9 @@ std::string listed_state(const v1::Incident& incident, TimePoint now);
 const google::protobuf::Timestamp& present_beginning(const v1::Incident& incident);
 
 /// What kind of trouble it is, the cause, since when, how sure, whom it hurts, a drawing, the evidence and the
-/// timeline. Lists are cut with the number of what is left out. `plain`: the drawing in ASCII.
-void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain);
+/// timeline. Lists are cut with the number of what is left out. `plain`: the drawing in ASCII. `page_url`: of weftd's
+/// page, as Status has it; empty: not known.
+void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain,
+                    const std::string& page_url = {});
 
 }  // namespace weft::ctl

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "daemon/programs/weftctl/incident_report.hpp"
@@ -15,7 +16,9 @@ Exit print_one(const Session& session, const v1::Incident& incident) {
   if (session.json) {
     session.out << json_text(incident, false) << '\n';
   } else {
-    print_incident(session.out, incident, session.now, session.plain);
+    const v1::Status status =
+        session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
+    print_incident(session.out, incident, session.now, session.plain, status.page_url());
   }
   return Exit::kGood;
 }
@@ -39,14 +42,43 @@ void print_plans_of(const Session& session, const std::string& incident) {
   }
 }
 
-}  // namespace
+/// The value of that name, whose letters' case does not matter. Throws kWrongUsage with all names where there is none.
+template <typename Value, typename Parse>
+Value named(const char* what, std::string name, const google::protobuf::EnumDescriptor& values, Parse parse) {
+  for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  Value value{};
+  if (parse(name, &value) && static_cast<int>(value) != 0) return value;
+  std::string all;
+  for (int i = 1; i < values.value_count(); ++i) all += (i > 1 ? ", " : "") + values.value(i)->name();
+  throw Failure(Exit::kWrongUsage, "there is no " + std::string(what) + ' ' + name + ": it is one of " + all);
+}
 
-Exit show_incidents(const Session& session, bool all, bool ids_only) {
+v1::ListIncidentsRequest request_of(const IncidentWish& wanted, bool all) {
   v1::ListIncidentsRequest request;
   if (!all) {
     request.add_states(v1::Incident::OPEN);
     request.add_states(v1::Incident::ACKNOWLEDGED);
   }
+  for (const std::string& kind : wanted.kinds)
+    request.add_kinds(
+        named<v1::Incident::Kind>("kind", kind, *v1::Incident::Kind_descriptor(), v1::Incident::Kind_Parse));
+  for (const std::string& severity : wanted.severities)
+    request.add_severities(named<v1::Incident::Severity>("severity", severity, *v1::Incident::Severity_descriptor(),
+                                                         v1::Incident::Severity_Parse));
+  request.set_entity(wanted.entity);
+  request.set_job(wanted.job);
+  if (wanted.from) set_seconds(*request.mutable_from(), *wanted.from);
+  if (wanted.to) set_seconds(*request.mutable_to(), *wanted.to);
+  return request;
+}
+
+}  // namespace
+
+Exit show_incidents(const Session& session, const IncidentWish& wanted) {
+  // Who asks for a time asks for what is over by now, too.
+  const bool all = wanted.all || wanted.from || wanted.to;
+  const bool ids_only = wanted.ids_only;
+  const v1::ListIncidentsRequest request = request_of(wanted, all);
   auto incidents = session.client.all_pages(session.client.incidents, &v1::IncidentService::Stub::List, request);
   int planned = 0;
   if (!all) {
@@ -69,7 +101,9 @@ Exit show_incidents(const Session& session, bool all, bool ids_only) {
   const std::string rest =
       planned == 0 ? "" : std::to_string(planned) + " more are planned work: weftctl incidents --all\n";
   if (incidents.incidents().empty()) {
-    session.out << (all ? "No incidents" : "No open incidents")
+    session.out << (wanted.is_filtered() ? "No such incidents"
+                    : all                ? "No incidents"
+                                         : "No open incidents")
                 << (incidents.missing_shards().empty() ? ".\n" : " in the shards that answer.\n") << rest;
     return Exit::kGood;
   }
@@ -92,6 +126,28 @@ Exit show_incident(const Session& session, const std::string& id) {
   return Exit::kGood;
 }
 
+Exit show_timeline(const Session& session, const std::string& id) {
+  v1::GetIncidentRequest request;
+  request.set_id(id);
+  const auto timeline = session.client.call(session.client.incidents, &v1::IncidentService::Stub::GetTimeline, request);
+  if (session.json) {
+    session.out << json_text(timeline, false) << '\n';
+    return Exit::kGood;
+  }
+  if (timeline.left_out() > 0) session.out << timeline.left_out() << " older events are not listed\n";
+  Table table({"TIME", key("OF"), judged("EVENT"), "WHO", story("TEXT")});
+  for (const v1::TimelineEvent& event : timeline.events()) {
+    const std::string& of = !event.plan_id().empty()          ? event.plan_id()
+                            : !event.maintenance_id().empty() ? event.maintenance_id()
+                                                              : timeline.incident_id();
+    std::string text = event.text();
+    if (event.left_out() > 0) text = std::to_string(event.left_out()) + " entries before it are not kept. " + text;
+    table.add({time_text(event.at()), of, event.what(), event.who().empty() ? "-" : event.who(), text});
+  }
+  table.print(session.sheet());
+  return Exit::kGood;
+}
+
 Exit acknowledge(const Session& session, const std::string& id, const std::string& who) {
   v1::AcknowledgeIncidentRequest request;
   request.set_id(id);
@@ -106,8 +162,7 @@ Exit silence(const Session& session, const std::string& id, Duration how_long, c
   v1::SilenceIncidentRequest request;
   request.set_id(id);
   request.set_who(who);
-  request.mutable_until()->set_seconds(
-      std::chrono::floor<std::chrono::seconds>((session.now + how_long).time_since_epoch()).count());
+  set_seconds(*request.mutable_until(), session.now + how_long);
   v1::Incident before;
   v1::GetIncidentRequest look;
   look.set_id(id);

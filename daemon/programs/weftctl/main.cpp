@@ -28,8 +28,8 @@ namespace weft::ctl {
 namespace {
 
 // Verbs that only show, and so may be asked again and again.
-constexpr std::array kShow{"status",   "nodes",  "ports",      "links", "topology", "path",  "incidents",
-                           "incident", "health", "collectors", "plans", "plan",     "audit", "history"};
+constexpr std::array kShow{"status", "nodes",      "ports", "links", "topology", "path",    "incidents", "incident",
+                           "health", "collectors", "plans", "plan",  "audit",    "history", "timeline"};
 
 Client connect(const Arguments& given) {
   return Client(given.server.empty() ? standard_server(given.security) : given.server, given.security);
@@ -66,8 +66,20 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   links->add_option("NODE", given.node, "Only cables of this node or port, in the same forms as for ports");
   links->add_option("--fabric", given.fabric, "Only this fabric");
   links->add_flag("--down", given.down, "Only links that are not up");
+  CLI::Option* worst = links
+                           ->add_option("--worst", given.worst,
+                                        "Only the worst links, by errors per bit, times down, or stalled senders")
+                           ->check(CLI::IsMember({"errors", "flaps", "stall"}));
+  links->add_option("--top", given.top, "With --worst: number of links")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000))
+      ->needs(worst);
+  worst->excludes("NODE")->excludes("--down");
   links->callback([&] {
-    chosen = [&](const Session& session) { return show_links(session, given.fabric, given.node, given.down); };
+    chosen = [&](const Session& session) {
+      return given.worst.empty() ? show_links(session, given.fabric, given.node, given.down)
+                                 : show_worst_links(session, given.fabric, given.worst, given.top);
+    };
   });
   CLI::App* path = app.add_subcommand(
       "path",
@@ -101,20 +113,14 @@ Duration wanted_time(const std::string& text) {
 HistoryWish wanted_history(const Arguments& given, TimePoint now) {
   HistoryWish wanted{
       .what = given.node, .fabric = given.fabric, .from = {}, .to = now, .counters = given.counter_names};
-  const auto time = [now](const char* option, const std::string& text) {
-    const auto parsed = parse_time(text, now);
-    if (!parsed)
-      throw Failure(Exit::kWrongUsage, std::string(option) + " needs a time such as \"2026-01-31 14:00\" (UTC)");
-    return *parsed;
-  };
-  if (!given.to.empty()) wanted.to = time("--to", given.to);
-  if (!given.from.empty()) {
-    wanted.from = time("--from", given.from);
+  wanted.to = past_time("--to", given.to, now).value_or(now);
+  if (const auto from = past_time("--from", given.from, now)) {
+    wanted.from = *from;
     return wanted;
   }
   const auto last = parse_duration(given.last);
   if (!last || *last <= Duration::zero())
-    throw Failure(Exit::kWrongUsage, "--last needs a duration such as 1h, 24h or 30d");
+    throw Failure(Exit::kWrongUsage, "--last needs a duration such as 1h, 24h or 30d, ten years at most");
   wanted.from = wanted.to - *last;
   return wanted;
 }
@@ -124,7 +130,7 @@ void add_history_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   history->add_option("NODE", given.node, "A node, for all its ports, or one port, in the same forms as for ports")
       ->required();
   CLI::Option* last = history->add_option("--last", given.last, "Duration: 1h, 24h, 30d")->capture_default_str();
-  history->add_option("--from", given.from, "\"2026-01-31 14:00\", in UTC")->excludes(last);
+  history->add_option("--from", given.from, "\"2026-01-31 14:00\", in UTC, or 2h for two hours ago")->excludes(last);
   history->add_option("--to", given.to, "The same; default: now");
   history->add_option(
       "--counter", given.counter_names,
@@ -139,12 +145,39 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* incidents = app.add_subcommand("incidents", "Open incidents");
   incidents->add_flag("--all", given.all, "Include resolved incidents and planned work");
   incidents->add_flag("--ids", given.ids, "Only the IDs, one per line");
-  incidents->callback(
-      [&] { chosen = [&](const Session& session) { return show_incidents(session, given.all, given.ids); }; });
+  incidents->add_option("--kind", given.kinds, "Only this kind, such as LINK_FLAP; may be repeated")->take_all();
+  incidents->add_option("--severity", given.severities, "Only INFO, WARNING or CRITICAL; may be repeated")->take_all();
+  incidents->add_option("--entity", given.link,
+                        "Only those of this host, switch, port or link, whole words of its name");
+  incidents->add_option("--job", given.job, "Only those that hurt this job: slurm:1234 or 1234");
+  incidents->add_option("--from", given.from,
+                        "Only those open after \"2026-01-31 14:00\" (UTC), or 2h for two hours ago, resolved ones too");
+  incidents->add_option("--to", given.to, "Only those open before that time, resolved ones too");
+  incidents->callback([&] {
+    chosen = [&](const Session& session) {
+      return show_incidents(session, {.all = given.all,
+                                      .ids_only = given.ids,
+                                      .kinds = given.kinds,
+                                      .severities = given.severities,
+                                      .entity = given.link,
+                                      .job = given.job,
+                                      .from = past_time("--from", given.from, session.now),
+                                      .to = past_time("--to", given.to, session.now)});
+    };
+  });
   CLI::App* incident =
       app.add_subcommand("incident", "One incident in full: cause, affected, waiting links, evidence, timeline");
   incident->add_option("ID", given.id, "INC-17 or 17")->required();
   incident->callback([&] { chosen = [&](const Session& session) { return show_incident(session, given.id); }; });
+  CLI::App* timeline =
+      app.add_subcommand("timeline", "What Weft did about an incident and what people did, in one order");
+  timeline->add_option("ID", given.id, "INC-17 or 17")->required();
+  timeline->callback([&] { chosen = [&](const Session& session) { return show_timeline(session, given.id); }; });
+  CLI::App* runbook =
+      app.add_subcommand("runbook", "What to do about a kind of incident; without a name: all runbooks");
+  runbook->add_option("RUNBOOK", given.id,
+                      "Kind of incident, INC-17, or another name: weft-itself, remedies, maintenance");
+  runbook->callback([&] { chosen = [&](const Session& session) { return show_runbook(session, given.id); }; });
   CLI::App* health = app.add_subcommand(
       "health",
       "Whether hosts can run a job. Exit status 0 only if each host is HEALTHY and its recommended action is NONE or "
@@ -392,6 +425,16 @@ Exit command(int argc, char** argv) {
 }
 
 }  // namespace
+
+std::optional<TimePoint> past_time(const char* option, const std::string& text, TimePoint now) {
+  if (text.empty()) return std::nullopt;
+  if (const auto ago = parse_duration(text)) return now - *ago;
+  const auto parsed = parse_time(text, now);
+  if (!parsed)
+    throw Failure(Exit::kWrongUsage, std::string(option) + " needs a time such as \"2026-01-31 14:00\" (UTC)");
+  return parsed;
+}
+
 }  // namespace weft::ctl
 
 int main(int argc, char** argv) {

@@ -28,7 +28,8 @@ constexpr std::array kExamples{
     Examples{"links", R"(  weftctl links                        every cable
   weftctl links leaf-1                 cables of one node
   weftctl links --down                 cables that are not up
-  weftctl links --down --watch         the same, updated live)"},
+  weftctl links --down --watch         the same, updated live
+  weftctl links --worst errors         by errors per bit, the worst first; also flaps, stall)"},
     Examples{"topology", R"(  weftctl topology                     each node, and the peer of each port
   weftctl topology --differences       cables that are not as planned)"},
     Examples{"path", R"(  weftctl path dgx-04 dgx-17           host to host, on each rail
@@ -36,8 +37,13 @@ constexpr std::array kExamples{
   weftctl path gpu-01 "leaf02 swp3"    Ethernet: all ECMP paths, each cable's share of flows)"},
     Examples{"incidents", R"(  weftctl incidents                    open incidents
   weftctl incidents --all              resolved ones and planned work too
+  weftctl incidents --kind LINK_FLAP --entity leaf-1 --from "2026-01-31 14:00"
   weftctl incidents --watch            open incidents, updated live)"},
     Examples{"incident", R"(  weftctl incident INC-17              cause, affected, drawing, evidence, timeline)"},
+    Examples{"timeline", R"(  weftctl timeline INC-17              its changes, its plans, and what people did)"},
+    Examples{"runbook", R"(  weftctl runbook LINK_FLAP            what to do about a link that flaps
+  weftctl runbook INC-17               what to do about this incident
+  weftctl runbook weft-itself          trouble of Weft itself; needs no weftd)"},
     Examples{"health", R"(  weftctl health                       every host that is not healthy
   weftctl health dgx-04                exit status 0 only if a job may run there
   weftctl health --job slurm:1234      a job's nodes and the links between them)"},
@@ -54,7 +60,8 @@ constexpr std::array kExamples{
   weftctl plans --in-force             what plans hold isolated, avoided or drained
   weftctl plans --watch                open plans, updated live)"},
     Examples{"plan", R"(  weftctl plan PLAN-7                  reason, alternatives, guard results)"},
-    Examples{"audit", R"(  weftctl audit --limit 20             the last twenty entries)"},
+    Examples{"audit", R"(  weftctl audit --limit 20             the last twenty entries
+  weftctl audit --user ann --action approved --from "2026-01-31 14:00")"},
     Examples{"approve", R"(  weftctl approve PLAN-7               shows the plan and asks, on a terminal
   weftctl approve PLAN-7 --revision 3  the revision that you reviewed
   weftctl approve PLAN-7 --yes --wait  stays until the plan is over)"},

@@ -8,6 +8,7 @@
 #include "api/publication/find_ports.hpp"
 #include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
+#include "daemon/programs/weftctl/runbooks.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -170,6 +171,11 @@ std::vector<Candidate> ask_names(Client& client, Names names, const std::string&
       return collectors(client);
     case Names::kIncidents:
       return incidents(client);
+    case Names::kRunbooks: {
+      std::vector<Candidate> all;
+      for (const Runbook& one : runbooks()) all.push_back({std::string(one.name), std::string(one.title())});
+      return all;
+    }
     case Names::kPlans:
     case Names::kAllPlans:
     case Names::kApprovable:

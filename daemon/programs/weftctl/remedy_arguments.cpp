@@ -120,7 +120,20 @@ void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   plan->callback([&] { chosen = [&](const Session& session) { return show_plan(session, given.id); }; });
   CLI::App* audit = app.add_subcommand("audit", "Audit trail; its hash chain is verified while it is read");
   audit->add_option("--limit", given.limit, "Number of newest entries; 0: all")->capture_default_str();
-  audit->callback([&] { chosen = [&](const Session& session) { return show_audit(session, given.limit); }; });
+  audit->add_option("--from", given.from,
+                    "Only entries from \"2026-01-31 14:00\" (UTC) on, or 2h for the last two hours");
+  audit->add_option("--to", given.to, "Only entries before that time");
+  audit->add_option("--user", given.word, "Only entries with this in USER, letters of either case");
+  audit->add_option("--action", given.link, "Only entries with this in ACTION: approved, refused, executing");
+  audit->callback([&] {
+    chosen = [&](const Session& session) {
+      return show_audit(session, {.limit = given.limit,
+                                  .from = past_time("--from", given.from, session.now),
+                                  .to = past_time("--to", given.to, session.now),
+                                  .who = given.word,
+                                  .what = given.link});
+    };
+  });
 }
 
 void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {

@@ -14,7 +14,7 @@ namespace {
 
 using Stub = v1::RemedyService::Stub;
 
-constexpr const char* kDamagedTrail = "; what to do: runbook remedies.md, \"The audit trail is damaged\"";
+constexpr const char* kDamagedTrail = "; what to do: weftctl runbook remedies, \"The audit trail is damaged\"";
 
 /// As one asked for it: whoever wanted something done is told by the exit status that it will not be.
 /// `review`: with the alternatives and the guards, which whoever decided has read before.
@@ -197,18 +197,23 @@ struct Trail {
   v1::ListAuditResponse read{};     ///< what is shown, ascending, and the token of what is older
   std::uint64_t checked = 0;        ///< lines whose hashes match
   std::optional<Failure> damage{};  ///< why older lines could not be read
+  bool is_search = false;           ///< not all lines are shown that were read
 };
 
-Trail read_trail(const Session& session, std::uint32_t limit, const std::string& shard) {
+Trail read_trail(const Session& session, const AuditWish& wanted, const std::string& shard) {
   // Pages come newest first, each ascending. weftd checks the hashes of what it gives: older lines than those that are
   // shown are read for that alone.
-  Trail trail{.shard = shard};
+  Trail trail{.shard = shard, .is_search = wanted.is_search()};
   std::vector<v1::ListAuditResponse> pages;
-  std::uint64_t left = limit == 0 ? UINT64_MAX : limit;
+  std::uint64_t left = wanted.limit == 0 ? UINT64_MAX : wanted.limit;
   std::uint64_t longest = 1000;
   std::string older;
   v1::ListAuditRequest request;
   request.set_shard(shard);
+  request.set_who(wanted.who);
+  request.set_what(wanted.what);
+  if (wanted.from) set_seconds(*request.mutable_from(), *wanted.from);
+  if (wanted.to) set_seconds(*request.mutable_to(), *wanted.to);
   do {
     request.set_page_size(static_cast<std::int32_t>(left > 0 ? std::min(left, longest) : longest));
     v1::ListAuditResponse page;
@@ -231,6 +236,7 @@ Trail read_trail(const Session& session, std::uint32_t limit, const std::string&
     left -= std::min(left, size);
     older = page.next_page_token();
     pages.push_back(std::move(page));
+    if (left == 0 && trail.is_search) break;
   } while (trail.damage || !request.page_token().empty());
   for (auto page = pages.rbegin(); page != pages.rend(); ++page)
     trail.read.mutable_records()->MergeFrom(page->records());
@@ -241,7 +247,10 @@ Trail read_trail(const Session& session, std::uint32_t limit, const std::string&
 void print_trail(const Session& session, const Trail& trail) {
   const bool is_missing = !trail.read.missing_shards().empty();
   if (trail.read.records().empty()) {
-    if (!trail.damage) session.out << (is_missing ? "It does not answer.\n" : "The audit trail is empty.\n");
+    if (!trail.damage)
+      session.out << (is_missing        ? "It does not answer.\n"
+                      : trail.is_search ? "No such line.\n"
+                                        : "The audit trail is empty.\n");
     return;
   }
   Table table(
@@ -251,6 +260,7 @@ void print_trail(const Session& session, const Trail& trail) {
                or_dash(record.what()), or_dash(record.plan_id()), or_dash(record.incident_id()),
                or_dash(record.detail())});
   table.print(session.sheet());
+  if (trail.is_search) return;  // how many lines were searched, and so checked, weftd does not tell
   if (trail.damage || is_missing) {
     const std::uint64_t last = trail.read.records().rbegin()->sequence();
     session.out << "The hashes of the lines " << last - trail.checked + 1 << " to " << last << " match."
@@ -401,12 +411,12 @@ Exit reset_breaker(const Session& session, const std::string& reason, const std:
   return print_answer(session, session.client.change(session.client.remedies, &Stub::ResetBreaker, request));
 }
 
-Exit show_audit(const Session& session, std::uint32_t limit) {
+Exit show_audit(const Session& session, const AuditWish& wanted) {
   const auto status =
       session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
   std::vector<Trail> trails;
-  if (status.shards().empty()) trails.push_back(read_trail(session, limit, ""));
-  for (const v1::Status::Shard& shard : status.shards()) trails.push_back(read_trail(session, limit, shard.name()));
+  if (status.shards().empty()) trails.push_back(read_trail(session, wanted, ""));
+  for (const v1::Status::Shard& shard : status.shards()) trails.push_back(read_trail(session, wanted, shard.name()));
 
   if (session.json) {
     v1::ListAuditResponse all;

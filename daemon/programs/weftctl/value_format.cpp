@@ -48,6 +48,10 @@ std::string time_text(const google::protobuf::Timestamp& when) {
   return std::string(buffer.data(), length);
 }
 
+void set_seconds(google::protobuf::Timestamp& to, TimePoint from) {
+  to.set_seconds(std::chrono::floor<std::chrono::seconds>(from.time_since_epoch()).count());
+}
+
 std::optional<Duration> parse_duration(std::string_view text) {
   constexpr std::chrono::hours kLongest{24 * 365 * 10};
   const auto duration = usage::parse_duration(text);

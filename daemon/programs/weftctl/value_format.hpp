@@ -28,6 +28,8 @@ std::string seconds_text(double seconds);
 std::string age_text(bool is_set, const google::protobuf::Timestamp& when, TimePoint now);
 /// "2026-01-31 12:00:00 UTC".
 std::string time_text(const google::protobuf::Timestamp& when);
+/// Writes a time, of which only whole seconds count.
+void set_seconds(google::protobuf::Timestamp& to, TimePoint from);
 /// As usage::parse_duration() reads it; nullopt for anything else, and for more than ten years: what is added to the
 /// time of today must still be a time.
 std::optional<Duration> parse_duration(std::string_view text);

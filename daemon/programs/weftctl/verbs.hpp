@@ -42,6 +42,8 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
 Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters);
 /// `node`: only cables of that node or port, as of show_ports(). `down_only`: cables with an end that is not active.
 Exit show_links(const Session& session, const std::string& fabric, const std::string& node, bool down_only);
+/// The worst links first, at most `limit` of them. `by`: "errors", "flaps" or "stall".
+Exit show_worst_links(const Session& session, const std::string& fabric, const std::string& by, std::uint32_t limit);
 /// kBadNews when any of the paths is incomplete.
 Exit show_path(const Session& session, const std::string& fabric, const std::string& from, const std::string& to);
 /// Prints each node with the far end of each of its ports.
@@ -60,10 +62,30 @@ struct HistoryWish {
 /// Draws what a port, or each port of a node, counted.
 Exit show_history(const Session& session, const HistoryWish& wanted);
 
-/// `all`: resolved ones and planned work too. `ids_only`: ids, one a line.
-Exit show_incidents(const Session& session, bool all, bool ids_only);
+/// Which incidents are listed.
+struct IncidentWish {
+  bool all = false;       ///< resolved ones and planned work too
+  bool ids_only = false;  ///< ids, one a line
+  std::vector<std::string> kinds{};
+  std::vector<std::string> severities{};
+  std::string entity{};  ///< as ListIncidentsRequest has it
+  std::string job{};
+  std::optional<TimePoint> from{};  ///< this and `to` set: resolved ones too
+  std::optional<TimePoint> to{};
+  /// Not all are asked for that `all` says.
+  bool is_filtered() const {
+    return from || to || !kinds.empty() || !severities.empty() || !entity.empty() || !job.empty();
+  }
+};
+/// Throws kWrongUsage for a kind or severity that there is not.
+Exit show_incidents(const Session& session, const IncidentWish& wanted);
 /// Prints one incident with its evidence.
 Exit show_incident(const Session& session, const std::string& id);
+/// Prints what Weft did about an incident and what people did, one event a line, oldest first.
+Exit show_timeline(const Session& session, const std::string& id);
+/// Prints what to do: `what` is a kind of incident, an incident's id or another runbook's name, whose letters' case
+/// does not matter. Empty: lists all. Asks weftd only about an id. kBadNews where there is none.
+Exit show_runbook(const Session& session, const std::string& what);
 /// Acknowledges an incident and says so in two lines.
 Exit acknowledge(const Session& session, const std::string& id, const std::string& who);
 /// Silences an incident for `how_long` from now and says so in two lines.
@@ -126,8 +148,19 @@ Exit set_hands_off(const Session& session, bool hands_off, const std::string& re
                    bool yes = false);
 /// Resets the circuit breaker and prints the state of automation.
 Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who);
-/// The newest `limit` lines of the audit trail, oldest of them first; 0: all of it.
-Exit show_audit(const Session& session, std::uint32_t limit);
+/// Which lines of the audit trail are shown.
+struct AuditWish {
+  std::uint32_t limit = 0;          ///< the newest so many; 0: all
+  std::optional<TimePoint> from{};  ///< as ListAuditRequest has these four
+  std::optional<TimePoint> to{};
+  std::string who{};
+  std::string what{};
+  /// Not all lines are asked for.
+  bool is_search() const { return from || to || !who.empty() || !what.empty(); }
+};
+/// Lines of the audit trail, oldest of them first. The hashes of all lines are checked, unless it is a search: then
+/// those of the lines that were searched.
+Exit show_audit(const Session& session, const AuditWish& wanted);
 /// What `weftctl maintenance add` says.
 struct NewMaintenance {
   std::string what;

@@ -235,7 +235,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   const CurrentSite current_site = [&registry] { return registry ? registry->site() : nullptr; };
   CommandForwarder commands(main_thread, core, current_site);
   RemedyCommandForwarder remedy_commands(main_thread, remedies, current_site);
-  HistoryQuestions history(history_place(config));
+  HistoryQuestions history(history_place(config), config.store.history_retention, clock);
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
   RoleKeeper::Options role_options;
   role_options.leads = leads;

@@ -8,15 +8,22 @@
 #include "daemon/adapters/store/history_reader.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/lane.hpp"
+#include "fabric/clock.hpp"
+#include "fabric/number_text.hpp"
 
 namespace weft::daemon {
 
 /// Reads the history beside the store, one question after the other. At most 16 wait.
 class HistoryQuestions final : public api::HistoryDesk {
  public:
-  /// Of the history that a Store has opened.
-  explicit HistoryQuestions(store::HistoryPlace place) : place_(std::move(place)) {}
+  /// Of the history that a Store has opened and keeps for `retention`. The clock must live as long.
+  HistoryQuestions(store::HistoryPlace place, Duration retention, const Clock& clock)
+      : place_(std::move(place)), retention_(retention), clock_(clock) {}
   void read(HistoryQuestion question, Callback callback) override {
+    // A time that begins at a whole step is longer than what was asked for by up to that.
+    if (question.to - question.from > retention_ + 2 * question.step || question.to <= clock_.now() - retention_)
+      return callback(fail(ErrorCode::kInvalidArgument, "port history is kept for " + short_duration(retention_) +
+                                                            " (store.history_retention), and that is longer ago"));
     const auto refused = callback;
     if (!lane_.post([this, question = std::move(question), callback = std::move(callback)] {
           callback(store::read_history(place_, question));
@@ -30,6 +37,8 @@ class HistoryQuestions final : public api::HistoryDesk {
 
  private:
   const store::HistoryPlace place_;
+  const Duration retention_;
+  const Clock& clock_;
   runtime::Lane lane_{{.name = "history",
                        .capacity = 16,
                        .when_full = runtime::WhenFull::kRefuse,

@@ -125,6 +125,7 @@ void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
   }
   host->stream = stream;
   host->view.collector_version = std::move(hello.version);
+  host->view.address = std::move(hello.address);
   host->view.interval = hello.interval;
   host->view.heard = now;
   host->view.state = CollectorState::kConnected;

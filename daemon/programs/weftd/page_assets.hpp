@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The page of dashboards/web as it was built into this program.
+// The page of dashboards/web and the runbooks, as they were built into this program.
 
 #include "api/http/assets.hpp"
 
 namespace weft {
 
-/// Its files; none where weftd was built without it (WEFT_PAGE=OFF).
+/// Their files; only the runbooks' where weftd was built without the page (WEFT_PAGE=OFF).
 api::Assets page_assets();
 
 }  // namespace weft

@@ -68,6 +68,13 @@ export async function get<T>(path: string): Promise<T> {
   return value;
 }
 
+/** A document that weftd serves beside the page. */
+export async function getDocument(path: string): Promise<Document> {
+  const response = await ask(path, {});
+  if (!response.ok) throw await failure(response);
+  return new DOMParser().parseFromString(await response.text(), 'text/html');
+}
+
 export async function post<T>(path: string, body: object): Promise<T> {
   const response = await ask(path, {
     method: 'POST',

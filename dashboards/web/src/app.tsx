@@ -5,6 +5,7 @@ import {useEffect, useState} from 'preact/hooks';
 import {token} from './api';
 import {HostView} from './host_view';
 import {IncidentList, IncidentView} from './incident_views';
+import {Lists} from './list_views';
 import {giveToken, ownShard, shardShown, showShard, useLive, useMapOf, type Picture} from './live';
 import type {FabricMap, MapState} from './types';
 import {MapView} from './map_view';
@@ -28,6 +29,7 @@ function Tabs({route}: {route: Route}) {
       {tab('#/', 'Fabric', ['fabric', 'node', 'port', 'host'])}
       {tab('#/incidents', 'Incidents', ['incidents', 'incident'], incidents?.length)}
       {tab('#/plans', 'Plans', ['plans', 'plan'], waiting)}
+      {tab('#/lists/worst', 'Lists', ['lists'])}
     </nav>
   );
 }
@@ -184,6 +186,7 @@ function Side({route}: {route: Route}) {
     case 'host': return <HostView key={route.id} host={route.id} span={route.span} />;
     case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} span={route.span} />;
     case 'incidents': return <IncidentList withEnded />;
+    case 'lists': return <Lists key={route.id} which={route.id} />;
     default: return <IncidentList />;
   }
 }

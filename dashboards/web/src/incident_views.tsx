@@ -4,10 +4,12 @@
 import {useState} from 'preact/hooks';
 import {Failure, get, post} from './api';
 import {EntityHistory} from './history_view';
+import {FoundIncidents, IncidentFilter} from './incident_filter';
 import {hostOf, refresh, useLive, usePolled} from './live';
 import {EntityLink, Fact, Facts, HistoryLink, SeverityMark, StateMark, walkList} from './parts';
 import {toHost, toIncident, toPlan} from './route';
-import type {Incident, Severity, TimelineEntry} from './types';
+import {WhatToDo} from './runbook_view';
+import type {Incident, Severity, Timeline} from './types';
 import {clock, kindName, percent, plain, since, useClock} from './words';
 
 const WEIGHT: Record<string, number> = {CRITICAL: 3, WARNING: 2, INFO: 1};
@@ -59,7 +61,8 @@ function Entry({incident, now}: {incident: Incident; now: number}) {
   );
 }
 
-function List({incidents, now}: {incidents: Incident[]; now: number}) {
+/** The worst or newest first, as they are given. */
+export function List({incidents, now}: {incidents: Incident[]; now: number}) {
   const [all, setAll] = useState(false);
   const shown = all ? incidents : incidents.slice(0, SHOWN_AT_ONCE);
   return (
@@ -79,9 +82,12 @@ export function IncidentList({withEnded}: {withEnded?: boolean}) {
   const ended = usePolled<Incident[]>(`ended-${!!withEnded}`, 10_000, withEnded && (async () =>
     (await get<{incidents: Incident[]}>('/api/v1/incidents?state=resolved')).incidents));
   const open = inOrder(incidents ?? []);
+  const [query, setQuery] = useState('');
   const before = [...(ended.value ?? [])].sort((a, b) => Date.parse(b.resolved ?? '') - Date.parse(a.resolved ?? ''));
   return (
     <section aria-labelledby="open-incidents">
+      {withEnded && <IncidentFilter kinds={[...open, ...before].map((each) => each.kind)} onChange={setQuery} />}
+      {query && <FoundIncidents key={query} query={query} />}
       <h2 id="open-incidents">Open incidents <span class="count">{incidents ? open.length : '…'}</span></h2>
       {incidents && !open.length &&
         (missing.length ? <p class="muted">No open incidents in the shards that answer.</p>
@@ -121,19 +127,29 @@ function Acknowledge({incident}: {incident: Incident}) {
 
 const SAYS = ['OPENED', 'REOPENED', 'UPDATED', 'SEVERITY_CHANGED'];
 
-/** What it said over time. */
-function Timeline({entries}: {entries: TimelineEntry[]}) {
+/** What Weft did about it and what people did. */
+function History({id}: {id: string}) {
+  const {value, error} = usePolled<Timeline>(`timeline-${id}`, 5000, () => get<Timeline>(`/api/v1/incidents/${encodeURIComponent(id)}/timeline`));
+  if (error) return <p class="muted">No timeline: {error.message}</p>;
+  if (!value?.events.length) return null;
   return (
-    <ol class="plain-list timeline">
-      {entries.map((entry, index) => (
-        <li key={index}>
-          {entry.leftOut > 0 && <p class="muted">{entry.leftOut} entries are not kept</p>}
-          <time class="muted" dateTime={entry.at}>{clock(entry.at)}</time> {plain(entry.change)}
-          {entry.who && ` by ${entry.who}`} {SAYS.includes(entry.change) && <SeverityMark severity={entry.severity} />} {entry.text}
-          {entry.numbersAt && <span class="muted"> numbers of {clock(entry.numbersAt)}</span>}
-        </li>
-      ))}
-    </ol>
+    <>
+      <h3>Timeline</h3>
+      {value.leftOut > 0 && <p class="muted">{value.leftOut} older events are not listed</p>}
+      <ol class="plain-list timeline">
+        {value.events.map((event, index) => (
+          <li key={index}>
+            {event.leftOut > 0 && <p class="muted">{event.leftOut} entries are not kept</p>}
+            <time class="muted" dateTime={event.at}>{clock(event.at)}</time>{' '}
+            {event.planId && <><a href={toPlan(event.planId)}>{event.planId}</a> </>}
+            {event.maintenanceId && `Maintenance ${event.maintenanceId} `}
+            {plain(event.what)}{event.who && ` by ${event.who}`}{' '}
+            {event.source === 'INCIDENT' && SAYS.includes(event.what) && <SeverityMark severity={event.severity} />} {event.text}
+            {event.numbersAt && <span class="muted"> numbers of {clock(event.numbersAt)}</span>}
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }
 
@@ -178,6 +194,7 @@ export function IncidentView({id}: {id: string}) {
           ))}</ul>
         </>
       )}
+      <WhatToDo path={incident.runbook} />
       <h3>Evidence</h3>
       <ul class="evidence">
         {incident.evidence.map((each, index) => (
@@ -189,12 +206,7 @@ export function IncidentView({id}: {id: string}) {
       </ul>
       {cause?.nodeGuid && incident.opened && (cause.kind === 'LINK' || cause.kind === 'PORT') &&
         <EntityHistory entity={cause} from={incident.opened} to={incident.resolved} />}
-      {incident.timeline.length > 0 && (
-        <>
-          <h3>Timeline</h3>
-          <Timeline entries={incident.timeline} />
-        </>
-      )}
+      <History id={incident.id} />
       {incident.affected.length > 0 && (
         <>
           <h3>Affected</h3>

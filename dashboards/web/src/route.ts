@@ -5,7 +5,7 @@ import {useEffect, useState} from 'preact/hooks';
 import {parseSpan, spanQuery, USUAL, type Span} from './history';
 
 export interface Route {
-  view: 'fabric' | 'incidents' | 'incident' | 'plans' | 'plan' | 'node' | 'port' | 'host';
+  view: 'fabric' | 'incidents' | 'incident' | 'plans' | 'plan' | 'node' | 'port' | 'host' | 'lists';
   id: string;
   port: number;
   /** Which time charts show. */
@@ -18,7 +18,7 @@ export function parse(hash: string): Route {
   const port = Number.parseInt(number, 10);
   const span = parseSpan(query);
   if (view === 'node' && sub === 'port' && port >= 0) return {view: 'port', id, port, span};
-  if ((view === 'node' || view === 'host' || view === 'incident' || view === 'plan') && id) return {view, id, port: -1, span};
+  if ((view === 'node' || view === 'host' || view === 'incident' || view === 'plan' || view === 'lists') && id) return {view, id, port: -1, span};
   if (view === 'incidents' || view === 'plans') return {view, id: '', port: -1, span};
   return {view: 'fabric', id: '', port: -1, span};
 }

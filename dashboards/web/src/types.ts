@@ -33,6 +33,67 @@ export interface TimelineEntry {
   leftOut: number;
 }
 
+/** Of /api/v1/incidents/{id}/timeline. */
+export interface TimelineEvent {
+  at?: string;
+  source: 'INCIDENT' | 'PLAN' | 'MAINTENANCE';
+  what: string;
+  who: string;
+  text: string;
+  severity: Severity;
+  planId: string;
+  maintenanceId: string;
+  leftOut: number;
+  numbersAt?: string;
+}
+
+export interface Timeline {
+  events: TimelineEvent[];
+  leftOut: number;
+}
+
+export interface Collector {
+  host: string;
+  state: 'CONNECTED' | 'SILENT' | 'DISCONNECTED';
+  version: string;
+  heard?: string;
+  address: string;
+  behindSeconds?: number;
+  clockOffsetSeconds: number;
+  lostBatches: string;
+  lateBatches: string;
+  sources: {name: string; ok: boolean; message: string}[];
+  shard: string;
+}
+
+export interface MaintenanceWindow {
+  id: string;
+  state: string;
+  entity?: Entity;
+  from?: string;
+  until?: string;
+  ended?: string;
+  reason: string;
+  addedBy: string;
+}
+
+export interface AuditRecord {
+  sequence: string;
+  at?: string;
+  who: string;
+  what: string;
+  planId: string;
+  incidentId: string;
+  detail: string;
+  shard: string;
+}
+
+export interface WorstLink {
+  value: number;
+  at?: PortReference;
+  link?: {a?: PortReference; b?: PortReference; up: boolean; fabric: string};
+}
+
 export type Severity = 'CRITICAL' | 'WARNING' | 'INFO' | 'SEVERITY_UNSPECIFIED';
 
 export interface Incident {
@@ -61,6 +122,7 @@ export interface Incident {
   headline: string;
   timeline: TimelineEntry[];
   shard: string;
+  runbook?: string;
 }
 
 export interface Plan {

@@ -97,6 +97,8 @@ TEST(Routes, AreFoundByTheirPatterns) {
   EXPECT_EQ(route("GET", {}), "GET /");
   EXPECT_EQ(route("HEAD", {"metrics"}), "GET /metrics");
   EXPECT_EQ(route("POST", {"metrics"}), "none");
+  EXPECT_EQ(route("GET", {"runbooks"}), "GET /runbooks");
+  EXPECT_EQ(route("GET", {"runbooks", "LINK_FLAP"}), "GET /runbooks/{id}");
   EXPECT_EQ(route("GET", {"api", "v1", "plans"}), "GET /api/v1/plans");
   EXPECT_EQ(route("GET", {"api", "v1", "plans", "PLAN-1"}), "GET /api/v1/plans/{id}");
   EXPECT_EQ(route("GET", {"api", "v1", "plans", "PLAN-1", "approve"}), "none");

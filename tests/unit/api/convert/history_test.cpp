@@ -151,6 +151,7 @@ TEST(PortHistory, ANameInTwoFabricsNeedsOne) {
   const auto both = parse_port_history(snapshot, request, kNow);
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(both.error().message, "leaf-1:1 is in several fabrics, ib0, ib1: choose one (--fabric, ?fabric=)");
   request.set_fabric("ib1");
   EXPECT_EQ(parse_port_history(snapshot, request, kNow)->question.fabric, "ib1");
 }

@@ -64,6 +64,7 @@ TEST_F(Telemetry, AHelloIsWelcomedWithWhatIsSafe) {
   EXPECT_EQ(hello.host, "gpu-1");
   EXPECT_EQ(hello.spool, 42U);
   EXPECT_EQ(hello.version, "0.1.0");
+  EXPECT_EQ(hello.address.substr(0, 10), "127.0.0.1:");
   EXPECT_EQ(hello.interval, Duration(1500ms));
   EXPECT_EQ(hello.oldest_sequence, 12U);
   EXPECT_TRUE(collector.leave().ok());

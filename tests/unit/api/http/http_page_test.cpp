@@ -22,6 +22,8 @@ using ::testing::HasSubstr;
 constexpr Asset kFiles[] = {
     {"/", "text/html; charset=utf-8", "<p>page</p>", {}, "\"aa\"", false},
     {"/assets/a-1.js", "text/javascript", "let a = 1;", "squeezed", "\"bb\"", true},
+    {"/runbooks/", "text/html; charset=utf-8", "<ul></ul>", {}, "\"cc\"", false},
+    {"/runbooks/LINK_FLAP", "text/html; charset=utf-8", "<h1>flaps</h1>", {}, "\"dd\"", false},
 };
 
 std::string header(const HttpReply& reply, const std::string& name) {
@@ -63,6 +65,17 @@ class Page : public ::testing::Test {
   Publication publication;
   StillClock clock;
 };
+
+TEST_F(Page, RunbooksAreServedToEverybodyByTheNameThatAnIncidentHas) {
+  const HttpReply reply = route(runbook_path(IncidentKind::kLinkFlap));
+  EXPECT_EQ(reply.status, 200U);
+  EXPECT_EQ(reply.body, "<h1>flaps</h1>");
+  EXPECT_THAT(header(reply, "Content-Security-Policy"), HasSubstr("default-src 'self'"));
+  for (const char* path : {"/runbooks", "/runbooks/", "/runbooks/?x=1"}) EXPECT_EQ(route(path).body, "<ul></ul>") << path;
+  for (const char* path : {"/runbooks/LINK_FLAP.md", "/runbooks/link_flap", "/runbooks/../runbooks/LINK_FLAP",
+                           "/runbooks/LINK_FLAP/x", "/runbooksx"})
+    EXPECT_EQ(route(path).status, 404U) << path;
+}
 
 TEST_F(Page, FilesAreServedByNameAndByNothingElse) {
   const HttpReply page = route("/?x=1");

@@ -56,6 +56,33 @@ TEST(SiteToken, AListOfAnotherShardGetsOnAndEnds) {
     EXPECT_FALSE(parse_shard_place(bad)) << bad;
 }
 
+TEST(MergeWorstLinks, TheWorstOfAllShardsFirst) {
+  const auto worst = [](std::initializer_list<double> values) {
+    v1::ListWorstLinksResponse response;
+    for (const double value : values) response.add_links()->set_value(value);
+    return response;
+  };
+  const auto merged = merge_worst_links({{"north", worst({5, 2}), false},
+                                         {"south", worst({7, 5, 1}), false},
+                                         missing<v1::ListWorstLinksResponse>("west"),
+                                         unknown<v1::ListWorstLinksResponse>("east")},
+                                        4);
+  ASSERT_TRUE(merged);
+  ASSERT_EQ(merged->links_size(), 4);
+  EXPECT_EQ(merged->links(0).value(), 7);
+  EXPECT_EQ(merged->links(0).link().shard(), "south");
+  EXPECT_EQ(merged->links(1).link().shard(), "north") << "of equals the first shard";
+  EXPECT_EQ(merged->links(3).value(), 2);
+  ASSERT_EQ(merged->missing_shards_size(), 1);
+  EXPECT_EQ(merged->missing_shards(0), "west");
+  EXPECT_EQ(merge_worst_links({unknown<v1::ListWorstLinksResponse>("north")}, 4).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(
+      merge_worst_links({unknown<v1::ListWorstLinksResponse>("north"), missing<v1::ListWorstLinksResponse>("west")}, 4)
+          .error()
+          .code,
+      ErrorCode::kUnavailable);
+}
+
 TEST(MergeHealth, TheWorstVerdictWithAllReasons) {
   auto healthy = health_at("n", Verdict::HEALTHY, "ib0");
   auto degraded = health_at("n", Verdict::DEGRADED, "ib1");

@@ -122,7 +122,7 @@ TEST(EventMessage, HasWhatItWasBesideWhatItIs) {
   incident->headline = "is down";
   const std::string body = event_body(*incident, "resolved", "");
   for (const char* part : {R"("severity":"WARNING")", R"("worst_severity":"CRITICAL")", R"("summary":"is trained")",
-                           R"("headline":"is down")"})
+                           R"("headline":"is down")", R"("runbook_url":"/runbooks/LINK_DOWN")"})
     EXPECT_NE(body.find(part), std::string::npos) << part << " is not in " << body;
 }
 
@@ -136,6 +136,7 @@ TEST(EventMessage, IsBoundedAndOnOneLine) {
   EXPECT_NE(body.find(R"("affected_count":1000)"), std::string::npos);
   EXPECT_NE(body.find(R"("summary":"a b?")"), std::string::npos) << body;
   EXPECT_NE(body.find(R"("url":"https://weft.example/#/incident/INC-5")"), std::string::npos);
+  EXPECT_NE(body.find(R"("runbook_url":"https://weft.example/runbooks/LINK_DOWN")"), std::string::npos);
   EXPECT_EQ(idempotency_key(*incident, ""), "INC-5.1");
   EXPECT_EQ(idempotency_key(*incident, "1c9e0b7a5d3f2468"), "INC-5.1.1c9e0b7a5d3f2468")
       << "of another store: other news";

@@ -265,22 +265,22 @@ TEST_F(Verbs, AutomationIsStoppedAndLooked) {
 }
 
 TEST_F(Verbs, TheTrailIsReadFromItsEnd) {
-  EXPECT_EQ(say(Exit::kGood, show_audit, 10U), "The audit trail is empty.\n");
+  EXPECT_EQ(say(Exit::kGood, show_audit, AuditWish{.limit = 10U}), "The audit trail is empty.\n");
   for (std::uint64_t sequence = 1; sequence <= 2500; ++sequence)
     remedies.trail.push_back({sequence, api::kNow, "kim\x1b", "approved", 7, 0, "", "ab"});
-  EXPECT_EQ(say(Exit::kGood, show_audit, 2U),
+  EXPECT_EQ(say(Exit::kGood, show_audit, AuditWish{.limit = 2U}),
             "LINE  TIME                     USER  ACTION    PLAN    INCIDENT  DETAIL\n"
             "2499  2023-11-14 22:13:20 UTC  kim?  approved  PLAN-7  -         -\n"
             "2500  2023-11-14 22:13:20 UTC  kim?  approved  PLAN-7  -         -\n"
             "The hashes of all 2500 lines match.\n");
-  const auto records = json(Exit::kGood, show_audit, 0U)["records"];
+  const auto records = json(Exit::kGood, show_audit, AuditWish{.limit = 0U})["records"];
   ASSERT_EQ(records.size(), 2500U);
   for (std::size_t i = 0; i < records.size(); ++i) ASSERT_EQ(records[i]["sequence"], std::to_string(i + 1));
-  EXPECT_EQ(json(Exit::kGood, show_audit, 1500U)["records"].size(), 1500U);
+  EXPECT_EQ(json(Exit::kGood, show_audit, AuditWish{.limit = 1500U})["records"].size(), 1500U);
   remedies.is_tampered_with = true;
-  const Failure failure = fails(show_audit, 10U);
+  const Failure failure = fails(show_audit, AuditWish{.limit = 10U});
   EXPECT_EQ(failure.exit, Exit::kBadNews);
-  EXPECT_THAT(failure.what(), ::testing::StartsWith("record 5 of the audit trail is missing; what to do: runbook"));
+  EXPECT_THAT(failure.what(), ::testing::StartsWith("record 5 of the audit trail is missing; what to do: weftctl runbook"));
 }
 
 TEST_F(Verbs, TheTrailIsShownUpToADamagedRecord) {
@@ -289,7 +289,7 @@ TEST_F(Verbs, TheTrailIsShownUpToADamagedRecord) {
   remedies.bad_record = 42;
   std::ostringstream out;
   try {
-    show_audit(Session{*client, out, false, true, false, api::kNow}, 3U);
+    show_audit(Session{*client, out, false, true, false, api::kNow}, {.limit = 3});
     ADD_FAILURE() << "it went well";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.exit, Exit::kBadNews);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What Weft did about an incident and what people did, in one order.
+
+#include <string_view>
+
+#include "fabric/result.hpp"
+#include "fabric/snapshot.hpp"
+#include "weft/v1/incident.pb.h"
+
+namespace weft::api {
+
+/// Events of one timeline at most: the newest.
+inline constexpr std::size_t kMostTimelineEvents = 512;
+
+/// What the incident said, the steps of its plans and of those that undo them, and its maintenance window, oldest
+/// first. Of plans and windows that are not kept any more nothing is there. `id` as of get_incident(), which says how
+/// it fails.
+Result<v1::IncidentTimeline> incident_timeline(const Snapshot& snapshot, std::string_view id, TimePoint now);
+
+}  // namespace weft::api

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of what is not drawn: the worst links, collectors, maintenance windows, the audit trail.
+
+import type {ComponentChildren} from 'preact';
+import {useState} from 'preact/hooks';
+import {get} from './api';
+import {usePolled} from './live';
+import {EntityLink, StateMark} from './parts';
+import {toIncident, toPlan, toPort} from './route';
+import type {AuditRecord, Collector, MaintenanceWindow, PortReference, WorstLink} from './types';
+import {byName, clock, errorRate, grouped, percent, plain, portName, seconds, since, useClock} from './words';
+
+const NAMES: Record<string, string> = {worst: 'Worst links', collectors: 'Collectors', maintenance: 'Maintenance', audit: 'Audit trail'};
+const SHOWN_AT_ONCE = 200;
+
+function Sheet({head, children}: {head: string[]; children: ComponentChildren}) {
+  return (
+    <div class="scroll" tabIndex={0}>
+      <table>
+        <thead><tr>{head.map((each) => <th key={each} scope="col">{each}</th>)}</tr></thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+function PortLink({port}: {port?: PortReference}) {
+  return port ? <a href={toPort(port.nodeGuid, port.port)}>{portName(port)}</a> : <>not known</>;
+}
+
+const MEASURES: Record<string, {name: string; unit: string; text: (value: number) => string}> = {
+  errors: {name: 'errors', unit: 'Errors per bit', text: errorRate},
+  flaps: {name: 'flaps', unit: 'Went down', text: (value) => `${grouped(String(value))} times`},
+  stall: {name: 'senders that wait', unit: 'Waits', text: percent},
+};
+
+function WorstLinks() {
+  const [by, setBy] = useState('errors');
+  const {value, error} = usePolled<WorstLink[]>(`worst-${by}`, 5000, async () =>
+    (await get<{links: WorstLink[]}>(`/api/v1/links/worst?by=${by}&limit=50`)).links);
+  const measure = MEASURES[by];
+  return (
+    <>
+      <label class="choose">By{' '}
+        <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
+          {Object.entries(MEASURES).map(([key, each]) => <option key={key} value={key}>{each.name}</option>)}
+        </select>
+      </label>
+      {error && <p class="trouble">{error.message}</p>}
+      {value && !value.length && <p class="quiet">No link has {measure.name}.</p>}
+      {value && value.length > 0 && (
+        <Sheet head={[measure.unit, 'At', 'One end', 'Other end', 'State']}>
+          {value.map((each, index) => (
+            <tr key={index}>
+              <td>{measure.text(each.value)}</td>
+              <td><PortLink port={each.at} /></td>
+              <td><PortLink port={each.link?.a} /></td>
+              <td><PortLink port={each.link?.b} /></td>
+              <td>{each.link?.up ? 'up' : 'down'}</td>
+            </tr>
+          ))}
+        </Sheet>
+      )}
+    </>
+  );
+}
+
+/** Trouble first, then by name. */
+function inOrder(collectors: Collector[]): Collector[] {
+  const rank = {DISCONNECTED: 0, SILENT: 1, CONNECTED: 2};
+  return [...collectors].sort((a, b) => rank[a.state] - rank[b.state] || byName(a.host, b.host));
+}
+
+function Collectors() {
+  const now = useClock();
+  const [all, setAll] = useState(false);
+  const {value, error} = usePolled<Collector[]>('collectors', 10_000, async () =>
+    inOrder((await get<{collectors: Collector[]}>('/api/v1/collectors')).collectors));
+  if (error) return <p class="trouble">{error.message}</p>;
+  if (!value) return <p class="muted">Loading …</p>;
+  if (!value.length) return <p class="muted">No collectors.</p>;
+  const shown = all ? value : value.slice(0, SHOWN_AT_ONCE);
+  return (
+    <>
+      <Sheet head={['Host', 'State', 'Last heard', 'Behind', 'Clock', 'Lost', 'Address', 'Version', 'Sources in trouble']}>
+        {shown.map((each) => (
+          <tr key={`${each.shard}/${each.host}`}>
+            <th scope="row">{each.host}</th>
+            <td><StateMark word={each.state} good={each.state === 'CONNECTED'} bad={each.state !== 'CONNECTED'} /></td>
+            <td>{each.heard ? `${since(each.heard, now)} ago` : 'never'}</td>
+            <td>{each.behindSeconds === undefined ? '–' : seconds(each.behindSeconds)}</td>
+            <td>{`${(each.clockOffsetSeconds * 1000).toFixed(1)} ms`}</td>
+            <td>{grouped(each.lostBatches)}</td>
+            <td>{each.address || '–'}</td>
+            <td>{each.version || '–'}</td>
+            <td>{each.sources.filter((source) => !source.ok).map((source) => `${source.name}: ${source.message}`).join('; ') || '–'}</td>
+          </tr>
+        ))}
+      </Sheet>
+      {shown.length < value.length && <button type="button" onClick={() => setAll(true)}>Show all {value.length}</button>}
+    </>
+  );
+}
+
+function Maintenance() {
+  const {value, error} = usePolled<MaintenanceWindow[]>('maintenance', 10_000, async () =>
+    (await get<{windows: MaintenanceWindow[]}>('/api/v1/maintenance?state=all')).windows);
+  if (error) return <p class="trouble">{error.message}</p>;
+  if (!value) return <p class="muted">Loading …</p>;
+  if (!value.length) return <p class="muted">No maintenance windows.</p>;
+  return (
+    <Sheet head={['Window', 'State', 'What', 'From', 'Until', 'Reason', 'By']}>
+      {[...value].reverse().map((each) => (
+        <tr key={each.id}>
+          <th scope="row">{each.id}</th>
+          <td>{plain(each.state)}</td>
+          <td><EntityLink entity={each.entity} /></td>
+          <td>{clock(each.from)}</td>
+          <td>{clock(each.ended ?? each.until)}</td>
+          <td>{each.reason}</td>
+          <td>{each.addedBy}</td>
+        </tr>
+      ))}
+    </Sheet>
+  );
+}
+
+interface AuditPage {
+  records: AuditRecord[];
+  nextPageToken: string;
+}
+
+/** The newest records first. A page stays as it was read: the trail is never changed, only added to. */
+function Audit() {
+  const [query, setQuery] = useState('');
+  const [tokens, setTokens] = useState(['']);
+  const token = tokens[tokens.length - 1];
+  const path = `/api/v1/audit?${query}${query && '&'}page_token=${encodeURIComponent(token)}`;
+  const {value, error} = usePolled<AuditPage>(path, 10_000, () => get<AuditPage>(path));
+  const read = (form: HTMLFormElement) => {
+    const asked = new URLSearchParams();
+    for (const [name, text] of new FormData(form)) if (String(text).trim()) asked.set(name, String(text).trim());
+    setTokens(['']);
+    setQuery(asked.toString());
+  };
+  return (
+    <>
+      <form class="filter" onSubmit={(event) => { event.preventDefault(); read(event.currentTarget); }}>
+        <label>User <input name="who" autoComplete="off" /></label>
+        <label>Action <input name="what" autoComplete="off" /></label>
+        <button type="submit">Find</button>
+      </form>
+      {error && <p class="trouble" role="alert">{error.message}</p>}
+      {value && !value.records.length && <p class="muted">No such records.</p>}
+      {value && value.records.length > 0 && (
+        <Sheet head={['Record', 'Time', 'User', 'Action', 'Of', 'Detail']}>
+          {[...value.records].reverse().map((each) => (
+            <tr key={`${each.shard}/${each.sequence}`}>
+              <th scope="row">{each.shard} {each.sequence}</th>
+              <td>{clock(each.at)}</td>
+              <td>{each.who}</td>
+              <td>{each.what}</td>
+              <td>
+                {each.planId && <a href={toPlan(each.planId)}>{each.planId}</a>}{' '}
+                {each.incidentId && <a href={toIncident(each.incidentId)}>{each.incidentId}</a>}
+              </td>
+              <td class="long">{each.detail}</td>
+            </tr>
+          ))}
+        </Sheet>
+      )}
+      <p class="actions">
+        {tokens.length > 1 && <button type="button" onClick={() => setTokens(tokens.slice(0, -1))}>Newer</button>}
+        {value?.nextPageToken && <button type="button" onClick={() => setTokens([...tokens, value.nextPageToken])}>Older</button>}
+      </p>
+    </>
+  );
+}
+
+export function Lists({which}: {which: string}) {
+  const name = NAMES[which] ? which : 'worst';
+  return (
+    <section aria-labelledby="list-name">
+      <nav class="lists" aria-label="Lists">
+        {Object.entries(NAMES).map(([key, text]) => (
+          <a key={key} href={`#/lists/${key}`} aria-current={key === name ? 'page' : undefined}>{text}</a>
+        ))}
+      </nav>
+      <h2 id="list-name">{NAMES[name]}</h2>
+      {name === 'worst' && <WorstLinks />}
+      {name === 'collectors' && <Collectors />}
+      {name === 'maintenance' && <Maintenance />}
+      {name === 'audit' && <Audit />}
+    </section>
+  );
+}

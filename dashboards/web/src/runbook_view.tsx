@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to do about an incident, in place: a part of the runbook that weftd serves.
+
+import {useEffect, useRef} from 'preact/hooks';
+import {getDocument} from './api';
+import {usePolled} from './live';
+
+/** It changes with weftd itself only. */
+const AGAIN_MS = 3_600_000;
+
+interface Steps {
+  title: string;
+  lists: Element[];
+}
+
+async function stepsOf(path: string): Promise<Steps> {
+  const part = (await getDocument(path)).getElementById('what-to-do');
+  return {
+    title: part?.querySelector('p')?.textContent ?? 'What to do',
+    lists: [...(part?.children ?? [])].slice(1),
+  };
+}
+
+/** `path`: of the runbook, as the incident has it. An older weftd of the site has none. */
+export function WhatToDo({path}: {path?: string}) {
+  const place = useRef<HTMLDivElement>(null);
+  const {value} = usePolled<Steps | undefined>(`runbook-${path}`, AGAIN_MS, async () => (path ? stepsOf(path) : undefined));
+  useEffect(() => {
+    place.current?.replaceChildren(...(value?.lists ?? []).map((each) => document.importNode(each, true)));
+  }, [value]);
+  if (!path) return null;
+  return (
+    <section aria-labelledby="what-to-do">
+      <h3 id="what-to-do">{value?.title ?? 'What to do'}</h3>
+      <div class="steps" ref={place} />
+      <p><a href={path}>The whole runbook</a></p>
+    </section>
+  );
+}

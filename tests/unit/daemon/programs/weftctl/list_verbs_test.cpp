@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists with conditions, as weftctl asks for them.
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ListVerbs : public Verbs {
+ protected:
+  ListVerbs() {
+    api::SmallFabric fabric(2);
+    fabric.rates[1].stall_ratio = 0.5;
+    fabric.set(2, CounterId::kLinkDowned, 7);
+    Incident flap = api::make_incident(2);
+    flap.finding.kind = IncidentKind::kLinkFlap;
+    flap.finding.severity = Severity::kWarning;
+    flap.finding.jobs = {"slurm:77"};
+    flap.finding.cause.label = "leaf-12 port 1 - gpu-0041 mlx5_0 port 1";
+    flap.timeline = {{.at = api::kNow - std::chrono::seconds(70), .change = IncidentChange::kOpened, .text = "flaps"},
+                     {.at = api::kNow, .change = IncidentChange::kAcknowledged, .who = "ada", .left_out = 3}};
+    Plan plan = api::make_plan(7);
+    plan.incident = 2;
+    publication.publish(api::with_plans(
+        api::make_snapshot(1, {fabric.build()},
+                           {api::make_incident(1), flap, api::make_incident(3, IncidentState::kResolved)}),
+        {plan}));
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+      AuditRecord& record = remedies.trail.emplace_back();
+      record.sequence = i;
+      record.at = api::kNow - std::chrono::minutes(10 * (5 - i));
+      record.who = i == 2 ? "ann" : "weftd";
+      record.what = "approved";
+    }
+  }
+  std::string ids(IncidentWish wanted) {
+    wanted.ids_only = true;
+    return say(Exit::kGood, show_incidents, wanted);
+  }
+};
+
+TEST_F(ListVerbs, IncidentsByAllConditions) {
+  EXPECT_EQ(ids({}), "INC-1\nINC-2\n");
+  EXPECT_EQ(ids({.all = true}), "INC-1\nINC-2\nINC-3\n");
+  EXPECT_EQ(ids({.kinds = {"link_flap"}}), "INC-2\n");
+  EXPECT_EQ(ids({.kinds = {"link-flap"}}), "INC-2\n");
+  EXPECT_EQ(ids({.severities = {"warning", "info"}}), "INC-2\n");
+  EXPECT_EQ(ids({.entity = "gpu-0041"}), "INC-2\n");
+  EXPECT_EQ(ids({.job = "77"}), "INC-2\n");
+  EXPECT_EQ(ids({.from = api::kNow - std::chrono::minutes(1)}), "INC-1\nINC-2\nINC-3\n") << "a time: what is over, too";
+  EXPECT_EQ(ids({.to = api::kNow - std::chrono::minutes(10)}), "");
+  EXPECT_EQ(say(Exit::kGood, show_incidents, IncidentWish{.job = "78"}), "No such incidents.\n");
+}
+
+TEST_F(ListVerbs, AKindThatThereIsNotIsWrongUsage) {
+  const Failure kind = fails(show_incidents, IncidentWish{.kinds = {"LINK_GONE"}});
+  EXPECT_EQ(kind.exit, Exit::kWrongUsage);
+  EXPECT_THAT(kind.what(), HasSubstr("there is no kind LINK_GONE: it is one of LINK_DOWN, LINK_FLAP, "));
+  EXPECT_EQ(fails(show_incidents, IncidentWish{.severities = {"BAD"}}).exit, Exit::kWrongUsage);
+}
+
+TEST_F(ListVerbs, TheWorstLinks) {
+  const std::string stall = say(Exit::kGood, show_worst_links, std::string(), std::string("stall"), 20U);
+  EXPECT_THAT(stall, HasSubstr("STALLED"));
+  EXPECT_THAT(stall, HasSubstr("50.0 %"));
+  EXPECT_THAT(stall, HasSubstr("host-1 mlx5_0"));
+  EXPECT_THAT(say(Exit::kGood, show_worst_links, std::string("ib0"), std::string("flaps"), 20U),
+              HasSubstr("7  leaf-1 port 2"));
+  EXPECT_EQ(say(Exit::kGood, show_worst_links, std::string(), std::string("errors"), 20U), "No link has errors.\n");
+  EXPECT_EQ(json(Exit::kGood, show_worst_links, std::string(), std::string("stall"), 20U)["links"].size(), 1U);
+}
+
+TEST_F(ListVerbs, TheTimelineOfAnIncident) {
+  const std::string text = say(Exit::kGood, show_timeline, std::string("2"));
+  EXPECT_THAT(text, HasSubstr("2023-11-14 22:12:10 UTC"));
+  EXPECT_THAT(text, HasSubstr("PLAN-7"));
+  EXPECT_THAT(text, HasSubstr("3 entries before it are not kept."));
+  EXPECT_LT(text.find("OPENED"), text.find("PROPOSED"));
+  EXPECT_LT(text.find("PROPOSED"), text.find("ACKNOWLEDGED"));
+  EXPECT_EQ(json(Exit::kGood, show_timeline, std::string("INC-2"))["events"].size(), 3U);
+  EXPECT_EQ(fails(show_timeline, std::string("INC-9")).exit, Exit::kBadNews);
+}
+
+TEST_F(ListVerbs, ASearchOfTheAuditTrailEndsWhereItFoundEnough) {
+  EXPECT_THAT(say(Exit::kGood, show_audit, AuditWish{.who = "ANN"}), HasSubstr("ann"));
+  EXPECT_EQ(json(Exit::kGood, show_audit, AuditWish{.who = "ANN"})["records"].size(), 1U);
+  EXPECT_EQ(json(Exit::kGood, show_audit, AuditWish{.from = api::kNow - std::chrono::minutes(20)})["records"].size(),
+            3U);
+  EXPECT_EQ(say(Exit::kGood, show_audit, AuditWish{.what = "rejected"}), "No such line.\n");
+  EXPECT_EQ(json(Exit::kGood, show_audit, AuditWish{.limit = 2, .what = "approved"})["records"].size(), 2U);
+  const std::string all = say(Exit::kGood, show_audit, AuditWish{.limit = 2});
+  EXPECT_THAT(all, Not(HasSubstr("ann")));
+}
+
+}  // namespace
+}  // namespace weft::ctl

@@ -280,7 +280,8 @@ TEST_F(Verbs, TheTrailIsReadFromItsEnd) {
   remedies.is_tampered_with = true;
   const Failure failure = fails(show_audit, AuditWish{.limit = 10U});
   EXPECT_EQ(failure.exit, Exit::kBadNews);
-  EXPECT_THAT(failure.what(), ::testing::StartsWith("record 5 of the audit trail is missing; what to do: weftctl runbook"));
+  EXPECT_THAT(failure.what(),
+              ::testing::StartsWith("record 5 of the audit trail is missing; what to do: weftctl runbook"));
 }
 
 TEST_F(Verbs, TheTrailIsShownUpToADamagedRecord) {

@@ -192,8 +192,9 @@ struct Plan {
   PlanIntent intent = PlanIntent::kNone;
   bool in_force = false;    ///< what it did is still so, as far as we know: nobody took it back
   bool unresolved = false;  ///< failed, and how the world is is not known
-  /// A person rejected or aborted the return of its target: "ann rejected its return PLAN-9: the cable is out". While
-  /// it is in force automation does not return it by itself. Empty: nobody did.
+  /// A person rejected or aborted the return of its target: "ann rejected its return PLAN-9: the cable is out".
+  /// Or a person took it out, and this is a return of it that failed. While it is in force automation does not return
+  /// it by itself. Empty: nobody did.
   std::string kept_out{};
   std::uint32_t windows_good = 0;  ///< sweeps of the verification that found everything well
   std::uint32_t windows_needed = 0;

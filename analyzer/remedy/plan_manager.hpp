@@ -158,6 +158,7 @@ class PlanManager {
   void audit(const Plan* plan, const std::string& who, std::string what, std::string detail, TimePoint now);
   PlanRunner runner(Entry& entry, TimePoint now);
   void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now);
+  void keep_out_of_person(Entry& held);
   void keep_out(Entry& back, const char* ended, const std::string& why, const std::string& who, TimePoint now);
 
   Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, const RemedyView& view,

@@ -101,6 +101,7 @@ void PlanManager::propose_returns(const RemedyView& view) {
     if (!out->in_force || !is_over(out->state)) continue;
     Entry& held = *entry(out->id);
     note_over(held, view);
+    keep_out_of_person(held);
     if (is_taken(out->target)) continue;
     const RemedyAction action =
         out->target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
@@ -117,6 +118,20 @@ void PlanManager::propose_returns(const RemedyView& view) {
     added.plan.reason = std::move(due.why);
     note(added, std::string(kOurselves), "proposed to revert " + plan_name(out->id), view.now);
   }
+}
+
+// What a person took out, and then failed on the return that a person asked for, is a person's still. Said in the plan
+// itself: the one before may be forgotten.
+void PlanManager::keep_out_of_person(Entry& held) {
+  const Plan* first = &held.plan;
+  while (!takes_out(first->action)) {
+    const auto before = entries_.find(first->undoes);
+    if (before == entries_.end() || before->first >= first->id) return;
+    first = &before->second.plan;
+  }
+  if (first == &held.plan || first->requested_by == kOurselves || !held.plan.kept_out.empty()) return;
+  held.plan.kept_out = first->requested_by + " took it out of service, with " + plan_name(first->id);
+  show(held);
 }
 
 // A return that a person ended. What failed on its way back is held by the return itself.

@@ -62,8 +62,11 @@ export interface Collector {
   clockOffsetSeconds: number;
   lostBatches: string;
   lateBatches: string;
+  jobs: string[];
   sources: {name: string; ok: boolean; message: string}[];
   shard: string;
+  /** What it read last; only when that was asked for. */
+  ports?: {device: string; port: number; counters: Reading[]}[];
 }
 
 export interface MaintenanceWindow {
@@ -217,17 +220,6 @@ export interface Health {
   recommendedAction: string;
   reasons: {incidentId: string; kind: string; severity: Severity; since?: string; message: string; maintenanceId: string; planId: string}[];
   dataAge?: string;
-}
-
-export interface Collector {
-  host: string;
-  state: string;
-  version: string;
-  heard?: string;
-  jobs: string[];
-  sources: {name: string; ok: boolean; message: string}[];
-  /** What it read last; only when that was asked for. */
-  ports?: {device: string; port: number; counters: Reading[]}[];
 }
 
 export interface Remedy {

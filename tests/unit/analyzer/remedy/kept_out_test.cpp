@@ -83,6 +83,23 @@ TEST(KeptOut, ALinkWhoseReturnAPersonRejectedStaysIsolated) {
   EXPECT_EQ(b.returns(), 1U);
 }
 
+TEST(KeptOut, WhatAPersonTookOutAndFailedOnItsReturnIsAPersonsStill) {
+  DrainedHost b;
+  Plan out = b.plan(1);
+  out.requested_by = out.approved_by = "ann";  // in place of a proposal for INC-1
+  Plan back = out;
+  back.id = 2;
+  back.state = PlanState::kRolledBack;
+  back.action = RemedyAction::kUndrainNode;
+  back.undoes = 1;
+  out.in_force = false;
+  b.begin({out, back});
+  EXPECT_EQ(b.plan(2).kept_out, "ann took it out of service, with PLAN-1");
+  b.pass(3h);
+  EXPECT_TRUE(b.obey().empty());
+  EXPECT_EQ(b.returns(), 1U);
+}
+
 struct Approved : Book {
   Approved() : Book(proposing()) {
     book.emplace(settings, RemedyMemory{}, fabric.now(), fabric.now().time_since_epoch());

@@ -153,7 +153,10 @@ bool Background::agree_on(std::span<float> rates, float lowest, float most_noise
       rates.begin() + static_cast<std::ptrdiff_t>(std::max(kLeastAgreeing, rates.size() / kAgreeing) - 1);
   std::nth_element(rates.begin(), agreeing, rates.end());
   if (*agreeing > kSteadyRatio * lowest) return false;
-  const float agreed = *agreeing;
+  // Of few pairs those that agree are nearly all, and both readings of one may have something besides.
+  const auto level = rates.begin() + static_cast<std::ptrdiff_t>((rates.size() - 1) / kAgreeing);
+  std::nth_element(rates.begin(), level, rates.end());
+  const float agreed = *level;
   const auto high = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() * 3 / 4);
   std::nth_element(rates.begin(), high, rates.end());
   const float noise = kNoise * (*high - lowest);

@@ -41,13 +41,8 @@ struct Common {
   std::size_t support = 0;
 };
 
-Common find_common(std::span<const MemberSilence> silences) {
-  std::vector<std::pair<TimePoint, int>> ends;
-  for (const MemberSilence& member : silences) {
-    if (!member.silence.was_seen_to_begin()) continue;
-    ends.emplace_back(member.silence.asleep, 1);
-    ends.emplace_back(member.silence.begun, -1);
-  }
+/// `ends`: when each span begins, 1, and when it ends, -1.
+Common find_common(std::vector<std::pair<TimePoint, int>> ends) {
   std::ranges::sort(ends);  // where one ends and another begins they do not overlap
   Common best;
   std::size_t open = 0;
@@ -59,6 +54,50 @@ Common find_common(std::span<const MemberSilence> silences) {
     }
   }
   return best;
+}
+
+Common find_common_beginning(std::span<const MemberSilence> silences) {
+  std::vector<std::pair<TimePoint, int>> ends;
+  for (const auto& [member, silence] : silences) {
+    if (!silence.was_seen_to_begin()) continue;
+    ends.emplace_back(silence.asleep, 1);
+    ends.emplace_back(silence.begun, -1);
+  }
+  return find_common(std::move(ends));
+}
+
+/// For how long the transfer before may have gone on after `since`: what was read next may be its end.
+Duration rest_of(const Silence& silence) {
+  if (!silence.was_seen_to_begin() || silence.asleep != silence.since) return {};
+  const auto rest = std::chrono::duration<double>(silence.first / silence.rate);
+  return std::min(silence.begun - silence.since, std::chrono::duration_cast<Duration>(rest));
+}
+
+/// By when the transfer before was over; kNever where that is not known. What was read next may have its end.
+TimePoint common_end(std::span<const MemberSilence> silences) {
+  std::vector<std::pair<TimePoint, int>> ends;
+  for (const auto& [member, silence] : silences) {
+    if (silence.sending == kNever) continue;
+    ends.emplace_back(silence.sending, 1);
+    ends.emplace_back(silence.since + rest_of(silence), -1);
+  }
+  return find_common(std::move(ends)).to;
+}
+
+/// Whoever was read before the transfer was over has the rest of it in the next reading. That looks like a first
+/// sending, as little as it is, and comes long before the cohort begins. It began when it sent next; where that was not
+/// seen nothing is known of it, for its first may be in the same reading.
+std::span<MemberSilence> without_ends_of_transfers(std::span<MemberSilence> silences) {
+  const TimePoint over = common_end(silences);
+  for (auto& [member, silence] : silences) {
+    if (!silence.was_seen_to_begin() || silence.asleep != silence.since || silence.since >= over) continue;
+    silence.asleep = silence.asleep_again;
+    silence.begun = silence.begun_again;
+    silence.first = silence.first_again;
+    if (!silence.was_seen_to_begin()) silence.since = kNever;
+  }
+  const auto end = std::ranges::remove_if(silences, [](const auto& member) { return member.silence.since == kNever; });
+  return silences.first(static_cast<std::size_t>(end.begin() - silences.begin()));
 }
 
 /// The last moment before the common beginning at which members were read silent. A transfer that had just begun when
@@ -89,7 +128,7 @@ bool moves_in_step(std::span<const MemberSilence> silences) {
 
 /// Where ports of the cohort are known to have a background, silences of those that may have one are taken out: what
 /// they send all the time would be taken for first sendings. Where none is known, readings that are alike are those.
-std::span<const MemberSilence> with_known_beginnings(std::span<MemberSilence> silences) {
+std::span<MemberSilence> with_known_beginnings(std::span<MemberSilence> silences) {
   if (std::ranges::any_of(silences, [](const auto& member) { return member.silence.has_background; })) {
     const auto end = std::remove_if(silences.begin(), silences.end(),
                                     [](const auto& member) { return member.silence.may_have_background; });
@@ -113,13 +152,22 @@ double usual_background(std::span<const MemberSilence> silences) {
   return known.empty() ? 0 : median(known);
 }
 
+/// Of the late ones, whose silences are `of`, only those remain that are so; all where none is.
+void prefer(std::vector<LateMember>& late, std::vector<const Silence*>& of, bool (*is_so)(const Silence*)) {
+  if (std::ranges::none_of(of, is_so)) return;
+  std::size_t at = 0;
+  std::erase_if(late, [&](const LateMember&) { return !is_so(of[at++]); });
+  std::erase_if(of, [&](const Silence* silence) { return !is_so(silence); });
+}
+
 CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& thresholds) {
   CollectiveStart beginning;
   beginning.silent = all.front().silence.since;
   for (const MemberSilence& member : all) beginning.until = std::max(beginning.until, member.silence.until);
-  const std::span<const MemberSilence> silences = with_known_beginnings(all);
-  if (static_cast<double>(silences.size()) < kKnownShare * static_cast<double>(all.size())) return beginning;
-  const Common common = find_common(silences);
+  const std::span<MemberSilence> known = with_known_beginnings(all);
+  if (static_cast<double>(known.size()) < kKnownShare * static_cast<double>(all.size())) return beginning;
+  const std::span<const MemberSilence> silences = without_ends_of_transfers(known);
+  const Common common = find_common_beginning(silences);
   const auto seen = static_cast<double>(
       std::ranges::count_if(silences, [](const auto& member) { return member.silence.was_seen_to_begin(); }));
   const auto least = std::max<std::size_t>(
@@ -143,8 +191,7 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
   const double background = usual_background(silences);
   const TimePoint last = last_silent(silences, common);
   const double surely_later = std::max(kEarly * spread, kClocksAgree);
-  bool any_without = false;
-  std::vector<std::uint8_t> received;
+  std::vector<const Silence*> of_late;
   for (const auto& [member, silence] : silences) {
     if (silence.was_seen_to_begin() || silence.hidden > first) continue;
     // It may as well have begun before the others, as hosts differ, and before it was read silent.
@@ -157,17 +204,15 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
     const double read = kReadInASecond * std::min(1.0, delay) * static_cast<double>(silences.size());
     if (static_cast<double>(common.support) < read) continue;
     beginning.late.push_back({member, delay, spread > 0 ? delay / spread : 0});
-    received.push_back(silence.received);
-    any_without = any_without || !silence.received;
+    of_late.push_back(&silence);
   }
   // Who waits to hand its first to the late one may not have sent either; but it has received.
-  if (any_without && beginning.late.size() > 1) {
-    std::size_t at = 0;
-    std::erase_if(beginning.late, [&](const LateMember&) { return received[at++] != 0; });
-  }
+  prefer(beginning.late, of_late, [](const Silence* silence) { return !silence->received; });
   // Many that are late are another part of the work, and nobody's fault.
   const std::size_t most = std::min(common.support / 2, std::max<std::size_t>(2, common.support / kMany));
   if (beginning.late.size() > most) beginning.late.clear();
+  // Who waits to receive from the late one only receives when that has begun.
+  prefer(beginning.late, of_late, [](const Silence* silence) { return silence->then_sent; });
   return beginning;
 }
 

@@ -90,7 +90,8 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
       known_transfers_ = std::min(known_transfers_ + 1, kTransfers);
       // Slow ones look like first sendings for too long after they began.
       const bool is_fast = rate_ * seconds(thresholds.least_delay) >= thresholds.transfer;
-      if (is_fast && 2 * static_cast<unsigned>(std::popcount(transfers_)) >= known_transfers_) {
+      if (is_fast && 2 * static_cast<unsigned>(std::popcount(transfers_)) > known_transfers_) {
+        now_.then_sent = sends;
         silences_[next_] = now_;
         next_ = (next_ + 1) % kSilences;
       }
@@ -101,6 +102,8 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
     if (sends) sent_at_ = at;
     if (sends && sends_since_ == kNever) sends_since_ = at;
     now_ = {};
+    now_.sending = last_.at;
+    now_.rate = moved / passed;
     now_.since = at;
   } else if (now_.since != kNever) {
     const double least = std::max(thresholds.first_send, sent_background_.noise(passed));
@@ -116,6 +119,10 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
       now_.asleep = last_.at;
       now_.begun = at;
       now_.first = sent;
+    } else if (now_.begun == now_.second && now_.begun_again == kNever && sent >= least) {
+      now_.asleep_again = last_.at;
+      now_.begun_again = at;
+      now_.first_again = sent;
     }
     now_.received = now_.received || received >= std::max(thresholds.first_send, received_background_.noise(passed));
     now_.until = at;

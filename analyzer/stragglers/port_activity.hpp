@@ -12,12 +12,18 @@ namespace weft::analyzer {
 
 /// A silence between two transfers of a port: only its background moves. All times are those of readings.
 struct Silence {
-  TimePoint since = kNever;          ///< the first reading after the transfer before was over
+  TimePoint sending = kNever;        ///< the last reading before that: the transfer before was not over by then
+  double rate = 0;                   ///< from `sending` to `since`, bytes per second
+  TimePoint since = kNever;          ///< the last reading with a part of the transfer before
   TimePoint until = kNever;          ///< the last reading before the next transfer
   TimePoint asleep = kNever;         ///< until then it had sent nothing; kNever where it was not seen to begin …
   TimePoint begun = kNever;          ///< … and by then it had sent its first, and waited
   bool received = false;             ///< somebody's first came in meanwhile
+  bool then_sent = false;            ///< the next transfer began with sending; else it only received, for so long
   double first = 0;                  ///< bytes of its first sending
+  TimePoint asleep_again = kNever;   ///< where that was in the first reading after `since`: what it sent after that …
+  TimePoint begun_again = kNever;    ///< …
+  double first_again = 0;            ///< …, for the first reading may have the end of the transfer before
   double hidden = 0;                 ///< a first sending of fewer bytes would not have been seen
   bool has_background = false;       ///< something moved all the time, and was not counted
   bool may_have_background = false;  ///< it is not known whether it had

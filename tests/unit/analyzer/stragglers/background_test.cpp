@@ -37,6 +37,17 @@ TEST(Background, IsWhatQuietReadingsAgreeOn) {
   EXPECT_GT(port.background.noise(1), 0.01 * kRate);
 }
 
+TEST(Background, IsNotWhatOneOfFewPairsHasBesides) {
+  Port port;
+  for (int i = 0; i < 6; ++i) {
+    port.transfer();
+    port.read(kRate + (i == 2 ? kChunk : 0));  // the end of a transfer
+    port.read(kRate + kChunk);
+  }
+  ASSERT_EQ(port.background.state(), Background::State::kSteady);
+  EXPECT_NEAR(port.background.bytes(1), kRate, 1) << "a first sending would be hidden";
+}
+
 TEST(Background, IsNoneWhereAReadingIsSilent) {
   Port port;
   for (int i = 0; i < 10; ++i) {

@@ -89,6 +89,27 @@ TEST(Straggler, IsFoundWhereNoPortIsEverSilent) {
   EXPECT_EQ(open[0].finding.cause.host, "node-5");
 }
 
+// As a simulated subnet shows counters: what a member sends first is spread over a second, and so is the end of a
+// transfer. A reading has any part of them.
+TEST(Straggler, IsFoundWhereCountersMoveEvenlyFromSecondToSecond) {
+  for (const unsigned seed : {1U, 2U, 3U, 4U}) {
+    TrainingJob job(8);
+    job.shown_every = 1;
+    job.transfer = 2.4;
+    for (auto& member : job.members) member.interval = 0.5;
+    std::mt19937 random(seed);
+    std::normal_distribution<double> noise(0, 0.01);
+    job.computing = [&](unsigned member, unsigned iteration) {
+      return (member == 5 && iteration > 2 ? 10.8 : 3.6) * (1 + noise(random));
+    };
+    job.run(100);
+    const auto open = job.open();
+    ASSERT_EQ(open.size(), 1U) << seed;
+    EXPECT_EQ(open[0].finding.kind, IncidentKind::kStraggler);
+    EXPECT_EQ(open[0].finding.cause.host, "node-5");
+  }
+}
+
 TEST(Straggler, IsNotReportedWhereBackgroundsComeAndGo) {
   TrainingJob job(16);
   job.computing = [](unsigned, unsigned) { return 3.5; };

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/host_analyzer.hpp"
@@ -20,12 +21,18 @@ struct TrainingJob {
   static constexpr double kIdle = 1e5;       ///< bytes per second that are always sent
   static constexpr double kFirst = 4 << 20;  ///< bytes that each member sends before it waits
 
+  struct Shown {
+    double sent = 0, received = 0;
+  };
+
   struct Member {
     std::string name;
-    double offset = 0;  ///< of its readings in the second
-    double ready = 0;   ///< when it begins, seconds
+    double interval = 1;  ///< seconds between its readings
+    double offset = 0;    ///< of its readings in the interval
+    double ready = 0;     ///< when it begins, seconds
     bool begun = false;
     double sent = 1e9, received = 2e9;
+    Shown from{}, to{};  ///< what its counters show at the last moment of `shown_every` and at the next one
     double storage = 0;  ///< bytes per second that it sends to others than its job
     double late = 0;     ///< seconds by which its batches are late
     bool is_silent = false;
@@ -71,9 +78,12 @@ struct TrainingJob {
     for (const double end = at + seconds_long; at < end;) {
       at += kStep;
       step();
+      if (shown_every > 0 && std::floor(at / shown_every) > std::floor((at - kStep) / shown_every))
+        for (Member& member : members) member.from = std::exchange(member.to, {member.sent, member.received});
       for (Member& member : members) {
         const double phase = at - member.offset;
-        if (phase >= 0 && std::floor(phase) > std::floor(phase - kStep)) read(member);
+        const double interval = member.interval;
+        if (phase >= 0 && std::floor(phase / interval) > std::floor((phase - kStep) / interval)) read(member);
       }
       hear();
       if (std::floor(at) > std::floor(at - kStep)) judge();
@@ -110,17 +120,25 @@ struct TrainingJob {
            std::chrono::duration_cast<Duration>(std::chrono::duration<double>(when + clock_set));
   }
 
+  Shown shown(const Member& member) const {
+    if (shown_every <= 0) return {member.sent, member.received};
+    const double share = std::floor(20 * (at / shown_every - std::floor(at / shown_every))) / 20;
+    return {member.from.sent + share * (member.to.sent - member.from.sent),
+            member.from.received + share * (member.to.received - member.from.received)};
+  }
+
   void read(Member& member) {
     if (member.is_silent || member.is_dead) return;
     HostBatch batch;
     HostReading& reading = batch.reading.emplace();
     reading.taken = clock(at);
     reading.inventory = member.inventory;
-    reading.values = {static_cast<std::uint64_t>(member.sent), static_cast<std::uint64_t>(member.received), 0,
+    const Shown now = shown(member);
+    reading.values = {static_cast<std::uint64_t>(now.sent), static_cast<std::uint64_t>(now.received), 0,
                       member.name == stalled ? 60U : 0U};
     reading.present.assign(reading.values.size(), 1);
     reading.jobs = member.jobs;
-    under_way.push_back({at + member.late, member.name, std::move(batch)});
+    under_way.push_back({at + member.late, member.name, member.interval, std::move(batch)});
   }
 
   void hear() {
@@ -130,7 +148,8 @@ struct TrainingJob {
         later.push_back(std::move(batch));
         continue;
       }
-      analyzer.hear(batch.host, std::chrono::seconds(1), clock(at));
+      analyzer.hear(batch.host, std::chrono::duration_cast<Duration>(std::chrono::duration<double>(batch.interval)),
+                    clock(at));
       analyzer.take(batch.host, batch.batch);
     }
     under_way = std::move(later);
@@ -155,11 +174,14 @@ struct TrainingJob {
   struct Batch {
     double heard = 0;
     std::string host;
+    double interval = 1;  ///< of its readings, seconds
     HostBatch batch;
   };
 
   std::vector<Member> members;
   double transfer = 1.5;  ///< seconds that they communicate
+  double shown_every =
+      0;  ///< counters move evenly, in twenty steps, from what they were then to what they are, seconds
   bool running = true;
   double at = 0;
   double transfer_ends = 0;

@@ -67,6 +67,15 @@ std::string state_text(const v1::Link& link, bool stopped) {
   return text;
 }
 
+bool is_being_undone(const v1::Link& link) {
+  return is_rolling_back(link.hold()) || is_rolling_back(link.returning());
+}
+
+bool is_hands_off(const Session& session) {
+  return session.client.call(session.client.remedies, &v1::RemedyService::Stub::GetStatus, v1::GetRemedyStatusRequest())
+      .hands_off();
+}
+
 std::string errors_text(const v1::Port& port) {
   std::uint64_t sum = 0;
   bool any = false;
@@ -392,14 +401,7 @@ Exit show_links(const Session& session, const std::string& fabric, const std::st
     session.out << (links.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");
     return Exit::kGood;
   }
-  // What is being undone waits while hands-off holds.
-  const bool undoing = std::ranges::any_of(links.links(), [](const v1::Link& link) {
-    return is_rolling_back(link.hold()) || is_rolling_back(link.returning());
-  });
-  const bool stopped =
-      undoing &&
-      session.client.call(session.client.remedies, &v1::RemedyService::Stub::GetStatus, v1::GetRemedyStatusRequest())
-          .hands_off();
+  const bool stopped = std::ranges::any_of(links.links(), is_being_undone) && is_hands_off(session);
   std::vector<Column> columns{key("ONE END"), key("OTHER END"),      judged("STATE"),
                               spare("LINK"),  spare(number("RATE")), spare("FABRIC")};
   const bool shards = has_shards(links.links());
@@ -442,6 +444,8 @@ Exit show_worst_links(const Session& session, const std::string& fabric, const s
       std::ranges::any_of(worst.links(), [](const v1::WorstLink& each) { return !each.link().shard().empty(); });
   if (shards) columns.push_back(key("SHARD"));
   Table table(std::move(columns));
+  const bool stopped =
+      std::ranges::any_of(worst.links(), is_being_undone, &v1::WorstLink::link) && is_hands_off(session);
   for (const v1::WorstLink& each : worst.links()) {
     const v1::Link& link = each.link();
     std::vector<std::string> cells{by == "stall"   ? percent_text(each.value())
@@ -450,7 +454,7 @@ Exit show_worst_links(const Session& session, const std::string& fabric, const s
                                    end_text(each.at()),
                                    end_text(link.a()),
                                    end_text(link.b()),
-                                   state_text(link),
+                                   state_text(link, stopped),
                                    link.fabric()};
     if (shards) cells.push_back(link.shard());
     table.add(std::move(cells));

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 /// What is answered for that time, of a history that is nowhere.
 Error ask(TimePoint from, TimePoint to, const FakeClock& clock) {
-  HistoryQuestions questions("/nonexistent/weft", 24h, clock);
+  HistoryQuestions questions({.state_dir = "/nonexistent/weft"}, 24h, clock);
   std::promise<Error> refused;
   questions.read({.fabric = "ib0", .ports = {{}}, .from = from, .to = to, .step = 1min}, [&](const auto& answer) {
     refused.set_value(answer ? Error{ErrorCode::kInternal, "it was read"} : answer.error());

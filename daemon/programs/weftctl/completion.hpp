@@ -22,7 +22,7 @@ enum class Names {
   kCollectors,
   kIncidents,
   kRunbooks,  ///< these this program knows itself
-  kPlans,  ///< not over
+  kPlans,     ///< not over
   kAllPlans,
   kApprovable,   ///< plans that wait for an approval, and that no guard refuses
   kRejectable,   ///< plans that nothing was sent for

@@ -64,9 +64,9 @@ Exit show_runbook(const Session& session, const std::string& what) {
   const std::string kind = kind_of_incident(session, what);
   const Runbook* found = find_runbook(kind.empty() ? what : kind);
   if (found == nullptr)
-    throw Failure(Exit::kBadNews,
-                  kind.empty() ? "no runbook is named " + what + ": weftctl runbook lists them"
-                               : "this weftctl has no runbook of " + kind + ": it is older than weftd, which serves it");
+    throw Failure(Exit::kBadNews, kind.empty() ? "no runbook is named " + what + ": weftctl runbook lists them"
+                                               : "this weftctl has no runbook of " + kind +
+                                                     ": it is older than weftd, which serves it");
   print_text(session, found->text);
   return Exit::kGood;
 }

@@ -71,7 +71,8 @@ TEST_F(Page, RunbooksAreServedToEverybodyByTheNameThatAnIncidentHas) {
   EXPECT_EQ(reply.status, 200U);
   EXPECT_EQ(reply.body, "<h1>flaps</h1>");
   EXPECT_THAT(header(reply, "Content-Security-Policy"), HasSubstr("default-src 'self'"));
-  for (const char* path : {"/runbooks", "/runbooks/", "/runbooks/?x=1"}) EXPECT_EQ(route(path).body, "<ul></ul>") << path;
+  for (const char* path : {"/runbooks", "/runbooks/", "/runbooks/?x=1"})
+    EXPECT_EQ(route(path).body, "<ul></ul>") << path;
   for (const char* path : {"/runbooks/LINK_FLAP.md", "/runbooks/link_flap", "/runbooks/../runbooks/LINK_FLAP",
                            "/runbooks/LINK_FLAP/x", "/runbooksx"})
     EXPECT_EQ(route(path).status, 404U) << path;

@@ -66,10 +66,10 @@ TEST_F(PlansInForce, AreListedWithTheirWayBack) {
   EXPECT_THAT(seen, HasSubstr("it failed again"));
   EXPECT_THAT(seen, HasSubstr("only by hand: weftctl lower-cost leaf-1:1"));
   EXPECT_THAT(seen, Not(HasSubstr("PLAN-6")));
-  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kInForce, true), "PLAN-2\nPLAN-3\nPLAN-4\nPLAN-5\n");
-  EXPECT_EQ(json(Exit::kGood, show_plans, WhichPlans::kInForce, false)["plans"].size(), 4U);
+  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kInForce, true), "PLAN-2\nPLAN-3\nPLAN-4\nPLAN-5\nPLAN-7\n");
+  EXPECT_EQ(json(Exit::kGood, show_plans, WhichPlans::kInForce, false)["plans"].size(), 5U);
   EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
-              HasSubstr("\nLinks and hosts held by plans, also by plans that are over: 4 (weftctl"));
+              HasSubstr("\nLinks and hosts held by plans, also by plans that are over: 5 (weftctl"));
   publish({over});
   EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), "No open plans.\n");
 }

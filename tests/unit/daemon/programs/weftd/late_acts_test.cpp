@@ -47,6 +47,7 @@ TEST_F(LateActsTest, WhatTheGuardsSawTooLongAgoIsJudgedAnew) {
   start_with_plan(RemedyMode::kAuto);
   settle([this] { return !acts().empty(); });
   confirming_takes = {};
+  look();  // sweeps went on meanwhile
   settle();
   look();
   settle();
@@ -62,8 +63,8 @@ TEST_F(LateActsTest, AnActuatorThatIsAlwaysTooSlowEndsThePlan) {
   confirming_takes = kLongestDecision;
   start_with_plan(RemedyMode::kAuto);
   for (int round = 0; round < 10; ++round) {
-    settle();
-    look();
+    settle([this, before = acts().size()] { return acts().size() > before; });
+    look();  // sweeps went on meanwhile
   }
   settle();
   EXPECT_EQ(acts().size(), settings.limits.readings);

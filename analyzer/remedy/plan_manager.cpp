@@ -404,7 +404,9 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   if (reading) notice_others(*reading, now);
   if (!of || of->work.order != number) return;
   if (is_under_way(of->plan.state)) {
-    if (runner(*of, now).read(reading)) of->work.stage = PlanWork::Stage::kReady;
+    const Entry* const before = entry(of->plan.undoes);
+    const bool is_held = before != nullptr && before->plan.in_force;
+    if (runner(*of, now).read(reading, is_held)) of->work.stage = PlanWork::Stage::kReady;
     if (reading) {
       settle(of->plan, reading->state, now);
       of->checked = now;

@@ -98,7 +98,7 @@ void PlanRunner::failed_reading(const std::string& why) {
   end(PlanState::kFailed, "check it by hand, its state cannot be read: " + why);
 }
 
-bool PlanRunner::read(const Result<TargetReading>& reading) {
+bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
   work_.order = 0;
   if (!reading) {
     failed_reading(reading.error().message);
@@ -110,7 +110,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading) {
   if (reading->state == wanted()) {
     // A roll-back that finds the world as it was before has nothing to undo.
     // A link that somebody else brought back is watched all the same, for whoever asked for its return.
-    const bool is_back = plan_.action == RemedyAction::kRestoreLink && plan_.requested_by != kOurselves;
+    const bool is_back = is_held && plan_.action == RemedyAction::kRestoreLink && plan_.requested_by != kOurselves;
     if (intended || undoing() || is_back)
       done(reading->detail);
     else

@@ -82,8 +82,9 @@ class PlanRunner {
   void begin();
   /// After a restart: what was under way is read before anything else.
   void resume();
-  /// The reading that was ordered. True: the next step is to act, if it is still allowed (see act()).
-  bool read(const Result<TargetReading>& reading);
+  /// The reading that was ordered. `is_held`: what the plan gives back is held by another plan, so a person's return of
+  /// a link that is back already is watched. True: the next step is to act, if it is still allowed (see act()).
+  bool read(const Result<TargetReading>& reading, bool is_held);
   /// What was read is too old to act on.
   void read_again();
   /// The change is journalled as intended; the order follows. `refusal`: a guard that has come to refuse.

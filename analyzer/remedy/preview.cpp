@@ -105,8 +105,9 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
     plan.inverse = outward_action(before->second.plan);
     plan.end = before->second.plan.end;
   }
-  if (action == RemedyAction::kRestoreLink && outward_action(plan) == RemedyAction::kIsolateLink &&
-      is_back(target, view))
+  const auto held = entries_.find(*undoes);
+  if (held != entries_.end() && held->second.plan.in_force && action == RemedyAction::kRestoreLink &&
+      outward_action(plan) == RemedyAction::kIsolateLink && is_back(target, view))
     plan.outcome = "it is up already: nothing is sent; " + plan_name(*undoes) +
                    " ceases to hold it, and it is watched on probation";
   if (action == RemedyAction::kIsolateLink) plan.end = end_to_set(target, view.fabric(target.fabric));

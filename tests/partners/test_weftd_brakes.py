@@ -56,7 +56,8 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
         cls.addClassCleanup(cls.slurm.stop)
         cls.slurm.start()
         cls.infiniband = cls.remedies(SLURM.format(slurm_conf=cls.slurm.configuration, scontrol=scontrol, brake=cls.brake)).replace(
-            "[remedy.limits]\n", '[remedy.limits]\ncheck_interval = "1s"\n')
+            "[remedy.limits]\n", '[remedy.limits]\ncheck_interval = "1s"\n').replace(
+                "[remedy.limits.budget]\n", "[remedy.limits.budget]\nactions_per_hour = 20\n")
         super().setUpClass()
 
     def setUp(self):
@@ -114,7 +115,8 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
 
     def test_hands_off_says_what_had_begun(self):
         self.slow_down(self.stuck_update)
-        self.assertEqual(0, weftctl(self.weftd, "drain", "n2", "--reason", "new memory").returncode)
+        drained = weftctl(self.weftd, "drain", "n2", "--reason", "new memory")
+        self.assertEqual(0, drained.returncode, drained.stderr + drained.stdout)
         wait_until(lambda: os.path.exists(self.begun), within=60, why=lambda: f"the order is not sent: {self.plans()}")
         done = weftctl(self.weftd, "--json", "hands-off", "on", "--reason", "wrong host")
         self.assertEqual(0, done.returncode, done.stderr)
@@ -162,7 +164,8 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
         leaf = self.network.nodes[self.watcher.ports[1].node]
         uplink = next(number for number, end in sorted(leaf.ports.items()) if self.network.nodes[end.node].name.startswith("spine"))
         self.slow_down(self.stuck)
-        self.assertEqual(0, weftctl(self.weftd, "drain", "n2", "--reason", "new memory").returncode)
+        drained = weftctl(self.weftd, "drain", "n2", "--reason", "new memory")
+        self.assertEqual(0, drained.returncode, drained.stderr + drained.stdout)
         asked = self.plan("n2", "DRAIN_NODE", "EXECUTING")["id"]
 
         def reading() -> str:
@@ -195,7 +198,8 @@ class WeftdAndItsBrakes(weftd_partners.WithScheduler):
         for path in (self.once, self.updates):
             with open(path, "w", encoding="utf-8"):
                 pass
-        self.assertEqual(0, weftctl(self.weftd, "drain", "n2", "--reason", "new memory").returncode)
+        drained = weftctl(self.weftd, "drain", "n2", "--reason", "new memory")
+        self.assertEqual(0, drained.returncode, drained.stderr + drained.stdout)
         wait_until(lambda: not os.path.exists(self.once), within=60, why="the node is not read before the act")
         time.sleep(TOO_LONG - 1)
         with open(self.updates, encoding="utf-8") as updates:

@@ -145,6 +145,23 @@ TEST(Abort, SaysThatAChangeWithoutAnswerMayStillLand) {
   EXPECT_TRUE(b.plan(1).in_force) << "it landed";
 }
 
+TEST(Abort, OfWhatMayStillLandLeavesNothingToTakeOutAgain) {
+  Asked b;
+  b.tell(TargetState::kClear);
+  const RemedyOrder change = b.order();
+  ASSERT_TRUE(b.abort());
+  b.book->answer_action(change.number, fail(ErrorCode::kTimeout, "no answer"), b.fabric.now());
+  b.tell(TargetState::kClear);
+  b.sweep();
+  ASSERT_TRUE(b.plan(1).unresolved && !b.plan(1).in_force);
+  const auto back = b.book->request(RemedyAction::kRestoreLink, b.plan(1).target, "", "ann", b.look());
+  ASSERT_TRUE(back) << back.error().message;
+  b.sweep();
+  b.tell(TargetState::kClear);
+  EXPECT_EQ(b.plan(back->id).state, PlanState::kExpired) << "it was never out: a relapse is no reason to take it out";
+  EXPECT_EQ(b.plan(back->id).outcome.find("not needed: already in the wanted state"), 0U);
+}
+
 TEST(Abort, IsNotForgottenByARestart) {
   Asked b;
   b.tell(TargetState::kClear);

@@ -47,7 +47,7 @@ TEST(PlanOutcome, ADrainEndsWithWhatTheActuatorRead) {
   PlanWork work;
   const RemedyLimits limits;
   PlanRunner runner(plan, work, limits, TimePoint(1h), [](const std::string&) {});
-  runner.read(TargetReading{TargetState::kOurs, "the receiver acknowledged DRAIN_NODE of PLAN-1"});
+  runner.read(TargetReading{TargetState::kOurs, "the receiver acknowledged DRAIN_NODE of PLAN-1"}, true);
   runner.window({.fresh = true, .good = true}, 1);
   EXPECT_EQ(plan.outcome, "the receiver acknowledged DRAIN_NODE of PLAN-1; nothing else was checked");
 }
@@ -160,11 +160,11 @@ TEST(PlanOutcome, AReadingThatFailsIsToldOnceBeforeItIsGivenUp) {
   PlanRunner runner(plan, work, limits, TimePoint(1h), [&notes](const std::string& note) { notes.push_back(note); });
   runner.begin();
   const Result<TargetReading> failure = fail(ErrorCode::kNotFound, "weft-port is not there");
-  for (unsigned i = 0; i < limits.failed_readings; ++i) EXPECT_FALSE(runner.read(failure));
+  for (unsigned i = 0; i < limits.failed_readings; ++i) EXPECT_FALSE(runner.read(failure, false));
   EXPECT_EQ(plan.state, PlanState::kExecuting);
   EXPECT_EQ(notes, (std::vector<std::string>{"started: reading the current state first",
                                              "its state cannot be read, trying again: weft-port is not there"}));
-  EXPECT_FALSE(runner.read(failure));
+  EXPECT_FALSE(runner.read(failure, false));
   EXPECT_EQ(plan.state, PlanState::kFailed);
   EXPECT_EQ(plan.outcome, "not done: weft-port is not there");
 }

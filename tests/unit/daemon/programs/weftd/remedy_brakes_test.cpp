@@ -202,8 +202,7 @@ TEST_F(RemedyBrakesTest, WhatWasDecidedTooLongAgoIsDecidedAnew) {
   busy.let_go();
   drain(actuate_lane());
   EXPECT_EQ(world.actions(), 0);
-  look();  // sweeps went on meanwhile
-  settle();
+  look(), settle();  // sweeps went on meanwhile
   EXPECT_THAT(story(), HasSubstr("held before it was sent: the guards looked 11 s ago"));
   EXPECT_EQ(world.actions(), 1) << "they still allow it";
 }

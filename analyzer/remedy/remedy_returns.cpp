@@ -139,11 +139,16 @@ void PlanManager::keep_out(Entry& back, const char* ended, const std::string& wh
                            TimePoint now) {
   if (takes_out(back.plan.action)) return;
   back.plan.kept_out = who + ' ' + ended + " its return " + plan_name(back.plan.id) + (why.empty() ? "" : ": " + why);
-  Entry* before = entry(back.plan.undoes);
-  if (!before) return;
-  before->plan.kept_out = back.plan.kept_out;
-  if (!before->plan.in_force) return show(*before);
-  note(*before, who, "automation does not return it by itself: " + back.plan.kept_out, now, false);
+  // Several may hold the target: one of them may be a return of which nobody knows whether it landed.
+  for (auto& [id, held] : entries_) {
+    const bool holds = held.plan.in_force || held.plan.unresolved || id == back.plan.undoes;
+    if (id == back.plan.id || !holds || !same_target(held.plan.target, back.plan.target)) continue;
+    held.plan.kept_out = back.plan.kept_out;
+    if (held.plan.in_force)
+      note(held, who, "automation does not return it by itself: " + back.plan.kept_out, now, false);
+    else
+      show(held);
+  }
 }
 
 }  // namespace weft::analyzer

@@ -96,8 +96,9 @@ std::span<MemberSilence> without_ends_of_transfers(std::span<MemberSilence> sile
     silence.first = silence.first_again;
     if (!silence.was_seen_to_begin()) silence.since = kNever;
   }
-  const auto end = std::ranges::remove_if(silences, [](const auto& member) { return member.silence.since == kNever; });
-  return silences.first(static_cast<std::size_t>(end.begin() - silences.begin()));
+  const auto end = std::remove_if(silences.begin(), silences.end(),
+                                  [](const MemberSilence& member) { return member.silence.since == kNever; });
+  return silences.first(static_cast<std::size_t>(end - silences.begin()));
 }
 
 /// The last moment before the common beginning at which members were read silent. A transfer that had just begun when

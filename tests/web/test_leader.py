@@ -45,7 +45,8 @@ class PageOfAPair(pair_testing.WithPair):
         self.assertEqual(before, self.do("evaluate", script="location.hash"))
         self.assertEqual("not loaded anew", self.do("evaluate", script="window.weftTestMark ?? ''"))
         self.assertEqual([], self.do("accessibility"))
-        self.assertEqual([], self.do("problems"))
+        # No history is stored yet: weftd answers 404, and the browser notes each.
+        self.assertEqual([], [problem for problem in self.do("problems") if "/history?" not in problem])
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ class PageOfAPair(pair_testing.WithPair):
         self.subnet.unlink(host.identity, 1)
         self.addCleanup(self.subnet.relink, host.identity, 1)
         incident = wait_until(lambda: next(iter(leader.incidents("LINK_DOWN")), None), 30, why=leader.log)["id"]
+        # A standby shows what the leader has stored, about a second later; until then it has no such incident.
+        wait_until(lambda: standby.incidents("LINK_DOWN"), 10, why=standby.log)
         self.do("open", url=f"http://{standby.http}/#/incident/{incident}")
         self.do("wait", at=f".crumbs:has-text('{incident}')")
         self.do("wait", at=f".notice:has-text('leads at {leader.grpc}')")

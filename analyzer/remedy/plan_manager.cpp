@@ -195,7 +195,7 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
     note(*found, who, why.empty() ? "abort" : "abort: " + why, now);
     runner(*found, now).abort(sentence);
     if (status_.is_stopped() && is_under_way(plan.state)) {
-      plan.waits_for = "automation is stopped: " + status_.stop_reason();
+      plan.waits_for = brake_text();
       note(*found, std::string(kOurselves), "not undone before automation may act again: " + status_.stop_reason(),
            now);
     }

@@ -198,6 +198,7 @@ class PlanManager {
   void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);
   void refresh(Entry& entry, const RemedyView& view);
   void act(Entry& entry, const RemedyView& view);
+  std::string brake_text() const;  ///< why nothing is sent, as Plan::waits_for says it
   void wait_for_brake(Entry& entry);
   std::optional<std::string> obstacle_to_undo(const Plan& plan, const RemedyView& view);
   std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,

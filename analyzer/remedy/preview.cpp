@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "analyzer/remedy/budget.hpp"
@@ -8,6 +7,7 @@
 #include "analyzer/remedy/find_host.hpp"
 #include "analyzer/remedy/neighbours.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
+#include "analyzer/remedy/windows.hpp"
 
 // What a person's wish would become, before it is one.
 
@@ -32,16 +32,6 @@ std::string disabled_end(const Entity& link, const RemedyView& view) {
         port != kNoIndex && topology.port(port).physical_state == PortPhysicalState::kDisabled)
       return port_label(topology, port);
   return {};
-}
-
-bool is_back(const Entity& link, const RemedyView& view) {
-  const FabricView* fabric = view.fabric(link.fabric);
-  if (!fabric || !fabric->sweep) return false;
-  const Topology& topology = *fabric->sweep->topology;
-  return std::ranges::all_of(std::array{link.port, link.peer}, [&topology](PortKey end) {
-    const PortIndex port = topology.find_port(end);
-    return port != kNoIndex && topology.port(port).is_up();
-  });
 }
 
 }  // namespace
@@ -104,12 +94,11 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
     plan.actuator = before->second.plan.actuator;
     plan.inverse = outward_action(before->second.plan);
     plan.end = before->second.plan.end;
+    if (before->second.plan.in_force && action == RemedyAction::kRestoreLink &&
+        plan.inverse == RemedyAction::kIsolateLink && is_link_up(target, view))
+      plan.outcome = "it is up already: nothing is sent; " + plan_name(*undoes) +
+                     " ceases to hold it, and it is watched on probation";
   }
-  const auto held = entries_.find(*undoes);
-  if (held != entries_.end() && held->second.plan.in_force && action == RemedyAction::kRestoreLink &&
-      outward_action(plan) == RemedyAction::kIsolateLink && is_back(target, view))
-    plan.outcome = "it is up already: nothing is sent; " + plan_name(*undoes) +
-                   " ceases to hold it, and it is watched on probation";
   if (action == RemedyAction::kIsolateLink) plan.end = end_to_set(target, view.fabric(target.fabric));
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   if (takes_out(action)) {

@@ -22,10 +22,11 @@ std::uint64_t PlanManager::hurt_by(const Entity& target, const RemedyView& view)
     });
     return found == view.incidents.end() ? 0 : (*found)->id;
   }
+  // Few of all hosts have a reason, so names are compared last.
   for (const NodeHealth& health : view.health)
-    if (same_host(health.node, target.host))
-      for (const HealthReason& reason : health.reasons)
-        if (reason.incident != 0 && reason.severity >= Severity::kWarning) return reason.incident;
+    for (const HealthReason& reason : health.reasons)
+      if (reason.incident != 0 && reason.severity >= Severity::kWarning && same_host(health.node, target.host))
+        return reason.incident;
   return 0;
 }
 

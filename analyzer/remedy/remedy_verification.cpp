@@ -35,9 +35,13 @@ std::string few_names(const Topology& topology, const std::vector<NodeIndex>& no
 
 }  // namespace
 
+std::string PlanManager::brake_text() const {
+  return "automation is stopped: " + status_.stop_reason();
+}
+
 // What is ready to be sent, and must not be before somebody lets automation go on. The journal need not know.
 void PlanManager::wait_for_brake(Entry& entry) {
-  std::string why = "automation is stopped: " + status_.stop_reason();
+  std::string why = brake_text();
   if (entry.plan.waits_for == why) return;
   entry.plan.waits_for = std::move(why);
   const bool changed = entry.changed;

@@ -90,8 +90,7 @@ void search_audit(RemedyCommands& commands, const v1::ListAuditRequest& request,
                   std::function<void(Result<v1::ListAuditResponse>)> done) {
   const auto range = parse_audit_request(request);
   if (!range) return done(tl::unexpected(range.error()));
-  if (request.has_from() && request.has_to() && from_timestamp(request.to()) <= from_timestamp(request.from()))
-    return done(fail(ErrorCode::kInvalidArgument, "the time ends before it begins: from must be before to"));
+  if (const auto good = check_span(request); !good) return done(tl::unexpected(good.error()));
   if (is_search(request)) return std::make_shared<Search>(commands, request, *range, std::move(done))->go_on();
   commands.audit(range->before, range->limit, [done = std::move(done)](const Result<std::vector<AuditRecord>>& read) {
     if (!read) return done(tl::unexpected(read.error()));

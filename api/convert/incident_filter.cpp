@@ -36,12 +36,6 @@ bool hurts(const Incident& incident, const std::string& job) {
 
 }  // namespace
 
-Result<void> check_incident_filter(const v1::ListIncidentsRequest& request) {
-  if (request.has_from() && request.has_to() && from_timestamp(request.to()) <= from_timestamp(request.from()))
-    return fail(ErrorCode::kInvalidArgument, "the time ends before it begins: from must be before to");
-  return {};
-}
-
 bool is_wanted(const Incident& incident, const v1::ListIncidentsRequest& request) {
   if (!wanted(request.states(), to_proto(incident.state)) ||
       !wanted(request.kinds(), to_proto(incident.finding.kind)) ||

@@ -31,7 +31,7 @@ Entity port_entity(const FoundPort& found) {
           .label = port_label(topology, found.port)};
 }
 
-/// "leaf-1 has no port 99: its ports are 1 to 40"; empty where `what` names no number at a known node.
+/// As no_such_port_text(); empty where `what` names no number at a known node.
 std::string ports_there_are(const Snapshot& snapshot, const std::string& what) {
   for (const std::string_view between : {" port ", ":"}) {
     const std::size_t at = what.rfind(between);
@@ -41,7 +41,7 @@ std::string ports_there_are(const Snapshot& snapshot, const std::string& what) {
     const auto nodes = find_nodes(snapshot, what.substr(0, at), 1);
     if (nodes.empty() || nodes.front().fabric->sweep->topology->is_ethernet()) continue;
     const Node& node = nodes.front().fabric->sweep->topology->node(nodes.front().node);
-    return node.name + " has no port " + number + ": its ports are 1 to " + std::to_string(node.port_count);
+    return no_such_port_text(node, number);
   }
   return {};
 }

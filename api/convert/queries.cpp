@@ -195,7 +195,7 @@ Result<v1::ListIncidentsResponse> list_incidents(const Snapshot& snapshot, const
     if (!id) return fail(ErrorCode::kInvalidArgument, "invalid page token");
     after = *id;
   }
-  if (const auto good = check_incident_filter(request); !good) return tl::unexpected(good.error());
+  if (const auto good = check_span(request); !good) return tl::unexpected(good.error());
   v1::ListIncidentsResponse response;
   if (!snapshot.incidents) return response;
   PageBudget budget(request.page_size());

@@ -6,6 +6,7 @@
 #include <google/protobuf/timestamp.pb.h>
 
 #include "fabric/clock.hpp"
+#include "fabric/result.hpp"
 
 namespace weft::api {
 
@@ -17,5 +18,13 @@ void set_duration(google::protobuf::Duration& to, Duration from);
 TimePoint from_timestamp(const google::protobuf::Timestamp& from);
 /// Zero for a duration outside of what a Duration holds (292 years either way).
 Duration from_duration(const google::protobuf::Duration& from);
+
+/// kInvalidArgument where `from` and `to` of the request are both there and are no span of time.
+template <typename Request>
+Result<void> check_span(const Request& request) {
+  if (request.has_from() && request.has_to() && from_timestamp(request.to()) <= from_timestamp(request.from()))
+    return fail(ErrorCode::kInvalidArgument, "the time ends before it begins: from must be before to");
+  return {};
+}
 
 }  // namespace weft::api

@@ -113,6 +113,10 @@ std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view nam
   return found;
 }
 
+std::string no_such_port_text(const Node& node, std::string_view number) {
+  return node.name + " has no port " + std::string(number) + ": its ports are 1 to " + std::to_string(node.port_count);
+}
+
 std::string several_nodes_text(std::string_view name, std::span<const FoundNode> nodes) {
   constexpr std::size_t kMostListed = 5;
   std::string list;

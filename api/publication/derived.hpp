@@ -67,6 +67,8 @@ std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view nam
 /// "'leaf' matches several nodes: 0x2c5eab0300b87b40 (leaf), 0x2c5eab0300b87b41 (LEAF): use a GUID". At most five are
 /// listed.
 std::string several_nodes_text(std::string_view name, std::span<const FoundNode> nodes);
+/// "leaf-1 has no port 99: its ports are 1 to 40".
+std::string no_such_port_text(const Node& node, std::string_view number);
 
 /// Health of the host or switch of that name, of the one that the node of that name or GUID belongs to, or of the same
 /// host under its short or qualified name; or nullptr.

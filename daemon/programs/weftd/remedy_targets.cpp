@@ -92,8 +92,7 @@ Result<RemedyController::LinkEnd> RemedyController::find_written_end(const std::
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data() + colon + 1, end, number);
   if (read.ec != std::errc() || read.ptr != end || number == 0 || number > node.port_count)
-    return fail(ErrorCode::kNotFound, node.name + " has no port " + text.substr(colon + 1) + ": its ports are 1 to " +
-                                          std::to_string(node.port_count));
+    return fail(ErrorCode::kNotFound, api::no_such_port_text(node, text.substr(colon + 1)));
   const PortKey key{node.guid, {static_cast<std::uint16_t>(number)}};
   const PortIndex port = topology.find_port(key);
   if (port != kNoIndex && !topology.link_of(port)) {

@@ -37,6 +37,15 @@ struct Asked : Book {
     fabric.advance(1s);
     book->review(look());
   }
+  /// Its change got no answer, and then it was aborted: what was sent may still land.
+  void abort_without_answer() {
+    tell(TargetState::kClear);
+    const RemedyOrder change = order();
+    ASSERT_TRUE(abort());
+    book->answer_action(change.number, fail(ErrorCode::kTimeout, "no answer"), fabric.now());
+    tell(TargetState::kClear);
+    sweep();
+  }
   void verify() {
     tell(TargetState::kClear);
     const RemedyOrder asked = order();
@@ -132,12 +141,7 @@ TEST(Abort, KeepsAnOrderBackThatWaitsForItsActuator) {
 
 TEST(Abort, SaysThatAChangeWithoutAnswerMayStillLand) {
   Asked b;
-  b.tell(TargetState::kClear);
-  const RemedyOrder change = b.order();
-  ASSERT_TRUE(b.abort());
-  b.book->answer_action(change.number, fail(ErrorCode::kTimeout, "no answer"), b.fabric.now());
-  b.tell(TargetState::kClear);
-  b.sweep();
+  b.abort_without_answer();
   EXPECT_EQ(b.state(), PlanState::kRolledBack);
   EXPECT_TRUE(b.plan(1).unresolved);
   b.fabric.advance(b.settings.limits.check_interval);
@@ -147,12 +151,7 @@ TEST(Abort, SaysThatAChangeWithoutAnswerMayStillLand) {
 
 TEST(Abort, OfWhatMayStillLandLeavesNothingToTakeOutAgain) {
   Asked b;
-  b.tell(TargetState::kClear);
-  const RemedyOrder change = b.order();
-  ASSERT_TRUE(b.abort());
-  b.book->answer_action(change.number, fail(ErrorCode::kTimeout, "no answer"), b.fabric.now());
-  b.tell(TargetState::kClear);
-  b.sweep();
+  b.abort_without_answer();
   ASSERT_TRUE(b.plan(1).unresolved && !b.plan(1).in_force);
   const auto back = b.book->request(RemedyAction::kRestoreLink, b.plan(1).target, "", "ann", b.look());
   ASSERT_TRUE(back) << back.error().message;

@@ -10,12 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-RemedySettings proposing() {
-  RemedySettings settings;
-  settings.modes.fill(RemedyMode::kPropose);
-  return settings;
-}
-
 TEST(KeptOut, AReturnThatAPersonRejectedIsNotProposedAgain) {
   for (const RemedySettings& settings : {automatic(), proposing()}) {
     DrainedHost b(settings);

@@ -21,6 +21,13 @@ inline RemedySettings automatic() {
   return settings;
 }
 
+/// Everything is proposed, and needs an approval.
+inline RemedySettings proposing() {
+  RemedySettings settings;
+  settings.modes.fill(RemedyMode::kPropose);
+  return settings;
+}
+
 struct Book {
   explicit Book(RemedySettings with = {}) : Book(fakes::FabricBuilder::fat_tree(8, 4, 1), std::move(with)) {}
   Book(fakes::FabricBuilder&& of, RemedySettings with) : fabric(std::move(of)), settings(std::move(with)) {

@@ -11,8 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 RemedySettings by_people() {
-  RemedySettings settings;
-  settings.modes.fill(RemedyMode::kPropose);
+  RemedySettings settings = proposing();
   settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed
   return settings;
 }

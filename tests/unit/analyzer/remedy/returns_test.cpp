@@ -10,12 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-RemedySettings proposing() {
-  RemedySettings settings;
-  settings.modes.fill(RemedyMode::kPropose);
-  return settings;
-}
-
 TEST(DueReturns, OneThatWaitsForHandsOffEndsWhenAnotherIncidentHurtsTheHost) {
   DrainedHost b;
   b.book->set_hands_off(true, "night", "ann", b.fabric.now());

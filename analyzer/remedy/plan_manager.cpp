@@ -221,6 +221,7 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
     plan.inverse = outward_action(before->plan);
     plan.end = before->plan.end;
   }
+  plan.kept_out = taken_out_by_person(plan);
   // A person's word stands for what was only proposed, or waits for its turn by our own approval.
   std::vector<Entry*> replaced;
   for (auto& [other_id, other] : entries_)
@@ -338,7 +339,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
         order.reset();
       }
     } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 &&
-               now - entry.checked >= settings_.limits.check_interval && !is_busy(entry.plan.target)) {
+               now - entry.checked >= settings_.limits.check_interval && !is_changed(entry.plan.target)) {
       entry.checked = now;
       order = RemedyOrder{0,
                           id,
@@ -414,7 +415,7 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
     return;
   }
   of->work.order = 0;
-  if (!reading || is_busy(of->plan.target)) return;
+  if (!reading || is_changed(of->plan.target)) return;
   Plan& plan = of->plan;
   settle(plan, reading->state, now);
   // What only failed to come back is held by another plan.

@@ -158,6 +158,7 @@ class PlanManager {
   void audit(const Plan* plan, const std::string& who, std::string what, std::string detail, TimePoint now);
   PlanRunner runner(Entry& entry, TimePoint now);
   void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now);
+  std::string taken_out_by_person(const Plan& plan) const;
   void keep_out_of_person(Entry& held);
   void keep_out(Entry& back, const char* ended, const std::string& why, const std::string& who, TimePoint now);
 
@@ -176,8 +177,8 @@ class PlanManager {
   void renew_jobs(Entry& entry, const RemedyView& view);
   bool is_given_up(const Plan& plan) const;  ///< for its incident, while that is open
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
-  bool is_taken(const Entity& target) const;  ///< by a plan that is not over
-  bool is_busy(const Entity& target) const;   ///< a plan changes it, or is about to
+  bool is_taken(const Entity& target) const;    ///< by a plan that is not over
+  bool is_changed(const Entity& target) const;  ///< by a plan under way, or it may be at any moment
   void set_back(Duration by, TimePoint now);
   TimePoint ended(const Plan& plan, TimePoint now) const;
   bool ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const;

@@ -121,18 +121,24 @@ void PlanManager::propose_returns(const RemedyView& view) {
   }
 }
 
-// What a person took out, and then failed on the return that a person asked for, is a person's still. Said in the plan
-// itself: the one before may be forgotten.
-void PlanManager::keep_out_of_person(Entry& held) {
-  const Plan* first = &held.plan;
+// Who took out what `plan` brings back, when that was a person; empty: automation did. Said in the return itself from
+// its beginning: until it fails, the one before may be forgotten.
+std::string PlanManager::taken_out_by_person(const Plan& plan) const {
+  const Plan* first = &plan;
   while (!takes_out(first->action)) {
     const auto before = entries_.find(first->undoes);
-    if (before == entries_.end() || before->first >= first->id) return;
+    if (before == entries_.end() || before->first >= first->id) return first == &plan ? std::string{} : first->kept_out;
     first = &before->second.plan;
   }
-  if (first == &held.plan || first->requested_by == kOurselves || !held.plan.kept_out.empty()) return;
-  held.plan.kept_out = first->requested_by + " took it out of service, with " + plan_name(first->id);
-  show(held);
+  if (first == &plan || first->requested_by == kOurselves) return {};
+  return first->requested_by + " took it out of service, with " + plan_name(first->id);
+}
+
+// What failed on its return, as a weftd that did not say so from the beginning has stored it.
+void PlanManager::keep_out_of_person(Entry& held) {
+  if (takes_out(held.plan.action) || !held.plan.kept_out.empty()) return;
+  held.plan.kept_out = taken_out_by_person(held.plan);
+  if (!held.plan.kept_out.empty()) show(held);
 }
 
 // A return that a person ended. What failed on its way back is held by the return itself.

@@ -53,6 +53,11 @@ bool was_left_alone(const Plan& plan) {
          std::ranges::find(plan.steps, PlanState::kExecuting, &PlanStep::state) != plan.steps.end();
 }
 
+// By a person, who wants it in service.
+bool is_given_back(const Plan& plan) {
+  return plan.state == PlanState::kCommitted && !takes_out(plan.action) && plan.requested_by != kOurselves;
+}
+
 constexpr std::size_t kMostNamed = 3;
 
 // Why a link stays in service: `before` are the plans that go first, with their links; `shortfall` is what would be too
@@ -148,15 +153,19 @@ bool PlanManager::is_taken(const Entity& target) const {
       shown_, [&](const PlanPtr& plan) { return !is_over(plan->state) && same_target(plan->target, target); });
 }
 
-bool PlanManager::is_busy(const Entity& target) const {
-  return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
-    return (is_under_way(plan->state) || plan->state == PlanState::kApproved) && same_target(plan->target, target);
+// What waits and has sent nothing changes nothing: with a brake before it that may take hours.
+bool PlanManager::is_changed(const Entity& target) const {
+  return std::ranges::any_of(entries_, [&](const auto& each) {
+    const Plan& plan = each.second.plan;
+    const bool waits = plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone &&
+                       each.second.work.stage == PlanWork::Stage::kReady;
+    return is_under_way(plan.state) && !waits && same_target(plan.target, target);
   });
 }
 
 // For this trouble: the next try is a person's.
 bool PlanManager::is_given_up(const Plan& plan) const {
-  return plan.state == PlanState::kRejected || plan.state == PlanState::kRolledBack ||
+  return is_given_back(plan) || plan.state == PlanState::kRejected || plan.state == PlanState::kRolledBack ||
          plan.state == PlanState::kFailed || was_left_alone(plan) || is_undone_by_others(plan, shown_);
 }
 
@@ -167,7 +176,9 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
     if (!same_target(plan->target, remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
     if (plan->started != kNever && !is_newer(view, incident, ended(*plan, view.now))) return true;
-    return plan->incident == incident.id && is_given_up(*plan) && ended_since_it_began(*plan, incident, view.now);
+    // A person may give back what a person took out for no incident.
+    const bool is_of_it = plan->incident == incident.id || (plan->incident == 0 && is_given_back(*plan));
+    return is_of_it && is_given_up(*plan) && ended_since_it_began(*plan, incident, view.now);
   });
 }
 

@@ -94,6 +94,29 @@ TEST(KeptOut, WhatAPersonTookOutAndFailedOnItsReturnIsAPersonsStill) {
   EXPECT_EQ(b.returns(), 1U);
 }
 
+// Its plan may be forgotten while the return is on its way.
+TEST(KeptOut, WhatAPersonTookOutLongAgoAndFailedOnItsReturnIsAPersonsStill) {
+  DrainedHost b;
+  Plan out = b.plan(1);
+  out.requested_by = out.approved_by = "ann";  // in place of a proposal for INC-1
+  out.started = out.finished = b.fabric.now() - 8 * 24h;
+  b.begin({out});
+  ASSERT_TRUE(b.book->request(RemedyAction::kUndrainNode, host_entity("n1"), "try", "ann", b.look()));
+  b.pass(1s);
+  ASSERT_EQ(b.obey(), std::vector{RemedyAction::kUndrainNode});
+  ASSERT_FALSE(b.book->find(1)) << "it is older than remedy.limits.retention";
+  b.hurt(7, HealthVerdict::kUnhealthy);
+  b.pass(1s);
+  ASSERT_EQ(b.obey(), std::vector{RemedyAction::kDrainNode});
+  ASSERT_TRUE(b.plan(2).in_force);
+  EXPECT_EQ(b.plan(2).kept_out, "ann took it out of service, with PLAN-1");
+  b.hurt(0);
+  for (int minute = 0; minute < 60; ++minute) {
+    b.pass(1min);
+    ASSERT_TRUE(b.obey().empty()) << minute;
+  }
+}
+
 struct Approved : Book {
   Approved() : Book(proposing()) {
     book.emplace(settings, RemedyMemory{}, fabric.now(), fabric.now().time_since_epoch());

@@ -116,6 +116,66 @@ TEST(UndoneByOthers, IsNotTakenOutAgainByAutomationWhileItsIncidentIsOpen) {
   EXPECT_EQ(b.plan(2).state, PlanState::kExecuting);
 }
 
+// A person who works on a link stops automation first, and a return may be about to be sent then.
+TEST(UndoneByOthers, IsSeenWhileAReturnOfItWaitsForABrake) {
+  for (const bool begun : {false, true}) {
+    Held b;
+    b.fabric.advance(24h);
+    b.book->review(b.look());
+    if (begun) {
+      b.answer(TargetState::kOurs);
+    }
+    b.book->set_hands_off(true, "I work on it", "ann", b.fabric.now());
+    b.sweep();
+    b.answer(TargetState::kOurs);
+    ASSERT_EQ(b.book->all()->size(), 2U);
+    ASSERT_FALSE(is_over(b.plan(2).state));
+    b.fabric.relink(b.end());
+    b.fabric.route();
+    for (int second = 0; second < 3; ++second) {
+      b.sweep();
+      b.answer(TargetState::kClear);
+    }
+    EXPECT_FALSE(b.plan(1).in_force) << begun;
+    EXPECT_FALSE(b.has_window()) << begun;
+    b.book->set_hands_off(false, "", "ann", b.fabric.now());
+    b.sweep();
+    b.answer(TargetState::kClear);
+    b.sweep();
+    EXPECT_TRUE(is_over(b.plan(2).state)) << begun;
+  }
+}
+
+TEST(UndoneByOthers, WhatAPersonGaveBackIsNotTakenOutAgainByAutomationWhileItsIncidentIsOpen) {
+  Held b;
+  Plan given_back = b.plan(1);
+  given_back.in_force = false;
+  Plan back = given_back;
+  back.id = 2;
+  back.action = RemedyAction::kRestoreLink;
+  back.inverse = RemedyAction::kIsolateLink;
+  back.undoes = 1;
+  back.requested_by = back.approved_by = "ann";
+  back.started = b.fabric.now() - 40min;
+  back.finished = b.fabric.now() - 20min;
+  b.fabric.relink(b.end());
+  b.fabric.route();
+  // With or without an incident that the return is of.
+  for (const std::uint64_t incident : {1, 0}) {
+    back.incident = incident;
+    back.incident_began = incident == 0 ? kNever : given_back.incident_began;
+    RemedyMemory memory;
+    memory.plans = {given_back, back};
+    b.book.emplace(b.settings, memory, b.fabric.now());
+    for (int minute = 0; minute < 10; ++minute) {
+      b.fabric.advance(1min);
+      b.see_errors_again();
+      b.sweep();
+      ASSERT_EQ(b.book->all()->size(), 2U) << incident;
+    }
+  }
+}
+
 TEST(UndoneByOthers, NewTroubleIsANewMatter) {
   Held b;
   b.enable_by_hand();

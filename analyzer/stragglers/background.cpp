@@ -56,13 +56,15 @@ void Background::take(double bytes, double seconds, double transfer_rate, const 
   }
   if (seconds < kShortest) return;
   const auto rate = static_cast<float>(bytes / seconds);
-  const auto least = static_cast<float>(thresholds.first_send);
+  // What is near zero may vary around the smallest first sending: only one that it rises by can be told from it.
+  const double floor = state_ == State::kNone ? std::min(rate_, thresholds.first_send) : 0;
+  const auto least = static_cast<float>(thresholds.first_send + floor);
   const float before = std::exchange(before_, rate);
   if (rate < least) {
-    const double floor = state_ == State::kNone ? std::min(kFloorRises * rate_, bytes / seconds) : bytes / seconds;
+    const double lowest = state_ == State::kNone ? std::min(kFloorRises * rate_, bytes / seconds) : bytes / seconds;
     count_ = next_ = 0;
     forget(State::kNone);
-    rate_ = floor;
+    rate_ = lowest;
     return;
   }
   // A member sends first once in a silence: of two readings one is without that. Where they differ by more than it can

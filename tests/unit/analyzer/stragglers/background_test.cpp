@@ -112,6 +112,20 @@ TEST(Background, IsTheLeastOfWhatIsNearZeroToo) {
   EXPECT_NEAR(port.background.bytes(2), 4e5, 1e4);
 }
 
+TEST(Background, StaysWhatItIsWhereItVariesAroundTheSmallestFirstSending) {
+  Port port;
+  port.read(9.4e5);
+  for (int i = 0; i < 3; ++i) {
+    port.read(1.06e6);
+    port.read(1.08e6);
+    EXPECT_EQ(port.background.state(), Background::State::kNone);
+    EXPECT_GT(port.background.bytes(1), 9e5) << "else what it sends all the time would be its first sending";
+    port.transfer();
+  }
+  for (int i = 0; i < 2; ++i) port.read(9.4e5 + 1.5 * kLimits.first_send);
+  EXPECT_NE(port.background.state(), Background::State::kNone) << "it has risen by more than a first sending";
+}
+
 TEST(Background, IsNotSeenInTheEndsOfTransfersBesideFirstSendings) {
   Port port;
   for (int i = 0; i < 30; ++i) {

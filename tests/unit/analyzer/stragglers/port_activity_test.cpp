@@ -53,6 +53,23 @@ TEST(PortActivity, KnowsWhenASilenceBeganAndWhenTheFirstWasSent) {
   EXPECT_TRUE(silences[0].then_sent);
 }
 
+TEST(PortActivity, SendsNoFirstWithKeepAlivesThatVaryAroundTheSmallestOne) {
+  Counting port;
+  port.read(0, 0, 0);
+  double when = 0;
+  for (int i = 0; i < 3; ++i) {
+    port.read(++when, kTransfer, kTransfer);
+    for (const std::uint64_t bytes : {960'000, 1'060'000, 1'070'000, 950'000}) port.read(++when, bytes, bytes);
+  }
+  port.read(++when, kTransfer, kTransfer);
+  const auto silences = port.silences();
+  ASSERT_EQ(silences.size(), 3U);
+  for (const Silence& silence : silences) {
+    EXPECT_FALSE(silence.was_seen_to_begin());
+    EXPECT_FALSE(silence.may_have_background);
+  }
+}
+
 TEST(PortActivity, RemembersWhatCameAfterTheReadingThatMayHaveTheEndOfTheTransfer) {
   constexpr std::uint64_t kRest = 47'000'000;
   Counting port;

@@ -327,7 +327,8 @@ void RemedyController::carry_out(const RemedyOrder& order) {
 
   RemedyOrder asked = order;
   if (const FabricView* fabric = view().fabric(order.target.fabric)) asked.sweep = fabric->sweep;
-  if (order.kind == OrderKind::kAct) gate_.admit(order.number);
+  // Its plan may have been aborted while the order was stored: then the gate refuses it.
+  if (order.kind == OrderKind::kAct && plans_.awaits(order.number)) gate_.admit(order.number);
   const bool posted = found->second.lane->post(
       [this, actuator = found->second.actuator.get(), asked = std::move(asked)] { ask(*actuator, asked); },
       order.undo ? runtime::Turn::kFirst : runtime::Turn::kLast);

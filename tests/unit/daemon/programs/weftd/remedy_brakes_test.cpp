@@ -40,13 +40,6 @@ class RemedyBrakesTest : public RemedyControllerTest {
     run_without_actuators();
     return busy;
   }
-  /// All but the actuators goes on.
-  void run_without_actuators() {
-    do {
-      drain(*store_lane);
-      drain(*controller->lanes().front());
-    } while (run_one_posted());
-  }
   /// One line for each thing that happened to PLAN-1.
   std::string story() const {
     std::string text;
@@ -440,60 +433,6 @@ TEST_F(RemedyBrakesTest, AFileSystemThatHangsStopsAndHoldsUpNothingElse) {
   look();
   settle();
   EXPECT_EQ(world.actions(), 1);
-}
-
-TEST_F(RemedyBrakesTest, ARollBackGoesBeforeWhatWaits) {
-  RemedyMemory restored;
-  for (const std::uint64_t id : {1, 2, 3, 4}) {
-    Plan& plan = restored.plans.emplace_back();
-    plan.id = id;
-    plan.state = id == 4 ? PlanState::kRollingBack : PlanState::kCommitted;
-    plan.target = link("leaf-" + std::to_string(id - 1), "spine-0");
-    plan.actuator = "fake";
-    plan.in_force = true;
-    plan.finished = id == 4 ? kNever : clock.time;
-    world.set(plan.target, TargetState::kOurs);
-  }
-  restored.ids = 5;
-  settings.modes.fill(RemedyMode::kOff);
-  start(restored);
-  BlockedLane busy(actuate_lane());
-  look();
-  run_without_actuators();
-  busy.let_go();
-  settle();
-  const auto asked = world.asked();
-  ASSERT_GE(asked.size(), 4U);
-  EXPECT_EQ(asked[0].order.plan, 4U);
-  EXPECT_TRUE(asked[0].order.undo);
-}
-
-TEST_F(RemedyBrakesTest, AnActuatorThatHangsDoesNotHoldUpTheOthers) {
-  RemedyMemory restored;
-  Plan& plan = restored.plans.emplace_back();
-  plan.id = 1;
-  plan.state = PlanState::kCommitted;
-  plan.target = link("leaf-1", "spine-1");
-  plan.actuator = "slow";
-  plan.in_force = true;
-  plan.finished = clock.time;
-  restored.ids = 2;
-  settings.modes.fill(RemedyMode::kAuto);
-  settings.limits.budget.cool_down = {};
-  world.set(plan.target, TargetState::kOurs);
-  world.hold("slow");
-  start(restored);
-  open_incident("leaf-0", "spine-0");
-  look();
-  const auto began = std::chrono::steady_clock::now();
-  while (journal.plan(2).state != PlanState::kVerifying) {
-    drain(*store_lane);
-    drain(actuate_lane());
-    run_one_posted();
-    ASSERT_LT(std::chrono::steady_clock::now() - began, 60s) << "PLAN-2 waits for the actuator of PLAN-1";
-  }
-  EXPECT_EQ(world.actions(), 1);
-  world.hold("");
 }
 
 }  // namespace

@@ -134,6 +134,13 @@ class RemedyControllerTest : public ::testing::Test {
       for (runtime::Lane* lane : controller->lanes()) drain(*lane);
     } while (!is_enough() && run_one_posted());
   }
+  /// All but the actuators goes on.
+  void run_without_actuators() {
+    do {
+      drain(*store_lane);
+      drain(*controller->lanes().front());
+    } while (run_one_posted());
+  }
   void settle_until_read() {
     settle([this] { return world.readings() > 0; });
   }

@@ -196,7 +196,7 @@ TEST_F(ActingWeftdSubnet, OneRecordOfAnotherFormatBesideOursIsTold) {
 TEST_F(ActingWeftdSubnet, RecordsThatTakeAllQuestionsHideNobody) {
   another(kTheirs, 0x401, "2fffcdef");
   for (const char digit : {'d', 'e', 'f'})
-    for (const char last : {'Y', 'Z'}) forge(std::string(15, digit) + last, records.size());
+    for (const char* last : {"Y", "Z"}) forge(std::string(15, digit).append(last), records.size());
   const ActingWeftds told = acting();
   EXPECT_TRUE(told.answered);
   EXPECT_THAT(told.interference, HasSubstr("too many to be read one by one"));

@@ -111,6 +111,7 @@ double worse(double one, double other) {
 
 struct LinkLetters {
   std::string states;
+  std::string traffic;
   std::string stall;
   std::string errors;
 };
@@ -140,13 +141,15 @@ void append_link(const FabricView& fabric, PortIndex index, TimePoint now, LinkL
   const bool up = topology.port(index).is_up() && topology.port(peer).is_up();
   const bool rated = up && fabric.rates && std::max(index, peer) < fabric.rates->size();
   if (!rated) {
+    letters.traffic += '-';
     letters.stall += '-';
     letters.errors += '-';
     return;
   }
   const PortRates& here = (*fabric.rates)[index];
   const PortRates& there = (*fabric.rates)[peer];
-  letters.stall += stall_digit(worse(here.stall_ratio, there.stall_ratio));
+  letters.traffic += share_digit(worse(here.utilization_ratio, there.utilization_ratio));
+  letters.stall += share_digit(worse(here.stall_ratio, there.stall_ratio));
   letters.errors += error_digit(worse(here.error_rate, there.error_rate));
 }
 
@@ -207,6 +210,7 @@ void append_state(std::string& out, const Snapshot& snapshot, const FabricView& 
     LinkLetters letters;
     for_each_link(topology, [&](PortIndex index) { append_link(fabric, index, now, letters); });
     append_member(out, "links", letters.states);
+    append_member(out, "traffic", letters.traffic);
     append_member(out, "stall", letters.stall);
     append_member(out, "errors", letters.errors);
   }
@@ -215,7 +219,7 @@ void append_state(std::string& out, const Snapshot& snapshot, const FabricView& 
 
 }  // namespace
 
-char stall_digit(double ratio) {
+char share_digit(double ratio) {
   if (std::isnan(ratio)) return '-';
   return kDigits[static_cast<std::size_t>(std::lround(std::clamp(ratio, 0.0, 1.0) * 63))];
 }

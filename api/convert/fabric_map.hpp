@@ -7,12 +7,13 @@
 //   map:   {"fabrics": [{"fabric", "epoch", "shape", "guids": [...], "names": [...], "hosts": [...], "types": "SCC",
 //                        "links": [node, port, node, port, ...]}]}
 //   state: {"taken", "ready", "storeOk", "storeStatus", "fabrics": [{"fabric", "shape", "watching", "status",
-//                        "sweepFinished", "nodes": "hbd", "links": "udu", "stall": "AA-", "errors": "AA-"}]}
+//                        "sweepFinished", "nodes": "hbd", "links": "udu", "traffic": "AA-", "stall": "AA-", "errors": "AA-"}]}
 //
 // One character stands for one node or link, in the order of the map that has the same shape.
 //   types   S switch, C channel adapter, A a switch's SHARP engine, R router, U unknown
 //   nodes   h healthy, d degraded, b unhealthy, u unknown, x no way leads to it
 //   links   u up, d down, s not fresh enough to say, n never read
+//   traffic base64 digit, 0 (A) to 63 (/): the busiest direction's share of the active rate; - not known
 //   stall   base64 digit, 0 (A) to 63 (/): the worse direction's share of time with data and no credit; - not known
 //   errors  base64 digit: 0 none, n: the worse direction's errors per bit are about 10^(n-20); - not known
 
@@ -29,8 +30,8 @@ std::string fabric_map(const Snapshot& snapshot);
 /// The answer to GET /api/v1/map/state.
 std::string fabric_map_state(const Snapshot& snapshot, TimePoint now);
 
-/// `ratio` 0..1 as a base64 digit; NaN gives '-'.
-char stall_digit(double ratio);
+/// `ratio` 0..1, of traffic or stall, as a base64 digit; NaN gives '-'.
+char share_digit(double ratio);
 /// `rate` errors per bit; NaN gives '-'.
 char error_digit(double rate);
 

@@ -10,11 +10,23 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "infiniband"))
 
 import weft_testing  # noqa: E402
 from browser import Browser  # noqa: E402
-from weft_testing import BUILD, fat_tree, wait_until  # noqa: E402
+from weft_testing import BUILD, fat_tree, guid_text, wait_until  # noqa: E402
 
 PICTURES = os.environ.get("WEFT_TEST_RESULTS", os.path.join(BUILD, "tests", "web"))
 
 PHONE = {"width": 360, "height": 740, "touch": True, "dark": True}
+
+# Automation proposes to isolate links.
+REMEDIES = """
+[remedy]
+isolate_link = "propose"
+[remedy.limits]
+reading_interval = "500ms"
+[remedy.limits.capacity]
+leaf_share_idle = 0.5
+[remedy.limits.verification]
+within = "30s"
+"""
 
 
 class PageTest(weft_testing.SubnetTest):
@@ -88,3 +100,23 @@ class PageTest(weft_testing.SubnetTest):
 
     def expect_accessible(self) -> None:
         self.assertEqual([], self.do("accessibility"))
+
+    def plan_of(self, node: str, port: int) -> dict:
+        """The plan that waits for a word, after symbol errors at both ends of a link."""
+        ends = ((node, port), self.far_end(node, port))
+        errors = 0
+
+        def proposed():
+            nonlocal errors
+            errors = min(60_000, errors + 20_000)
+            self.subnet.set_counters((name, number, "PortCounters.SymbolErrorCounter", errors) for name, number in ends)
+            self.weftd.wait_sweeps(1)
+            plans = self.weftd.client.json("/api/v1/plans?state=proposed")["plans"]
+            return next((plan for plan in plans if plan["action"] == "ISOLATE_LINK" and not plan["refused"] and
+                         {plan["target"]["nodeGuid"], plan["target"]["peerGuid"]} == {guid_text(self.network.find(end[0]).guid) for end in ends}), None)
+
+        return wait_until(proposed, why=lambda: f"nothing is proposed: {self.shown()} {self.weftd.log()}")
+
+    def far_end(self, node: str, port: int) -> tuple[str, int]:
+        end = self.network.find(node).ports[port]
+        return self.network.nodes[end.node].name, end.port

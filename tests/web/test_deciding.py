@@ -6,21 +6,9 @@ import shutil
 import subprocess
 import tempfile
 
-from page_testing import PageTest, weft_testing
+from page_testing import REMEDIES, PageTest, weft_testing
 from physical_layer import PhysicalLayer, Snapshot
 from weft_testing import ROOT, guid_text, wait_until
-
-REMEDIES = PageTest.infiniband + """
-[remedy]
-isolate_link = "propose"
-[remedy.limits]
-reading_interval = "500ms"
-[remedy.limits.capacity]
-leaf_share_idle = 0.5
-[remedy.limits.verification]
-within = "30s"
-"""
-
 
 def token(file: str, name: str, role: str) -> str:
     return subprocess.run([os.path.join(ROOT, "deploy", "certs", "make-token"), file, name, role], check=True, text=True,
@@ -42,28 +30,8 @@ class Deciding(PageTest):
         cls.viewer, cls.operator = token(tokens, "vic", "viewer"), token(tokens, "ola", "operator")
         weft_testing.WeftClient.headers = {"Authorization": f"Bearer {cls.operator}"}
         cls.addClassCleanup(setattr, weft_testing.WeftClient, "headers", {})
-        cls.infiniband = f'[security]\ntokens_file = "{tokens}"\n' + REMEDIES
+        cls.infiniband = f'[security]\ntokens_file = "{tokens}"\n' + PageTest.infiniband + REMEDIES
         super().setUpClass()
-
-    def plan_of(self, node: str, port: int) -> dict:
-        """The plan that waits for a word, after symbol errors at both ends of a link."""
-        ends = ((node, port), self.far_end(node, port))
-        errors = 0
-
-        def proposed():
-            nonlocal errors
-            errors = min(60_000, errors + 20_000)
-            self.subnet.set_counters((name, number, "PortCounters.SymbolErrorCounter", errors) for name, number in ends)
-            self.weftd.wait_sweeps(1)
-            plans = self.weftd.client.json("/api/v1/plans?state=proposed")["plans"]
-            return next((plan for plan in plans if plan["action"] == "ISOLATE_LINK" and not plan["refused"] and
-                         {plan["target"]["nodeGuid"], plan["target"]["peerGuid"]} == {guid_text(self.network.find(end[0]).guid) for end in ends}), None)
-
-        return wait_until(proposed, why=lambda: f"nothing is proposed: {self.shown()} {self.weftd.log()}")
-
-    def far_end(self, node: str, port: int) -> tuple[str, int]:
-        end = self.network.find(node).ports[port]
-        return self.network.nodes[end.node].name, end.port
 
     def state(self, plan: dict) -> dict:
         return self.weftd.client.json(f"/api/v1/plans/{plan['id']}")

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a weftd on a simulated subnet, in Chromium, while cables are pulled."""
 
+import threading
+import time
+
 from page_testing import PHONE, PageTest, weft_testing
 from weft_testing import guid_text, wait_until
 
@@ -51,6 +54,7 @@ class Watching(PageTest):
         self.do("click", at=f"a.entry:has-text('{incident['id']}')")
         self.do("wait", at="h3:has-text('What to do')")
         self.do("wait", at=".steps li:has-text('Read the summary and the state of each end')")
+        self.do("wait", at=f".steps code:text-is('weftctl incident {incident['id']}')")
         self.picture("incident-steps")
         self.expect_accessible()
         self.do("click", at="a:has-text('The whole runbook')")
@@ -122,9 +126,34 @@ class Watching(PageTest):
         self.do("mouse", x=box["x"] + found["x"], y=box["y"] + found["y"], click=True)
         self.do("wait", at="h2:has-text('gpu-0003 mlx5_1')")
         self.do("wait", at=f"article a:has-text('{incident['id']}')")
-        for mode in ("Stall", "Errors"):
+        for mode in ("Traffic", "Stall", "Errors"):
             self.do("click", at=f".choice label:has-text('{mode}')")
             self.do("wait", at=".legend:has-text('not known')")
+        self.expect_clean()
+
+    def test_a_busy_cable_is_seen_where_traffic_is_chosen(self):
+        self.open()
+        self.do("click", at=".choice label:has-text('Traffic')")
+        self.do("wait", at=".legend li:has-text('over 80 % 0')")
+        began = time.monotonic()
+        done = threading.Event()
+
+        def send() -> None:
+            # 4X HDR sends 24.6 GB/s; a word of the counter is four.
+            while not done.wait(0.1):
+                self.subnet.set_counter("leaf-r1-p01", 13, "PortCountersExtended.PortXmitData", int((time.monotonic() - began) * 24e9 / 4))
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            # The node at each of its ends, and the cable.
+            self.do("wait", at=".legend li:has-text('over 80 % 2, 1 cable')")
+            self.picture("map-traffic")
+            self.expect_accessible()
+        finally:
+            done.set()
+            sender.join()
+        self.do("wait", at=".legend li:has-text('over 80 % 0')")
         self.expect_clean()
 
     def red_spot(self) -> dict:
@@ -178,6 +207,8 @@ class Watching(PageTest):
         self.do("wait", at=f"a.entry:has-text('{incident['id']}')")
         self.picture("phone-dark")
         self.expect_accessible()
+        above = self.do("evaluate", script="document.querySelector('a.entry').getBoundingClientRect().bottom <= document.querySelector('canvas').getBoundingClientRect().top")
+        self.assertTrue(above, "a phone shows the incident first")
         self.do("tap", at="a.entry")
         self.do("wait", at="h3:has-text('Evidence')")
         top = self.do("evaluate", script="document.querySelector('h2').getBoundingClientRect().top")

@@ -21,14 +21,21 @@ const Runbook* find_runbook(std::string_view name) {
   return found == runbooks().end() ? nullptr : &*found;
 }
 
-/// The name of the kind of the incident with that id; empty where `text` is no id.
-std::string kind_of_incident(const Session& session, const std::string& text) {
-  const auto id = parse_incident_name(text);
-  if (!id) return "";
+/// The name of the kind of that incident.
+std::string kind_of_incident(const Session& session, std::uint64_t id) {
   v1::GetIncidentRequest request;
-  request.set_id(incident_name(*id));
+  request.set_id(incident_name(id));
   const auto incident = session.client.call(session.client.incidents, &v1::IncidentService::Stub::Get, request);
   return v1::Incident::Kind_Name(incident.kind());
+}
+
+/// Its commands with that incident, ready to be copied.
+std::string text_for(const Runbook& runbook, const std::string& incident) {
+  constexpr std::string_view kBlank = "INC-…";
+  std::string text(runbook.text);
+  for (auto at = text.find(kBlank); at != std::string::npos; at = text.find(kBlank, at + incident.size()))
+    text.replace(at, kBlank.size(), incident);
+  return text;
 }
 
 /// As it stands; on a terminal that takes colours what is strong in it is bold.
@@ -61,13 +68,14 @@ Exit show_runbook(const Session& session, const std::string& what) {
     table.print(session.sheet());
     return Exit::kGood;
   }
-  const std::string kind = kind_of_incident(session, what);
+  const auto incident = parse_incident_name(what);
+  const std::string kind = incident ? kind_of_incident(session, *incident) : "";
   const Runbook* found = find_runbook(kind.empty() ? what : kind);
   if (found == nullptr)
     throw Failure(Exit::kBadNews, kind.empty() ? "no runbook is named " + what + ": weftctl runbook lists them"
                                                : "this weftctl has no runbook of " + kind +
                                                      ": it is older than weftd, which serves it");
-  print_text(session, found->text);
+  print_text(session, incident ? text_for(*found, incident_name(*incident)) : std::string(found->text));
   return Exit::kGood;
 }
 

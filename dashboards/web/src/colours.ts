@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What colour a node or a link gets: by state, by stall or by errors. The legend is made of the same tables. Pure.
+// What colour a node or a link gets: by state, by traffic, by stall or by errors. The legend is made of the same tables. Pure.
 
 import {type Graph, isSwitch, linksOf} from './graph';
 import type {FabricState} from './types';
 
-export type Mode = 'state' | 'stall' | 'errors';
+export type Mode = 'state' | 'traffic' | 'stall' | 'errors';
 
 /** One line of the legend; `style` is the custom property that holds its colour. */
 export interface Shade {
@@ -20,6 +20,14 @@ export const SHADES: Record<Mode, Shade[]> = {
     {label: 'degraded', style: '--map-warn', bad: true},
     {label: 'unhealthy or down', style: '--map-bad', bad: true},
     {label: 'no fresh data', style: '--map-unknown', bad: false},
+  ],
+  traffic: [
+    {label: 'under 5 %', style: '--map-t0', bad: false},
+    {label: '5 to 25 %', style: '--map-t1', bad: false},
+    {label: '25 to 50 %', style: '--map-t2', bad: false},
+    {label: '50 to 80 %', style: '--map-t3', bad: true},
+    {label: 'over 80 %', style: '--map-t4', bad: true},
+    {label: 'not known', style: '--map-unknown', bad: false},
   ],
   stall: [
     {label: 'under 1 %', style: '--map-s0', bad: false},
@@ -53,6 +61,12 @@ function stallShade(digit: number): number {
   return digit < 0 ? 5 : stallShadeOf(digit / 63);
 }
 
+function trafficShade(digit: number): number {
+  if (digit < 0) return 5;
+  const ratio = digit / 63;
+  return ratio < 0.05 ? 0 : ratio < 0.25 ? 1 : ratio < 0.5 ? 2 : ratio < 0.8 ? 3 : 4;
+}
+
 function errorShade(digit: number): number {
   if (digit < 0) return 4;
   // n is about 10^(n-20) errors per bit.
@@ -81,6 +95,7 @@ export function shade(graph: Graph, state: FabricState, mode: Mode): Shading {
   for (let link = 0; link < graph.links; link++) {
     if (!fits) links[link] = unknown;
     else if (mode === 'state') links[link] = LINK_STATE[state.links?.[link] ?? 'n'] ?? 3;
+    else if (mode === 'traffic') links[link] = trafficShade(value(state.traffic ?? '', link));
     else if (mode === 'stall') links[link] = stallShade(value(state.stall ?? '', link));
     else links[link] = errorShade(value(state.errors ?? '', link));
   }

@@ -94,6 +94,8 @@ export function IncidentList({withEnded}: {withEnded?: boolean}) {
          : state?.ready ? <p class="quiet">No open incidents.</p>
                       : <p class="muted">No data yet: the first sweep is not complete.</p>)}
       <List incidents={open} now={now} />
+      {/* A phone shows the first ones above the drawing, and leads to the rest. */}
+      {!withEnded && open.length > 3 && <p class="rest"><a href="#/incidents">All {open.length} open incidents</a></p>}
       {withEnded && before.length > 0 && (
         <>
           <h2>Ended <span class="count">{before.length}</span></h2>
@@ -194,7 +196,7 @@ export function IncidentView({id}: {id: string}) {
           ))}</ul>
         </>
       )}
-      <WhatToDo path={incident.runbook} />
+      <WhatToDo path={incident.runbook} incident={incident.id} />
       <h3>Evidence</h3>
       <ul class="evidence">
         {incident.evidence.map((each, index) => (

@@ -15,6 +15,7 @@ import type {FabricMap, FabricState, Incident} from './types';
 
 const MODES: {mode: Mode; label: string}[] = [
   {mode: 'state', label: 'State'},
+  {mode: 'traffic', label: 'Traffic'},
   {mode: 'stall', label: 'Stall'},
   {mode: 'errors', label: 'Errors'},
 ];

@@ -128,6 +128,20 @@ function pixelOf(colour: string): number {
   return (0xff000000 | ((value & 0xff) << 16) | (value & 0xff00) | (value >> 16)) >>> 0;
 }
 
+/** Relative luminance of a colour of the style sheet, and the contrast of two (WCAG 2.2). */
+function luminance(colour: string): number {
+  const part = (at: number) => {
+    const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
+}
+
+function contrast(one: string, other: string): number {
+  const [a, b] = [luminance(one), luminance(other)];
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+}
+
 /** Kept, for it is as large as the canvas. */
 let image: ImageData | undefined;
 
@@ -158,6 +172,15 @@ function centre(layout: Layout, node: number): [number, number] {
   return [layout.boxes[at] + layout.boxes[at + 2] / 2, layout.boxes[at + 1] + layout.boxes[at + 3] / 2];
 }
 
+/** Where a line from the node's centre to that place leaves its box: over it the line would cross the name. */
+function edge(layout: Layout, node: number, [towardsX, towardsY]: [number, number]): [number, number] {
+  const [x, y] = centre(layout, node);
+  const [along, up] = [towardsX - x, towardsY - y];
+  const halves = Math.max(Math.abs(along) / layout.boxes[node * 4 + 2], Math.abs(up) / layout.boxes[node * 4 + 3]) * 2;
+  const share = halves > 1 ? 1 / halves : 1;
+  return [x + along * share, y + up * share];
+}
+
 function trace(context: CanvasRenderingContext2D, layout: Layout, links: Iterable<number>): void {
   context.beginPath();
   for (const link of links) {
@@ -166,8 +189,8 @@ function trace(context: CanvasRenderingContext2D, layout: Layout, links: Iterabl
     if (!layout.boxes[a * 4 + 2] || !layout.boxes[b * 4 + 2]) continue;
     // Along a row the line would lie on others' cells, and says nothing that the row does not.
     if (layout.boxes[a * 4 + 1] === layout.boxes[b * 4 + 1] && !isTrunk(layout.graph, link)) continue;
-    context.moveTo(...centre(layout, a));
-    context.lineTo(...centre(layout, b));
+    context.moveTo(...edge(layout, a, centre(layout, b)));
+    context.lineTo(...edge(layout, b, centre(layout, a)));
   }
   context.stroke();
 }
@@ -265,13 +288,14 @@ function labels(context: CanvasRenderingContext2D, scene: Scene, view: View, pal
   const large = Math.min(22, Math.max(10, 11 / view.k));
   for (const pod of layout.pods) if (meets(pod, sight)) write(pod.label, pod.x + 6, pod.y + large, pod.width, large, palette.muted);
   if (view.k < 2.2) return;
+  const inks = palette.shades.map((shade) => (contrast(palette.text, shade) > contrast(palette.background, shade) ? palette.text : palette.background));
   for (let node = 0; node < layout.graph.nodes; node++) {
     if (!isSwitch(layout.graph, node)) continue;
     const at = node * 4;
     const box = {x: layout.boxes[at], y: layout.boxes[at + 1], width: layout.boxes[at + 2], height: layout.boxes[at + 3], label: ''};
     if (!box.width || !meets(box, sight)) continue;
     context.font = '3.6px system-ui, sans-serif';
-    context.fillStyle = palette.background;
+    context.fillStyle = inks[scene.shading.nodes[node]];
     const name = layout.graph.map.names[node];
     const fitting = name.length > 14 ? `${name.slice(0, 13)}…` : name;
     context.fillText(fitting, box.x + 1.5, box.y + box.height / 2 + 1.3, box.width - 3);

@@ -13,18 +13,20 @@ interface Steps {
   lists: Element[];
 }
 
-async function stepsOf(path: string): Promise<Steps> {
+/** The runbook's commands with the number of the incident, ready to be copied. */
+async function stepsOf(path: string, incident: string): Promise<Steps> {
   const part = (await getDocument(path)).getElementById('what-to-do');
+  for (const command of part?.querySelectorAll('code') ?? []) command.textContent = (command.textContent ?? '').replaceAll('INC-…', incident);
   return {
     title: part?.querySelector('p')?.textContent ?? 'What to do',
     lists: [...(part?.children ?? [])].slice(1),
   };
 }
 
-/** `path`: of the runbook, as the incident has it. An older weftd of the site has none. */
-export function WhatToDo({path}: {path?: string}) {
+/** `path`: of the runbook, as the incident has it. An older weftd of the site has none. `incident`: its id. */
+export function WhatToDo({path, incident}: {path?: string; incident: string}) {
   const place = useRef<HTMLDivElement>(null);
-  const {value} = usePolled<Steps | undefined>(`runbook-${path}`, AGAIN_MS, async () => (path ? stepsOf(path) : undefined));
+  const {value} = usePolled<Steps | undefined>(`runbook-${path}-${incident}`, AGAIN_MS, async () => (path ? stepsOf(path, incident) : undefined));
   useEffect(() => {
     place.current?.replaceChildren(...(value?.lists ?? []).map((each) => document.importNode(each, true)));
   }, [value]);

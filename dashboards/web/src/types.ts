@@ -250,6 +250,7 @@ export interface FabricState {
   sweepFinished?: string;
   nodes?: string;
   links?: string;
+  traffic?: string; // of an older weftd of the site: none
   stall?: string;
   errors?: string;
 }

@@ -164,6 +164,8 @@ TEST(FabricMap, OneLetterTellsHowEachIs) {
   const auto now = kNow;
   fabric.rates[1].stall_ratio = 0.5;  // the switch's end of the first link; the adapter's is not known
   fabric.rates[1].error_rate = 1e-12;
+  fabric.rates[fabric.ports[1].peer].utilization_ratio = 0.75;
+  fabric.rates[1].utilization_ratio = 0.25;
   fabric.rates[2].stall_ratio = 0;
   fabric.rates[2].error_rate = 0;
   // The second adapter's end was not read for long, and the switch says that the link is down; of the third nobody is
@@ -180,6 +182,7 @@ TEST(FabricMap, OneLetterTellsHowEachIs) {
   const json state = json::parse(fabric_map_state(*snapshot, now))["fabrics"][0];
   EXPECT_EQ(state["nodes"], "dhbux");
   EXPECT_EQ(state["links"], "udsu");
+  EXPECT_EQ(state["traffic"], "v---");
   EXPECT_EQ(state["stall"], "g---");
   EXPECT_EQ(state["errors"], "I---");
   EXPECT_EQ(state["shape"], map_shape(snapshot->fabrics[0]));
@@ -187,10 +190,10 @@ TEST(FabricMap, OneLetterTellsHowEachIs) {
 
 TEST(FabricMap, DigitsKeepToTheirBounds) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(stall_digit(nan), '-');
-  EXPECT_EQ(stall_digit(0), 'A');
-  EXPECT_EQ(stall_digit(1), '/');
-  EXPECT_EQ(stall_digit(7), '/');
+  EXPECT_EQ(share_digit(nan), '-');
+  EXPECT_EQ(share_digit(0), 'A');
+  EXPECT_EQ(share_digit(1), '/');
+  EXPECT_EQ(share_digit(7), '/');
   EXPECT_EQ(error_digit(nan), '-');
   EXPECT_EQ(error_digit(0), 'A');
   EXPECT_EQ(error_digit(1e-300), 'B');

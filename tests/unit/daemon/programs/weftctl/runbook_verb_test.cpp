@@ -15,11 +15,11 @@ using ::testing::StartsWith;
 
 class RunbookVerb : public Verbs {
  protected:
-  /// One incident, on a weftd whose page people reach at `page_url`.
-  void publish(const std::string& page_url) {
+  /// INC-4, on a weftd whose page people reach at `page_url`.
+  void publish(const std::string& page_url, IncidentKind kind = IncidentKind::kMiscabled) {
     auto incident = std::make_shared<Incident>();
     incident->id = 4;
-    incident->finding.kind = IncidentKind::kMiscabled;
+    incident->finding.kind = kind;
     auto snapshot = std::make_shared<Snapshot>();
     snapshot->incidents = std::make_shared<const std::vector<std::shared_ptr<const Incident>>>(
         std::vector<std::shared_ptr<const Incident>>{incident});
@@ -43,6 +43,14 @@ TEST_F(RunbookVerb, PrintsThatOfAnIncident) {
   EXPECT_THAT(say(Exit::kGood, show_runbook, std::string("INC-4")), StartsWith("# MISCABLED: "));
   EXPECT_THAT(say(Exit::kGood, show_runbook, std::string("4")), StartsWith("# MISCABLED: "));
   EXPECT_EQ(fails(show_runbook, std::string("INC-5")).exit, Exit::kBadNews);
+}
+
+TEST_F(RunbookVerb, HasCommandsForThatIncident) {
+  EXPECT_THAT(say(Exit::kGood, show_runbook, std::string("LINK_DOWN")), HasSubstr("`weftctl incident INC-…`"));
+  publish("", IncidentKind::kLinkDown);
+  const std::string text = say(Exit::kGood, show_runbook, std::string("4"));
+  EXPECT_THAT(text, HasSubstr("`weftctl incident INC-4`"));
+  EXPECT_THAT(text, Not(HasSubstr("INC-…")));
 }
 
 TEST_F(RunbookVerb, ListsAll) {

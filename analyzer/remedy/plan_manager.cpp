@@ -405,9 +405,11 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   if (reading) notice_others(*reading, now);
   if (!of || of->work.order != number) return;
   if (is_under_way(of->plan.state)) {
-    const Entry* const before = entry(of->plan.undoes);
-    const bool is_held = before != nullptr && before->plan.in_force;
-    if (runner(*of, now).read(reading, is_held)) of->work.stage = PlanWork::Stage::kReady;
+    const Before before = what_held(of->plan);
+    Result<TargetReading> found = reading;
+    // Out again since it was enabled: whoever did that is not weftd.
+    if (before == Before::kLetGo && found && found->state == TargetState::kOurs) found->state = TargetState::kForeign;
+    if (runner(*of, now).read(found, before != Before::kNothing)) of->work.stage = PlanWork::Stage::kReady;
     if (reading) {
       settle(of->plan, reading->state, now);
       of->checked = now;
@@ -435,11 +437,14 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   // An undo that was sent more than once, or got no answer, may land after somebody gave back what it took out.
   const bool sent_once = of->work.undos == 1 && !of->work.unanswered && !of->work.late;
   plan.unresolved = may_still_land && !takes_out(plan.action) && !sent_once;
+  const std::string until = plan.unresolved ? "; what weftd sent may still land until " +
+                                                  minute_text(plan.finished + settings_.limits.late_watch)
+                                            : "";
   note(*of, std::string(kOurselves),
        (ours        ? "it is in force after all: "
         : is_undone ? undone_text(plan) + ": "
                     : "it is not in force: ") +
-           reading->detail,
+           reading->detail + until,
        now, false);
 }
 

@@ -164,6 +164,9 @@ class PlanManager {
 
   Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, const RemedyView& view,
                                        bool only_cost) const;
+  std::uint64_t let_go(const Entity& target) const;
+  enum class Before { kNothing, kHeld, kLetGo };
+  Before what_held(const Plan& back) const;
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
   bool may_approve(const Plan& plan) const;  ///< we ourselves, while no guard refuses it
@@ -207,6 +210,7 @@ class PlanManager {
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const;
   void watch(Entry& entry, const RemedyView& view);
+  void excuse(Entry& entry, TimePoint now, Duration interval, Window& window) const;
   void watch_undoing(Entry& entry, const RemedyView& view);
   void watch_held(Entry& entry, const RemedyView& view);
   void trip(const RemedyView& view);

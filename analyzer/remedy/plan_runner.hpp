@@ -43,6 +43,8 @@ struct PlanWork {
   unsigned unseen = 0;      ///< changes that were not made because the target could not be seen
   unsigned lates = 0;       ///< changes that were not made because the actuator was too slow
   TimePoint verifying_since = kNever;
+  TimePoint excused_at = kNever;  ///< the last sweep in which a switch at an end was down as a whole
+  unsigned excused = 0;           ///< so many have been
   /// As RemedyOrder::decided, of the change that comes next.
   std::optional<Duration> decided{};
   bool unanswered = false;   ///< the change that was sent got no answer: it may still land
@@ -59,6 +61,8 @@ struct Window {
   bool good = false;        ///< symptom gone, routes as predicted, all reachable
   bool worse = false;       ///< a neighbour is worse off than before
   bool unbearable = false;  ///< somebody is cut off: no more waiting
+  bool excused = false;     ///< not good, by the fault of something else
+  bool down = false;        ///< what came back is down, and was up
   std::string why{};        ///< of what is not good
 };
 

@@ -54,8 +54,16 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
                                                  "); to undo it: weftctl abort " + plan_name(id) + " --reason ...");
     if (plan.in_force || plan.unresolved) undoes = id;
   }
-  if (takes_out(action) && undoes != 0)
-    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) + " holds it already: weftctl plan " + plan_name(undoes));
+  // What somebody else brought back is up, and may be watched as on probation.
+  if (action == RemedyAction::kRestoreLink && !only_cost && undoes == 0 && is_link_up(target, view))
+    undoes = let_go(target);
+  if (takes_out(action) && undoes != 0) {
+    const bool is_known = entries_.at(undoes).plan.in_force;
+    return fail(ErrorCode::kAlreadyExists,
+                plan_name(undoes) +
+                    (is_known ? " holds it already" : " may hold it: what weftd sent for it may still take effect") +
+                    ": weftctl plan " + plan_name(undoes));
+  }
   if (action == RemedyAction::kIsolateLink)
     if (const std::string end = disabled_end(target, view); !end.empty())
       return fail(ErrorCode::kFailedPrecondition,
@@ -69,6 +77,15 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(undoes) + " did not raise the cost of " + target.label + " but isolated it: restore it");
   return undoes;
+}
+
+// The plan that took the link out and holds it no more, because somebody else enabled it; 0: none.
+std::uint64_t PlanManager::let_go(const Entity& target) const {
+  std::uint64_t last = 0;
+  for (const PlanPtr& plan : shown_)
+    if (same_target(plan->target, target))
+      last = outward_action(*plan) == RemedyAction::kIsolateLink && is_undone_by_others(*plan, shown_) ? plan->id : 0;
+  return last;
 }
 
 Result<Entity> PlanManager::find_host(std::string_view text, const RemedyView& view) {
@@ -94,10 +111,14 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
     plan.actuator = before->second.plan.actuator;
     plan.inverse = outward_action(before->second.plan);
     plan.end = before->second.plan.end;
-    if (before->second.plan.in_force && action == RemedyAction::kRestoreLink &&
-        plan.inverse == RemedyAction::kIsolateLink && is_link_up(target, view))
-      plan.outcome = "it is up already: nothing is sent; " + plan_name(*undoes) +
-                     " ceases to hold it, and it is watched on probation";
+    const Plan& held = before->second.plan;
+    const bool was_out = held.in_force || !held.unresolved || !takes_out(held.action);
+    if (was_out && action == RemedyAction::kRestoreLink && plan.inverse == RemedyAction::kIsolateLink &&
+        is_link_up(target, view))
+      plan.outcome =
+          "it is up already: nothing is sent; " +
+          (held.in_force || held.unresolved ? plan_name(*undoes) + " ceases to hold it, and it" : std::string("it")) +
+          " is watched on probation";
   }
   if (action == RemedyAction::kIsolateLink) plan.end = end_to_set(target, view.fabric(target.fabric));
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});

@@ -87,6 +87,16 @@ PlanManager::ReturnDue PlanManager::return_due(const Entry& held, const RemedyVi
   return {kDue, "it has been out of service for long and may be repaired"};
 }
 
+// How what `back` brings back was held: by its plan, or by one that let go since somebody enabled the link.
+PlanManager::Before PlanManager::what_held(const Plan& back) const {
+  const auto found = entries_.find(back.undoes);
+  if (found == entries_.end()) return Before::kNothing;
+  const Plan& plan = found->second.plan;
+  // What an isolation without an answer may still do was never out; what a return failed to bring back was.
+  if (plan.in_force || (plan.unresolved && !takes_out(plan.action))) return Before::kHeld;
+  return back.intent == PlanIntent::kNone && is_undone_by_others(plan, shown_) ? Before::kLetGo : Before::kNothing;
+}
+
 // Of a return that a person asked for, that person is the judge.
 PlanManager::ReturnDue PlanManager::still_due(const Plan& plan, const RemedyView& view) const {
   if (takes_out(plan.action) || plan.requested_by != kOurselves) return {ReturnDue::Is::kDue, {}};

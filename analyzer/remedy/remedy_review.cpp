@@ -79,7 +79,8 @@ void PlanManager::set_back(Duration by, TimePoint now) {
   set_back_at_ = now;
   status_.breaker_since = std::min(status_.breaker_since, now);
   for (auto& [id, entry] : entries_) {
-    for (TimePoint* at : {&entry.work.due, &entry.work.verifying_since, &entry.checked, &entry.last_window})
+    for (TimePoint* at :
+         {&entry.work.due, &entry.work.verifying_since, &entry.work.excused_at, &entry.checked, &entry.last_window})
       *at = std::min(*at, now);
     if (is_over(entry.plan.state)) continue;
     entry.plan.expires -= by;
@@ -95,7 +96,8 @@ TimePoint PlanManager::ended(const Plan& plan, TimePoint now) const {
 // The clock was set forward: what waits for a time waits as long as it would have, and is no older than before.
 void PlanManager::set_forward(Duration by, TimePoint now) {
   for (auto& [id, entry] : entries_) {
-    for (TimePoint* at : {&entry.work.due, &entry.work.verifying_since, &entry.checked, &entry.last_window})
+    for (TimePoint* at :
+         {&entry.work.due, &entry.work.verifying_since, &entry.work.excused_at, &entry.checked, &entry.last_window})
       if (*at != kNever) *at += by;
     if (is_over(entry.plan.state)) continue;
     entry.plan.expires += by;

@@ -172,6 +172,21 @@ void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
     entry.checked = kNever;
 }
 
+// From when the switch is back the link has as much time to come up as from when it was sent, and what it had passed by
+// then counts. A switch that is down for longer than a probation takes will not be waited for.
+void PlanManager::excuse(Entry& entry, TimePoint now, Duration interval, Window& window) const {
+  const VerificationLimits& limits = settings_.limits.verification;
+  PlanWork& work = entry.work;
+  if (window.excused) {
+    work.verifying_since = work.excused_at = now;
+    work.why = window.why;
+    if (++work.excused * interval > limits.probation) window.fresh = window.unbearable = true;
+  } else if (window.down && work.excused_at != kNever && now - work.excused_at <= limits.within) {
+    window.fresh = window.unbearable = false;
+    work.why = "the link does not come up";
+  }
+}
+
 void PlanManager::watch(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const FabricView* fabric = view.fabric(plan.target.fabric);
@@ -182,6 +197,7 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   Window window;
   if (seen - entry.last_window >= (is_swept ? interval / 2 : interval) || seen < entry.last_window) {
     window = judge_window(plan, view, entry.work.verifying_since, clock_.ages(view.now), settings_.limits);
+    excuse(entry, view.now, interval, window);
     if (takes_out(plan.action) && plan.target.kind == EntityKind::kLink) {
       if (window.good) check_routes(entry, view, window);
       check_neighbours(entry, view, window);

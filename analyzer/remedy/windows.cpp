@@ -63,6 +63,22 @@ bool is_up(const Seen& seen) {
   return port.is_up() && peer.is_up() && leads_to(port, seen.peer) && leads_to(peer, seen.port);
 }
 
+/// The switch at an end that is down as a whole: it has other cables, and none of its links is up; empty: there is
+/// none.
+std::string dead_switch(const Seen& seen) {
+  const Topology& topology = *seen.sweep->topology;
+  for (const PortIndex end : {seen.port, seen.peer}) {
+    const Node& node = topology.node_of(topology.port(end));
+    if (node.type != NodeType::kSwitch) continue;
+    const auto ports = topology.ports_of(node);
+    const auto is_cabled = [](const Port& port) { return port.peer != kNoIndex; };
+    const auto is_link_up = [&](const Port& port) { return is_cabled(port) && port.is_up(); };
+    if (std::ranges::count_if(ports, is_cabled) < 2) continue;
+    if (!node.reachable || std::ranges::none_of(ports, is_link_up)) return node.name;
+  }
+  return {};
+}
+
 /// What still leads over the link, in words; empty: nothing.
 std::string still_used(const Seen& seen) {
   const Topology& topology = *seen.sweep->topology;
@@ -145,9 +161,17 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
   window.fresh = true;
   const bool late = view.now - since > limits.verification.within;
   if (!is_up(seen)) {
+    // The trouble is the switch's: it says nothing of the link.
+    if (const std::string dead = dead_switch(seen); !dead.empty()) {
+      window.fresh = false;
+      window.excused = true;
+      window.why = "none of the links of " + dead + " is up";
+      return window;
+    }
     const bool was_up = plan.windows_good > 0;
     window.why = was_up ? "it failed again: the link went down" : "the link does not come up";
     window.unbearable = late || was_up;
+    window.down = was_up;
     return window;
   }
   for (const auto& incident : view.incidents) {

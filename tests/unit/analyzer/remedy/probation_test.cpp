@@ -55,6 +55,17 @@ struct Probation : Isolated {
     tell(TargetState::kClear);
     EXPECT_EQ(plan(2).state, PlanState::kVerifying);
   }
+  /// All links of that switch go down, or come up again except for this one.
+  void all_of(const char* spine, bool up) {
+    for (int leaf = 0; leaf < 4; ++leaf) {
+      const PortIndex port = fabric.port_towards("leaf-" + std::to_string(leaf), spine);
+      if (!up)
+        fabric.unlink(port);
+      else if (port != end)
+        fabric.relink(port);
+    }
+    fabric.route();
+  }
   /// It is up, and leaf-1 may lose no other link.
   void is_up_where_guards_forbid_to_isolate() {
     fabric.relink(end);
@@ -110,6 +121,60 @@ TEST(ProbationTime, StandsStillWithAReason) {
   EXPECT_EQ(b.plan(2).waits_for, "");
 }
 
+TEST(AProbation, GoesOnAfterASwitchWasDownAsAWhole) {
+  Probation b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(20);
+  ASSERT_EQ(b.plan(2).windows_good, 20U);
+  b.all_of("spine-0", false);
+  b.sweeps(25);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  EXPECT_EQ(b.plan(2).waits_for, "none of the links of spine-0 is up");
+  b.all_of("spine-0", true);
+  b.sweeps(5);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << "it trains, as after it was sent: " << b.plan(2).outcome;
+  EXPECT_EQ(b.plan(2).waits_for, "the link does not come up");
+  EXPECT_EQ(b.plan(2).windows_good, 20U);
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(11);
+  EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+}
+
+TEST(AProbation, IsFailedByALinkThatDoesNotComeBackWithItsSwitch) {
+  Probation b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(5);
+  b.all_of("spine-0", false);
+  b.sweeps(5);
+  b.all_of("spine-0", true);
+  const int within = static_cast<int>(b.settings.limits.verification.within / 1s);
+  b.sweeps(within - 2);
+  EXPECT_EQ(b.plan(2).state, PlanState::kVerifying);
+  b.sweeps(4);
+  EXPECT_EQ(b.plan(2).state, PlanState::kRollingBack);
+  EXPECT_EQ(b.plan(2).outcome, "it failed again: the link went down");
+}
+
+TEST(AProbation, DoesNotWaitForADeadSwitchForEver) {
+  for (const bool was_up : {false, true}) {
+    Probation b;
+    if (was_up) {
+      b.fabric.relink(b.end);
+      b.fabric.route();
+      b.sweeps(5);
+    }
+    b.all_of("spine-0", false);
+    b.sweeps(29);
+    EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+    b.sweeps(3);
+    EXPECT_EQ(b.plan(2).state, PlanState::kRollingBack);
+    EXPECT_EQ(b.plan(2).outcome, "none of the links of spine-0 is up");
+  }
+}
+
 TEST(AReturnBySomebodyElse, IsWatchedForWhoeverAsksForIt) {
   Isolated b;
   b.fabric.relink(b.end);  // by hand
@@ -126,6 +191,90 @@ TEST(AReturnBySomebodyElse, IsWatchedForWhoeverAsksForIt) {
   b.sweeps(31);
   EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
   EXPECT_EQ(b.plan(2).started, kNever) << "nothing was sent";
+}
+
+TEST(AReturnBySomebodyElse, IsWatchedAlsoWhenItsPlanHasLetGo) {
+  Isolated b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(1);
+  b.tell(TargetState::kClear);
+  ASSERT_FALSE(b.plan(1).in_force);
+  const auto seen = b.book->preview(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_EQ(seen->outcome, "it is up already: nothing is sent; it is watched on probation");
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  b.tell(TargetState::kClear);
+  EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  b.sweeps(31);
+  EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+  EXPECT_EQ(b.plan(2).started, kNever) << "nothing was sent";
+  const auto again = b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
+  EXPECT_FALSE(again) << "once";
+}
+
+TEST(AReturnBySomebodyElse, IsNotSentWhereSomebodyTookItOutAgain) {
+  Isolated b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(1);
+  b.tell(TargetState::kClear);
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  b.tell(TargetState::kOurs);
+  EXPECT_EQ(b.plan(2).state, PlanState::kExpired);
+  EXPECT_TRUE(b.plan(2).outcome.starts_with("left as it is: somebody else took it out of service"))
+      << b.plan(2).outcome;
+  b.fabric.unlink(b.end);
+  b.sweeps(1);
+  EXPECT_FALSE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look())) << "it is down";
+}
+
+// An undo that was sent twice, both answered: what the second one does may be seen later.
+// Both undos were answered: what the second one does may be seen later.
+TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndSomebodyEnabledIt) {
+  Probation b;
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  b.sweeps(3);
+  b.fabric.unlink(b.end);
+  b.fabric.route();
+  b.sweeps(1);
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack);
+  int undos = 0;
+  for (int round = 0; round < 20 && b.plan(2).state == PlanState::kRollingBack; ++round) {
+    b.fabric.advance(5s);
+    b.book->review(b.look());
+    for (const RemedyOrder& order : b.orders()) {
+      const TargetState found = undos < 2 ? TargetState::kClear : TargetState::kOurs;
+      undos += order.kind == OrderKind::kAct;
+      if (order.kind == OrderKind::kAct)
+        b.book->answer_action(order.number, {}, b.fabric.now());
+      else
+        b.book->answer_reading(order.number, TargetReading{found, ""}, b.fabric.now());
+    }
+  }
+  ASSERT_EQ(b.plan(2).state, PlanState::kRolledBack) << b.plan(2).outcome;
+  ASSERT_EQ(undos, 2);
+  b.fabric.relink(b.end);  // by hand
+  b.fabric.route();
+  b.sweeps(1);
+  b.tell(TargetState::kClear);
+  ASSERT_TRUE(b.plan(2).unresolved);
+  EXPECT_NE(b.plan(2).steps.back().what.find("what weftd sent may still land until "), std::string::npos)
+      << b.plan(2).steps.back().what;
+  const auto isolated = b.book->request(RemedyAction::kIsolateLink, b.target, "", "ann", b.look());
+  ASSERT_FALSE(isolated);
+  EXPECT_EQ(isolated.error().message,
+            "PLAN-2 may hold it: what weftd sent for it may still take effect: weftctl plan PLAN-2");
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  b.tell(TargetState::kClear);
+  EXPECT_EQ(b.plan(3).state, PlanState::kVerifying) << b.plan(3).outcome;
+  b.sweeps(31);
+  EXPECT_EQ(b.plan(3).state, PlanState::kCommitted) << b.plan(3).outcome;
+  b.fabric.advance(b.settings.limits.late_watch);
+  b.sweeps(1);
+  b.tell(TargetState::kClear);
+  EXPECT_FALSE(b.plan(2).unresolved) << "nothing landed";
 }
 
 TEST(AReturnBySomebodyElse, IsTakenBackWhenItFailsAgain) {

@@ -7,7 +7,8 @@
 //   map:   {"fabrics": [{"fabric", "epoch", "shape", "guids": [...], "names": [...], "hosts": [...], "types": "SCC",
 //                        "links": [node, port, node, port, ...]}]}
 //   state: {"taken", "ready", "storeOk", "storeStatus", "fabrics": [{"fabric", "shape", "watching", "status",
-//                        "sweepFinished", "nodes": "hbd", "links": "udu", "traffic": "AA-", "stall": "AA-", "errors": "AA-"}]}
+//                        "sweepFinished", "nodes": "hbd", "links": "udu", "traffic": "AA-", "stall": "AA-",
+//                        "errors": "AA-"}]}
 //
 // One character stands for one node or link, in the order of the map that has the same shape.
 //   types   S switch, C channel adapter, A a switch's SHARP engine, R router, U unknown

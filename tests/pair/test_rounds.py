@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two weftd on one subnet (ibsim, OpenSM), one PostgreSQL with a synchronous standby, a real Slurm, and collectors. In each round somebody is
 killed, stopped, cut off or given another clock at a random moment: the leader, the standby, the primary of the database or its standby;
-while cables are pulled, hosts are drained, proposals are approved and incidents are acknowledged.
+while cables are pulled, hosts are drained, proposals are approved and incidents are acknowledged. round_faults.py has the faults.
 
-What it leaves out: the two weftd share a kernel and a boot clock; a partition is between weftd and both servers, and a standby of the
-database that hangs stands for one between the servers; a clock step is seen by that program alone (clock_shim.cpp).
+What it leaves out: the two weftd share a kernel and a boot clock; a clock step is seen by that program alone (clock_shim.cpp).
 
     WEFT_ROUNDS=200 WEFT_SEED=7 python3 tests/pair/test_rounds.py
+    WEFT_FAULTS=servers_parted,database_standby_killed python3 tests/pair/test_rounds.py  # these alone
 """
 
 import json
 import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -29,12 +28,15 @@ import weftd_partners  # noqa: E402
 from certificates import make_certificate  # noqa: E402
 from collector_testing import Collector  # noqa: E402
 from postgres_pair import PostgresPair, missing as missing_postgres  # noqa: E402
+from round_faults import BETWEEN, CUT_OFF, OF_DATABASE, SILENT, Analyst, Faults, wire  # noqa: E402
 from separate_network import SeparateNetwork, can_separate, enter_own_network  # noqa: E402
 from shifted_clock import SERVER_SHIM, ShiftedClock  # noqa: E402
 from slurm_cluster import SlurmCluster, missing as missing_slurm  # noqa: E402
 from weft_testing import PATIENCE, Weftd, ends_of, wait_until, weftctl  # noqa: E402
 from webhook_receiver import EventReceiver  # noqa: E402
 
+FAULTS = os.environ["WEFT_FAULTS"].split(",") if "WEFT_FAULTS" in os.environ else (
+    (*SILENT, *CUT_OFF) * 3 + ("given_another_clock",) * 2 + OF_DATABASE)
 ROUNDS = int(os.environ.get("WEFT_ROUNDS", "20"))  # tests/run --long: 200
 SEED = int(os.environ.get("WEFT_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 31)
 PROMISED = 10.0  # seconds until somebody leads again
@@ -54,33 +56,10 @@ GROUP BY entity.fabric, entity.kind, node, port, peer_node, peer_port HAVING cou
 TWICE_OPENED = "SELECT count(*) FROM (SELECT 1 FROM event WHERE what = 'opened' GROUP BY incident HAVING count(*) > 1) AS twice"
 
 
-# Kinds of faults: of a weftd, and of the database.
-OF_WEFTD = ("killed", "stopped", "cut_off")
-
-
-class Analyst:
-    """One of the two weftd."""
-
-    def __init__(self, name: str, wire: int, weftd: Weftd, clock: ShiftedClock):
-        self.name = name
-        self.wire = wire
-        self.weftd = weftd
-        self.clock = clock
-
-    def is_ready(self) -> bool:
-        try:
-            return self.weftd.client.ready()
-        except OSError:
-            return False
-
-    def signal(self, number: int) -> None:
-        self.weftd.process.send_signal(number)
-
-
 @unittest.skipIf(missing_postgres(), f"not installed: {', '.join(missing_postgres())}")
 @unittest.skipIf(missing_slurm(), f"not installed: {', '.join(missing_slurm())}")
 @unittest.skipUnless(can_separate(), "network namespaces need root")
-class Rounds(weftd_partners.WithScheduler):
+class Rounds(Faults, weftd_partners.WithScheduler):
     @classmethod
     def make_network(cls):
         network = weft_testing.fat_tree.build(20, rails=1, radix=8)
@@ -97,7 +76,7 @@ class Rounds(weftd_partners.WithScheduler):
         cls.subnet = weft_testing.simulated_subnet.SimulatedSubnet(cls.make_network())
         cls.addClassCleanup(cls.subnet.stop)
         cls.subnet.start()
-        cls.both = [cls.make_analyst(name, wire) for wire, name in enumerate(("first", "second"))]
+        cls.both = [cls.make_analyst(name, number) for number, name in enumerate(("first", "second"))]
         for analyst in cls.both:
             cls.addClassCleanup(analyst.weftd.stop)
             analyst.weftd.start()
@@ -107,18 +86,22 @@ class Rounds(weftd_partners.WithScheduler):
 
     @classmethod
     def start_partners(cls):
-        cls.network_of_database = SeparateNetwork(2)
-        cls.addClassCleanup(cls.network_of_database.stop)
-        cls.network_of_database.start()
-        # A connection from another address than loopback is made over TLS alone.
+        # A connection of weftd from another address than loopback is made over TLS alone.
         cls.postgres = PostgresPair("listen_addresses = '*'\n", "host all all 127.0.0.1/32 trust\nhostssl all all 10.99.0.0/16 trust\n"
-                                    "host replication all 127.0.0.1/32 trust\n", cls.network_of_database)
+                                    f"host replication all {SeparateNetwork.far(BETWEEN)}/24 trust\n")
         cls.addClassCleanup(cls.postgres.stop)
+        cls.servers = (cls.postgres.primary, cls.postgres.standby)
+        for number, server in enumerate(cls.servers):
+            server.network = SeparateNetwork(2, first=2 * number)
+            cls.addClassCleanup(server.network.stop)
+            server.network.start()
+        cls.servers[0].network.join(cls.servers[1].network, BETWEEN)
+        cls.servers[0].address, cls.servers[1].address = SeparateNetwork.far(BETWEEN), SeparateNetwork.near(BETWEEN)
         cls.clocks = {}
-        for server in (cls.postgres.primary, cls.postgres.standby):
+        for server in cls.servers:
             cls.clocks[server] = ShiftedClock(f"{server.data}.clock", SERVER_SHIM)
             server.environment = cls.clocks[server].preload_in(dict(os.environ))
-        names = ",".join(f"IP:{SeparateNetwork.far(wire)}" for wire in range(2))
+        names = ",".join(f"IP:{SeparateNetwork.far(number)}" for number in range(BETWEEN))
         cls.authority = make_certificate(cls.place, "database", names)
         cls.postgres.take_certificate(cls.authority)
         cls.postgres.start()
@@ -133,14 +116,14 @@ class Rounds(weftd_partners.WithScheduler):
         os.chmod(cls.key, 0o600)
 
     @classmethod
-    def make_analyst(cls, name: str, wire: int) -> Analyst:
-        ports = ",".join(f"{SeparateNetwork.far(wire)}:{server.port}" for server in (cls.postgres.primary, cls.postgres.standby))
+    def make_analyst(cls, name: str, number: int) -> Analyst:
+        ports = ",".join(f"{SeparateNetwork.far(wire(number, each))}:{server.port}" for each, server in enumerate(cls.servers))
         url = f"postgresql://weft@{ports}/postgres?sslrootcert={cls.authority[0]}"
         clock = ShiftedClock(os.path.join(cls.place, f"clock-{name}"))
-        environment = clock.preload_in(cls.subnet.environment(cls.subnet.network.hosts()[-1 - wire].identity))
+        environment = clock.preload_in(cls.subnet.environment(cls.subnet.network.hosts()[-1 - number].identity))
         settings = cls.remedies(weftd_partners.SLURM.format(slurm_conf=cls.slurm.configuration)).replace('drain_node = "auto"', 'drain_node = "propose"', 1)
         weftd = Weftd(environment, infiniband=settings + STORE.format(url=url, events=cls.receiver.url, key=cls.key))
-        return Analyst(name, wire, weftd, clock)
+        return Analyst(name, number, weftd, clock)
 
     @classmethod
     def make_collector(cls, host: str, number: int) -> Collector:
@@ -167,71 +150,25 @@ class Rounds(weftd_partners.WithScheduler):
         first = self.held()
 
         def found():
+            self.check_one_leads()
             leader, number = self.held()
             return leader if leader and leader in (among or self.both) and number > first[1] else None
         return wait_until(found, within=PATIENCE, why=lambda: f"nobody leads:\n{self.logs()}")
 
+    def check_one_leads(self) -> None:
+        """As they say themselves. The first is asked once more after the second: who led both times led between, too."""
+        first, second = (analyst for analyst in self.both)
+        if first.leads() and second.leads() and first.leads():
+            self.fail(f"both lead\n{self.logs()}")
+
+    def check_promises_nothing(self, analyst: Analyst) -> None:
+        """It reaches no server that confirms what it writes."""
+        self.assertFalse(analyst.leads(), f"{analyst.name} leads\n{self.logs()}")
+        done = weftctl(analyst.weftd, "drain", weftd_partners.NAMED[2], "--reason", "nobody may hear this", "--yes")
+        self.assertNotEqual(0, done.returncode, f"{analyst.name} promised: {done.stdout}\n{self.logs()}")
+
     def logs(self) -> str:
         return f"seed {SEED}, {self.steps[-12:]}\n" + "\n".join(f"-- {analyst.name}\n{analyst.weftd.log()}" for analyst in self.both)
-
-    # -- what happens: each gives those who may lead meanwhile, and how it is ended
-
-    def killed(self, analyst: Analyst):
-        analyst.weftd.kill()
-        return [other for other in self.both if other is not analyst], lambda: analyst.weftd.start(wait=False)
-
-    def stopped(self, analyst: Analyst):
-        analyst.signal(signal.SIGSTOP)
-        return [other for other in self.both if other is not analyst], lambda: analyst.signal(signal.SIGCONT)
-
-    def cut_off(self, analyst: Analyst):
-        self.network_of_database.cut(analyst.wire)
-        return [other for other in self.both if other is not analyst], lambda: self.network_of_database.mend(analyst.wire)
-
-    def given_another_clock(self, analyst: Analyst):
-        self.step(analyst.clock)
-        return self.both, lambda: analyst.clock.set(0)
-
-    def step(self, clock: ShiftedClock) -> None:
-        step = self.random.choice((-86_400, -600, -5, 5, 600, 86_400))
-        clock.set(step)
-        self.steps.append(f"by {step} s")
-
-    def database_killed(self, _analyst: Analyst):
-        self.postgres.primary.kill()
-        self.postgres.primary.start()
-        return self.both, lambda: None
-
-    def database_stopped(self, _analyst: Analyst):
-        self.postgres.primary.signal(signal.SIGSTOP)
-        time.sleep(self.random.uniform(1, 6))
-        self.postgres.primary.signal(signal.SIGCONT)
-        return self.both, lambda: None
-
-    def database_cut_off(self, _analyst: Analyst):
-        """Neither weftd reaches a server, and nobody is told so."""
-        for analyst in self.both:
-            self.network_of_database.cut(analyst.wire)
-        time.sleep(self.random.uniform(1, 12))
-        for analyst in self.both:
-            self.network_of_database.mend(analyst.wire)
-        return self.both, lambda: None
-
-    def database_standby_stopped(self, _analyst: Analyst):
-        """No commit is confirmed meanwhile."""
-        self.postgres.standby.signal(signal.SIGSTOP)
-        time.sleep(self.random.uniform(1, 12))
-        self.postgres.standby.signal(signal.SIGCONT)
-        return self.both, lambda: None
-
-    def database_given_another_clock(self, _analyst: Analyst):
-        clock = self.clocks[self.postgres.primary]
-        self.step(clock)
-        return self.both, lambda: clock.set(0)
-
-    def database_failed_over(self, _analyst: Analyst):
-        self.postgres.fail_over()
-        return self.both, self.postgres.add_standby
 
     # -- what goes on meanwhile
 
@@ -373,21 +310,21 @@ class Rounds(weftd_partners.WithScheduler):
         times: dict[str, list[float]] = {}
         self.wait_leader()
         for number in range(ROUNDS):
-            what = self.random.choice((self.killed, self.stopped, self.cut_off) * 3 + (
-                self.given_another_clock, self.given_another_clock, self.database_killed, self.database_stopped, self.database_cut_off,
-                self.database_standby_stopped, self.database_given_another_clock, self.database_failed_over))
+            what = getattr(self, self.random.choice(FAULTS))
             leader = self.wait_leader()
             whom = self.random.choice((leader, leader, *self.both))
             self.change_the_world()
             time.sleep(self.random.uniform(0, 2))
             self.steps.append(f"round {number}: {what.__name__} {whom.name}{' (leads)' if whom is leader else ''}")
-            if what.__name__ in OF_WEFTD:
+            if what.__name__ in (*SILENT, *CUT_OFF):
                 self.away = {whom.name}
             who_may_lead, end = what(whom)
             before = time.monotonic()
             self.assertIn(self.wait_leader(who_may_lead), who_may_lead)
             took = time.monotonic() - before
-            if (whom is leader and self.away) or "database" in what.__name__:
+            if what.__name__ in CUT_OFF:
+                self.check_promises_nothing(whom)
+            if (whom is leader and self.away) or what.__name__ in OF_DATABASE:
                 times.setdefault(what.__name__, []).append(took)
             self.change_the_world()
             time.sleep(self.random.uniform(0, 3))

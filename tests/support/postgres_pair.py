@@ -22,6 +22,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "deploy", "demonstration"))
 
+from separate_network import SeparateNetwork  # noqa: E402
 from simulated_subnet import _die_with_parent  # noqa: E402
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
@@ -57,19 +58,21 @@ class Server:
         self.port = free_port()
         self.process: subprocess.Popen | None = None
         self.environment: dict | None = None  # None: as ours
+        self.network: SeparateNetwork | None = None  # where it runs; None: here
+        self.address = "127.0.0.1"  # where the other one reaches it
 
     def start(self) -> None:
         deadline = time.monotonic() + PATIENCE
         while not self.answers():
             # It refuses while processes of one that was killed are still there.
             if self.process is None or self.process.poll() is not None:
-                self.process = self.pair.spawn("postgres", "-D", self.data, "-p", str(self.port), log=self.log, environment=self.environment)
+                self.process = self.pair.spawn(self, "postgres", "-D", self.data, "-p", str(self.port))
             if time.monotonic() > deadline:
                 raise AssertionError("PostgreSQL does not start:\n" + open(self.log, encoding="utf-8").read()[-2000:])
             time.sleep(0.1)
 
     def answers(self) -> bool:
-        return self.process is not None and self.pair.run("pg_isready", "-h", "127.0.0.1", "-p", str(self.port), check=False).returncode == 0
+        return self.process is not None and self.run("pg_isready", "-h", "127.0.0.1", "-p", str(self.port), check=False).returncode == 0
 
     def kill(self) -> None:
         """As a power cut would end it. Left alone, a connection's process may answer once more before it notices that the server is gone."""
@@ -101,20 +104,21 @@ class Server:
                 self.process.kill()
             self.process = None
 
+    def run(self, name: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
+        return self.pair.run(name, *arguments, check=check, server=self)
+
     def sql(self, text: str) -> str:
         """What a statement gives, one line a row, columns with | between."""
-        return self.pair.run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "weft", "-d", "postgres", "-XAtq", "-v",
+        return self.run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "weft", "-d", "postgres", "-XAtq", "-v",
                              "ON_ERROR_STOP=1", "-c", text).stdout.strip()
 
 
 class PostgresPair:
-    """`configuration` is added to the server's own; `accounts` takes the place of pg_hba.conf; `network` is where it runs (a
-    SeparateNetwork), instead of here."""
+    """`configuration` is added to the servers' own; `accounts` takes the place of pg_hba.conf."""
 
-    def __init__(self, configuration: str = "", accounts: str = "", network=None):
+    def __init__(self, configuration: str = "", accounts: str = ""):
         self.configuration = CONFIGURATION + configuration
         self.accounts = accounts
-        self.network = network
         self.user = "nobody" if os.geteuid() == 0 else None
         self.place = tempfile.mkdtemp(prefix="weft-postgres-")
         if self.user:
@@ -132,20 +136,22 @@ class PostgresPair:
     def __exit__(self, *exception) -> None:
         self.stop()
 
-    def spawn(self, name: str, *arguments: str, log: str, environment: dict | None = None) -> subprocess.Popen:
-        with open(log, "ab") as stream:
-            return subprocess.Popen(self.command(name, *arguments), user=None if self.network else self.user, cwd=self.place,
-                                    stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=environment, preexec_fn=_die_with_parent)
+    def spawn(self, server: Server, name: str, *arguments: str) -> subprocess.Popen:
+        with open(server.log, "ab") as stream:
+            return subprocess.Popen(self.command(server, name, *arguments), user=None if server.network else self.user, cwd=self.place,
+                                    stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=server.environment, preexec_fn=_die_with_parent)
 
-    def command(self, name: str, *arguments: str) -> list[str]:
+    def command(self, server: Server, name: str, *arguments: str) -> list[str]:
         words = [os.path.join(PROGRAMS, name), *arguments]
-        if not self.network:
+        if not server.network:
             return words
         nobody = pwd.getpwnam(self.user)
-        return self.network.command(*words, user=(nobody.pw_uid, nobody.pw_gid))
+        return server.network.command(*words, user=(nobody.pw_uid, nobody.pw_gid))
 
-    def run(self, name: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
-        done = subprocess.run(self.command(name, *arguments), user=None if self.network else self.user, cwd=self.place,
+    def run(self, name: str, *arguments: str, check: bool = True, server: Server | None = None) -> subprocess.CompletedProcess:
+        """A program of PostgreSQL, where that server runs; without one, where the primary does."""
+        server = server or self.primary
+        done = subprocess.run(self.command(server, name, *arguments), user=None if server.network else self.user, cwd=self.place,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, text=True, check=False)
         if check and done.returncode != 0:
             raise AssertionError(f"{name} {' '.join(arguments)} gave {done.returncode}: {done.stderr}")
@@ -163,7 +169,7 @@ class PostgresPair:
 
     def start_alone(self) -> "PostgresPair":
         """The primary without a standby."""
-        self.run("initdb", "-D", self.primary.data, "-A", "trust", "-U", "weft", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+        self.primary.run("initdb", "-D", self.primary.data, "-A", "trust", "-U", "weft", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
         with open(os.path.join(self.primary.data, "postgresql.conf"), "a", encoding="utf-8") as stream:
             stream.write(self.configuration)
         if self.accounts:
@@ -181,7 +187,7 @@ class PostgresPair:
         """A new standby of the primary."""
         self.standby.stop()
         shutil.rmtree(self.standby.data, ignore_errors=True)
-        self.run("pg_basebackup", "-h", "127.0.0.1", "-p", str(self.primary.port), "-U", "weft", "-D", self.standby.data, "-R", "-X", "stream",
+        self.standby.run("pg_basebackup", "-h", self.primary.address, "-p", str(self.primary.port), "-U", "weft", "-D", self.standby.data, "-R", "-X", "stream",
                  "--checkpoint=fast", "--no-sync")
         self.standby.start()
         self.set_standbys(self.primary, "ANY 1 (*)")
@@ -202,8 +208,8 @@ class PostgresPair:
         self.promote()
 
     def promote(self) -> None:
-        """The standby takes the place of a primary that is gone."""
-        self.run("pg_ctl", "-D", self.standby.data, "-w", "promote")
+        """The standby takes the place and the name of the primary, alone. Nobody tells the former primary, if it still runs."""
+        self.standby.run("pg_ctl", "-D", self.standby.data, "-w", "promote")
         self.primary, self.standby = self.standby, self.primary
         self.set_standbys(self.primary, "")
 

@@ -29,10 +29,10 @@ def ip(*words: str) -> None:
 
 
 class SeparateNetwork:
-    """`wires`: how many. Over wire i, from 0, the namespace has the address far(i)."""
+    """`wires`: how many lead here; `first`: the number of the first. Over wire i the namespace has the address far(i)."""
 
-    def __init__(self, wires: int):
-        self.wires = wires
+    def __init__(self, wires: int, first: int = 0):
+        self.wires = range(first, first + wires)
         self.holder: subprocess.Popen | None = None
 
     def start(self) -> "SeparateNetwork":
@@ -40,13 +40,20 @@ class SeparateNetwork:
                                        stdout=subprocess.PIPE, preexec_fn=_die_with_parent)
         self.holder.stdout.readline()
         self.within("ip", "link", "set", "lo", "up")
-        for wire in range(self.wires):
+        for wire in self.wires:
             ip("link", "add", f"w{wire}", "type", "veth", "peer", "name", f"f{wire}", "netns", str(self.holder.pid))
-            ip("address", "add", f"10.99.{wire}.1/24", "dev", f"w{wire}")
+            ip("address", "add", f"{self.near(wire)}/24", "dev", f"w{wire}")
             ip("link", "set", f"w{wire}", "up")
             self.within("ip", "address", "add", f"{self.far(wire)}/24", "dev", f"f{wire}")
             self.within("ip", "link", "set", f"f{wire}", "up")
         return self
+
+    def join(self, other: "SeparateNetwork", wire: int) -> None:
+        """A wire between two of them, once both are started: far(wire) is here, near(wire) at the other one. Each may cut it."""
+        ip("link", "add", f"f{wire}", "netns", str(self.holder.pid), "type", "veth", "peer", "name", f"f{wire}", "netns", str(other.holder.pid))
+        for network, address in ((self, self.far(wire)), (other, self.near(wire))):
+            network.within("ip", "address", "add", f"{address}/24", "dev", f"f{wire}")
+            network.within("ip", "link", "set", f"f{wire}", "up")
 
     def stop(self) -> None:
         if self.holder is not None:
@@ -57,6 +64,10 @@ class SeparateNetwork:
     @staticmethod
     def far(wire: int) -> str:
         return f"10.99.{wire}.2"
+
+    @staticmethod
+    def near(wire: int) -> str:
+        return f"10.99.{wire}.1"
 
     def command(self, *words: str, user: tuple[int, int] | None = None) -> list[str]:
         """Runs the command inside, as that user and group; it ends with the process that starts it."""

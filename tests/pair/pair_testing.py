@@ -20,7 +20,7 @@ from weft_testing import Answer, Weftd, fat_tree, simulated_subnet, wait_until  
 
 STORE = """
 [store]
-url = "postgresql://weft@127.0.0.1:{port}/postgres"
+url = "postgresql://weft@{servers}/postgres"
 """
 KEY = "a key of the test, long enough"
 TAKEOVER = 10  # seconds, as the guide promises
@@ -66,7 +66,10 @@ class Wire:
 
 
 class WithPair(unittest.TestCase):
-    """Two weftd on two hosts of a small subnet, on one PostgreSQL with a synchronous standby. Each has a wire of its own to the primary."""
+    """Two weftd on two hosts of a small subnet, on one PostgreSQL with a synchronous standby. Each has a wire of its own to the primary, and, if
+    it knows both servers, one to the standby."""
+
+    KNOWS_BOTH = False
 
     CONFIGURATION = ""  # what follows [store]; {receiver} and {key}: a receiver of webhooks and the file with its key
     make_receiver = EventReceiver
@@ -80,6 +83,7 @@ class WithPair(unittest.TestCase):
         cls.subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(8, rails=1, radix=8))
         cls.pair: list[Weftd] = []
         cls.wires: list[Wire] = []
+        cls.wires_to_standby: list[Wire] = []
         cls.receiver = cls.make_receiver(KEY)
         cls.place = tempfile.mkdtemp(prefix="weft-pair-")
         key = os.path.join(cls.place, "key")
@@ -91,7 +95,11 @@ class WithPair(unittest.TestCase):
             cls.subnet.start()
             for host in cls.subnet.network.hosts()[-2:]:
                 cls.wires.append(Wire(cls.postgres.primary.port))
-                cls.pair.append(Weftd(cls.subnet.environment(host.identity), infiniband=STORE.format(port=cls.wires[-1].port) + cls.CONFIGURATION.format(
+                servers = f"127.0.0.1:{cls.wires[-1].port}"
+                if cls.KNOWS_BOTH:
+                    cls.wires_to_standby.append(Wire(cls.postgres.standby.port))
+                    servers += f",127.0.0.1:{cls.wires_to_standby[-1].port}"
+                cls.pair.append(Weftd(cls.subnet.environment(host.identity), infiniband=STORE.format(servers=servers) + cls.CONFIGURATION.format(
                     receiver=cls.receiver.url, status=cls.receiver.status_url, key=key)))
                 cls.pair[-1].start()
                 cls.pair[-1].wait_sweeps(1)
@@ -101,11 +109,11 @@ class WithPair(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        for wire in cls.wires:
+        for wire in cls.wires + cls.wires_to_standby:
             wire.is_cut = False
         for weftd in cls.pair:
             weftd.stop()
-        for wire in cls.wires:
+        for wire in cls.wires + cls.wires_to_standby:
             wire.close()
         cls.subnet.stop()
         cls.postgres.stop()

@@ -15,7 +15,7 @@ from weft_testing import Weftd
 # Faults of a weftd. It does not answer:
 SILENT = ("killed", "stopped")
 # It answers, and reaches no server that confirms what it writes:
-CUT_OFF = ("cut_off", "standby_reached_alone")
+CUT_OFF = ("cut_off", "standby_reached_alone", "standby_promoted_beside")
 # Faults of the database. The time until somebody leads begins when it can answer again.
 OF_DATABASE = ("database_killed", "database_stopped", "database_cut_off", "database_given_another_clock", "database_failed_over",
                "database_standby_stopped", "database_standby_killed", "servers_parted")
@@ -161,3 +161,28 @@ class Faults:
     def database_failed_over(self, _analyst: Analyst):
         self.postgres.fail_over()
         return self.both, self.postgres.add_standby
+
+    def standby_promoted_beside(self, analyst: Analyst):
+        """The primary is cut off with one weftd, and goes on. A person promotes the standby; the other weftd may reach both. Its old primary
+        waits for a standby, so it confirms nothing. When the wires are whole again it is still there for a while, until the person stops it."""
+        former, promoted = self.postgres.primary, self.postgres.standby
+        other = self.other(analyst)[0]
+        self.part_servers()
+        self.cut(analyst, promoted)
+        reaches_both = self.random.random() < 0.5
+        if not reaches_both:
+            self.cut(other, former)
+        time.sleep(self.random.uniform(0, 6))
+        self.postgres.promote()
+        self.steps.append(f"{other.name} reaches {'both servers' if reaches_both else 'the new primary'}")
+
+        def end():
+            self.join_servers()
+            self.mend(analyst, promoted)
+            self.mend(other, former)
+            deadline = time.monotonic() + self.random.uniform(0, 8)
+            while time.monotonic() < deadline:
+                self.check_one_leads()
+                time.sleep(0.2)
+            self.postgres.add_standby()
+        return [other], end

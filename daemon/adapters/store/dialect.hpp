@@ -72,14 +72,19 @@ inline constexpr const char* kRaiseIf = "UPDATE weft_store SET epoch = ? WHERE e
 inline constexpr const char* kLiftBeat = "UPDATE weft_beat SET epoch = ?1 WHERE epoch < ?1";
 /// See kLiftBeat.
 inline constexpr const char* kLift = "UPDATE weft_store SET epoch = ?1 WHERE epoch < ?1";
-/// One more beat; no row is changed when another weftd has taken the database.
-inline constexpr const char* kBeat = "UPDATE weft_beat SET n = n + 1 WHERE epoch = ?";
+/// One more beat; no row is changed when another weftd has taken the database. Parameters: epoch, since. Where two
+/// servers took writes each may have been taken with the same epoch: `since` tells whose this one is.
+inline constexpr const char* kBeat = "UPDATE weft_beat SET n = n + 1 WHERE epoch = ? AND since = ?";
 /// The weftd of that epoch gives the database back.
 inline constexpr const char* kRelease = "UPDATE weft_store SET holder = '' WHERE epoch = ?";
 /// Another text for each database, also for a copy of it, but the same on all servers that replicate it (PostgreSQL 15
 /// documentation, 9.27.12, pg_control_system()).
 inline constexpr const char* kIdentity =
     "SELECT system_identifier || '.' || oid FROM pg_control_system(), pg_database WHERE datname = current_database()";
+/// The first column of kIdentity without the database, and the timeline in eight hexadecimal digits: it is another
+/// after each promotion (PostgreSQL 15 documentation, 26.3.5 and 9.27.3).
+inline constexpr const char* kTimeline =
+    "SELECT system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()";
 /// Who has it, how far it has beaten, and the mark of the last transaction.
 inline constexpr const char* kLook =
     "SELECT weft_beat.epoch, n, holder, address, since, mark FROM weft_store, weft_beat";

@@ -26,7 +26,7 @@ Result<std::unique_ptr<Lease>> Lease::start(const std::string& url, std::string 
   parsed->options["connect_timeout"] = "2";  // the least that libpq takes
   auto connection = PostgresConnection::make(*parsed);
   connection->keep_lease();
-  std::unique_ptr<Lease> lease(new Lease(Database(std::move(connection)), std::move(holder), std::move(address)));
+  std::unique_ptr<Lease> lease(new Lease(std::move(connection), std::move(holder), std::move(address)));
   {
     Statement identity(lease->database_, postgres::kIdentity);
     identity.query();
@@ -38,6 +38,12 @@ Result<std::unique_ptr<Lease>> Lease::start(const std::string& url, std::string 
   lease->thread_ = std::thread([self = lease.get()] { self->run(); });
   return lease;
 }
+
+Lease::Lease(std::unique_ptr<PostgresConnection> connection, std::string holder, std::string address)
+    : connection_(*connection),
+      database_(std::move(connection)),
+      holder_(std::move(holder)),
+      address_(std::move(address)) {}
 
 Lease::~Lease() {
   stop();
@@ -95,11 +101,17 @@ std::optional<LeaseState> Lease::read() {
 
 bool Lease::beat() {
   const Duration sent = runtime::boot_time();
-  std::int64_t rows = 0;
+  std::int64_t epoch = 0, rows = 0;
+  TimePoint since = kNever;
+  {
+    const std::lock_guard lock(mutex_);
+    epoch = rules_.epoch().value_or(0);
+    since = view_.seen.since;
+  }
   Result<void> done;
   {
     Transaction transaction(database_);
-    Statement(database_, postgres::kBeat).run(*rules_.epoch());
+    Statement(database_, postgres::kBeat).run(epoch, since);
     rows = database_.changes();
     done = transaction.commit();
   }
@@ -121,13 +133,18 @@ bool Lease::beat() {
 void Lease::look() {
   const auto seen = read();
   if (!seen) return;
-  bool is_due = false;
+  bool is_due = false, is_doubtful = false;
   {
+    const Duration now = runtime::boot_time();
     const std::lock_guard lock(mutex_);
     view_.seen = *seen;
-    is_due = rules_.is_due(*seen, runtime::boot_time());
+    is_due = rules_.is_due(*seen, now);
+    is_doubtful = rules_.is_doubtful(now);
   }
-  if (is_due) take(*seen);
+  if (is_due)
+    take(*seen);
+  else if (is_doubtful)
+    connection_.look_around();
 }
 
 bool Lease::take(const LeaseState& seen) {

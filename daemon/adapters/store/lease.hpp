@@ -18,6 +18,8 @@
 
 namespace weft::store {
 
+class PostgresConnection;
+
 /// What this process is called where another weftd reads it: "host, process 123".
 std::string holder_name();
 
@@ -74,8 +76,7 @@ class Lease {
   void release();
 
  private:
-  Lease(Database database, std::string holder, std::string address)
-      : database_(std::move(database)), holder_(std::move(holder)), address_(std::move(address)) {}
+  Lease(std::unique_ptr<PostgresConnection> connection, std::string holder, std::string address);
   void run();
   void stop();
   void turn();
@@ -87,7 +88,8 @@ class Lease {
   std::optional<LeaseState> read();
   void keep(const Result<void>& outcome);
 
-  std::mutex asking_;  ///< held by whoever uses the database; taken before the other
+  std::mutex asking_;               ///< held by whoever uses the database; taken before the other
+  PostgresConnection& connection_;  ///< of database_
   Database database_;
   const std::string holder_, address_;
   std::string identity_;

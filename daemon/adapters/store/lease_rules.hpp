@@ -19,6 +19,8 @@ inline constexpr Duration kBeatEvery = std::chrono::seconds(1);
 inline constexpr Duration kLeaseHolds = std::chrono::seconds(3);
 /// A standby takes over when the beat stood still for so long, as it saw.
 inline constexpr Duration kStillness = std::chrono::seconds(5);
+/// When it stood still for so long, the leader may beat on another server, which took over.
+inline constexpr Duration kDoubt = std::chrono::seconds(2);
 /// A longer gap between two looks proves nothing: the database did not answer, or this weftd did not run.
 inline constexpr Duration kLongestGap = std::chrono::seconds(3);
 /// More takeovers than a database sees: one each second for 30,000 years.
@@ -46,6 +48,8 @@ class LeaseRules {
   /// As a standby: this was read, by a question that was answered at `now`. True: the lease is to be taken now, if the
   /// database still says the same.
   bool is_due(const LeaseState& seen, Duration now);
+  /// As a standby, after is_due(): the beat stands still, so that it is to be looked for on another server, too.
+  bool is_doubtful(Duration now) const { return seen_ && now - seen_->first >= kDoubt; }
   /// Somebody led with this epoch once, as the database said, or our own state directory. One that no lease can have
   /// had (kGreatestEpoch) is not believed.
   void know(std::int64_t epoch);

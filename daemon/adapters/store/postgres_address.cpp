@@ -57,6 +57,19 @@ constexpr std::string_view kShardSchema = "weft_shard_";
 
 }  // namespace
 
+std::vector<std::map<std::string, std::string>> each_server(const std::map<std::string, std::string>& options) {
+  std::vector<std::map<std::string, std::string>> servers;
+  for (const char* key : {"host", "hostaddr", "port"}) {
+    const auto list = options.find(key);
+    if (list == options.end()) continue;
+    const std::vector<std::string> parts = split(list->second);
+    if (servers.empty()) servers.assign(parts.size(), options);
+    // One port is that of all hosts.
+    for (std::size_t i = 0; i < servers.size(); ++i) servers[i][key] = parts.size() == 1 ? parts.front() : parts.at(i);
+  }
+  return servers;
+}
+
 std::string shard_schema(const std::string& shard) {
   return std::string(kShardSchema) + shard;
 }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "fabric/result.hpp"
 
@@ -21,6 +22,9 @@ struct PostgresAddress {
 /// kInvalidArgument for what is no such address; for one with a password, which belongs into a file (passfile); and for
 /// a host that is neither this machine's nor asked to show its name.
 Result<PostgresAddress> parse_postgres_address(const std::string& url);
+
+/// Of keywords of libpq that list servers (`host`, `hostaddr`, `port`): those of each server alone, in that order.
+std::vector<std::map<std::string, std::string>> each_server(const std::map<std::string, std::string>& options);
 
 /// The schema with the tables of a shard: "weft_shard_north".
 std::string shard_schema(const std::string& shard);

@@ -156,6 +156,8 @@ tl::unexpected<Error> PostgresConnection::hold_off(std::string why) {
 
 Result<void> PostgresConnection::connect() {
   if (!refusal_.empty() && Steady::now() < retry_) return fail(ErrorCode::kUnavailable, refusal_);
+  const bool waits_for_standby = use_ != Use::kFollow && !is_history_;
+  if (handle_ && !waits_for_standby && Steady::now() - looked_ > kLooksAround) look_around();
   if (handle_) return {};
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : address_.options) {
@@ -165,16 +167,35 @@ Result<void> PostgresConnection::connect() {
   keys.push_back(nullptr);
   values.push_back(nullptr);
   handle_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
+  if (PQstatus(handle_.get()) == CONNECTION_OK) handle_ = newest_server(std::move(handle_), address_.options);
   if (PQstatus(handle_.get()) != CONNECTION_OK) {
-    const std::string why = one_line(PQerrorMessage(handle_.get()));
+    const std::string why = handle_ ? one_line(PQerrorMessage(handle_.get())) : "the server does not answer";
     handle_.reset();
     return hold_off(name() + ": the database is not reachable: " + why);
   }
-  is_new_ = true;
+  adopt(std::move(handle_));
   if (unsettled_.empty()) {
     refusal_.clear();
     pause_ = {};
   }
+  return {};
+}
+
+void PostgresConnection::look_around() {
+  looked_ = Steady::now();
+  if (!handle_) return;
+  const PGconn* const before = handle_.get();
+  auto newest = newest_server(std::move(handle_), address_.options);
+  if (newest.get() == before)
+    handle_ = std::move(newest);
+  else if (newest)
+    adopt(std::move(newest));
+}
+
+void PostgresConnection::adopt(ConnectionHandle handle) {
+  handle_ = std::move(handle);
+  is_new_ = true;
+  looked_ = Steady::now();
   PQsetnonblocking(handle_.get(), 1);
   PQsetNoticeReceiver(
       handle_.get(),
@@ -185,7 +206,6 @@ Result<void> PostgresConnection::connect() {
           static_cast<PostgresConnection*>(self)->warning_ = text == nullptr ? "?" : text;
       },
       this);
-  return {};
 }
 
 bool PostgresConnection::wait(bool for_room, Steady::time_point deadline) const {
@@ -358,10 +378,12 @@ Result<void> PostgresConnection::begin_connected() {
 }
 
 // The row of the mark is held by a transaction until its end is known to everybody. So reading it under a lock of its
-// own tells what became of ours, also while its COMMIT waits for a standby.
+// own tells what became of ours, also while its COMMIT waits for a standby. Where that is not told the server is left:
+// its standby may have taken over.
 Result<void> PostgresConnection::settle() {
   const auto not_yet = [this](const std::string& why) -> Result<void> {
     roll_back();
+    static_cast<void>(lose(why));
     return hold_off(why + "; it is not known yet whether the last write stayed");
   };
   open_ = true;
@@ -406,6 +428,7 @@ Result<void> PostgresConnection::commit() {
     return {};
   }
   unsettled_ = mark;
+  if (done) static_cast<void>(lose(warning_));
   return fail(ErrorCode::kUnavailable, (done ? name() + ": " + warning_ : done.error().message) +
                                            "; it is not known yet whether the last write stayed");
 }

@@ -26,6 +26,7 @@
 
 #include "daemon/adapters/store/connection.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
+#include "daemon/adapters/store/postgres_servers.hpp"
 
 namespace weft::store {
 
@@ -69,6 +70,8 @@ class PostgresConnection final : public Connection {
   void follow() { use_ = Use::kFollow; }
   /// It is of port history: transactions leave no mark, and a commit whose end is not known is taken for none.
   void keep_history() { is_history_ = true; }
+  /// Outside of transactions: goes over to a server that took over, if one did; see newest_server().
+  void look_around();
   /// From now on it is the lease's: transactions leave no mark, and nothing takes longer than a lease can wait.
   void keep_lease() { use_ = Use::kLease; }
 
@@ -77,9 +80,6 @@ class PostgresConnection final : public Connection {
   using Steady = std::chrono::steady_clock;
   /// In the order of the parameters; none: NULL.
   using Parameters = std::vector<std::optional<std::string>>;
-  struct Finish {
-    void operator()(PGconn* handle) const { PQfinish(handle); }
-  };
 
   /// What the connection is for.
   enum class Use : std::uint8_t { kSetUp, kFollow, kLead, kLease };
@@ -90,12 +90,16 @@ class PostgresConnection final : public Connection {
   static constexpr std::chrono::seconds kLongestAtFirst{60};
   /// Statements whose answers may be outstanding: what is queued stands in memory.
   static constexpr std::size_t kMostQueued = 500;
+  /// A connection that waits for no standby does not notice that another server took over: it looks so often.
+  static constexpr std::chrono::seconds kLooksAround{30};
   /// Of what the lease asks. It is lost after 3 s.
   static constexpr std::chrono::seconds kLongestOfLease{2};
 
   explicit PostgresConnection(PostgresAddress address) : address_(std::move(address)) {}
   /// Makes a connection where there is none.
   Result<void> connect();
+  /// Takes a connection that is new.
+  void adopt(ConnectionHandle handle);
   Result<void> begin_connected();
   Result<void> settle();
   /// On a new connection: whether the last transaction that stayed is there.
@@ -124,7 +128,8 @@ class PostgresConnection final : public Connection {
   tl::unexpected<Error> hold_off(std::string why);
 
   PostgresAddress address_;
-  std::unique_ptr<PGconn, Finish> handle_;
+  ConnectionHandle handle_;
+  Steady::time_point looked_{};  ///< when it was last the newest server's
   Use use_ = Use::kSetUp;
   bool is_history_ = false;
   std::int64_t epoch_ = 0;  ///< of kLead

@@ -24,6 +24,18 @@ TEST(LeaseRules, ABeatThatStoodStillForFiveSecondsIsDue) {
   EXPECT_TRUE(rules.is_due(state(4, 17), 105s));
 }
 
+TEST(LeaseRules, ABeatThatStandsStillIsLookedForOnAnotherServerAfterTwoSeconds) {
+  LeaseRules rules;
+  EXPECT_FALSE(rules.is_doubtful(100s)) << "nothing was seen";
+  rules.is_due(state(4, 17), 100s);
+  rules.is_due(state(4, 17), 101s);
+  EXPECT_FALSE(rules.is_doubtful(101s));
+  rules.is_due(state(4, 17), 102s);
+  EXPECT_TRUE(rules.is_doubtful(102s));
+  rules.is_due(state(4, 18), 103s);
+  EXPECT_FALSE(rules.is_doubtful(103s)) << "it beats";
+}
+
 TEST(LeaseRules, EachBeatAndEachNewLeaderIsASignOfLife) {
   LeaseRules rules;
   for (int i = 0; i < 60; ++i) EXPECT_FALSE(rules.is_due(state(4, 17 + i / 4), 100s + i * 1s)) << i;

@@ -107,6 +107,18 @@ TEST_P(LeaseTest, ALeaderLearnsThatItWasReplacedAndTakesNothingBack) {
   EXPECT_TRUE(a->view().is_lost);
 }
 
+TEST_P(LeaseTest, OneOfTheSameEpochThatTookAnotherCopyOfTheDatabaseIsAnother) {
+  must_open(dir.path());
+  const auto a = start("a");
+  ASSERT_TRUE(in_time([&] { return a->permit().has_value(); }, 10s)) << "whoever opened it beats no more";
+  // Two servers took writes, each was led with this epoch, and one of them is left.
+  const std::string schema = "\"" + dir.path().filename().string() + "\".";
+  server.run("UPDATE " + schema + "weft_beat SET since = since + 1; UPDATE " + schema + "weft_store SET holder = 'c'");
+  EXPECT_TRUE(in_time([&] { return a->view().is_lost; }, 10s));
+  EXPECT_FALSE(a->permit().has_value());
+  EXPECT_EQ(a->view().seen.holder, "c");
+}
+
 TEST_P(LeaseTest, WithoutTheDatabaseItIsNotHeldAndItIsWhenThatIsBack) {
   must_open(dir.path());
   const auto b = start("b");

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/postgres_servers.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/adapters/store/dialect.hpp"
+#include "daemon/adapters/store/postgres_address.hpp"
+
+namespace weft::store {
+namespace {
+
+using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock;
+
+constexpr auto kOfOthers = 500ms;
+constexpr auto kOfChosen = 2000ms;
+
+/// A server on its way to say which database it has, and on which timeline.
+struct Candidate {
+  ConnectionHandle handle;
+  PostgresPollingStatusType waits_for = PGRES_POLLING_WRITING;  ///< while it connects
+  bool is_asked = false;                                        ///< it is connected, and the question was sent
+  bool is_over = false;                                         ///< it answered, or failed
+  std::string identity{}, timeline{};                           ///< as it says; empty: it does not
+};
+
+void ask(Candidate& candidate) {
+  candidate.is_asked = true;
+  candidate.is_over = PQsendQuery(candidate.handle.get(), postgres::kTimeline) != 1;
+}
+
+void go_on(Candidate& candidate) {
+  PGconn* handle = candidate.handle.get();
+  if (!candidate.is_asked) {
+    candidate.waits_for = PQconnectPoll(handle);
+    candidate.is_over = candidate.waits_for == PGRES_POLLING_FAILED;
+    if (candidate.waits_for == PGRES_POLLING_OK) ask(candidate);
+    return;
+  }
+  candidate.is_over = PQconsumeInput(handle) == 0;
+  while (!candidate.is_over && PQisBusy(handle) == 0) {
+    PGresult* answer = PQgetResult(handle);
+    candidate.is_over = answer == nullptr;
+    if (PQresultStatus(answer) == PGRES_TUPLES_OK && PQntuples(answer) == 1) {
+      candidate.identity = PQgetvalue(answer, 0, 0);
+      candidate.timeline = PQgetvalue(answer, 0, 1);
+    }
+    PQclear(answer);
+  }
+}
+
+/// Waits until one of them has something for us, or the time is over.
+void wait(const std::vector<Candidate>& candidates, std::vector<pollfd>& sockets, Steady::time_point until) {
+  sockets.clear();
+  for (const Candidate& each : candidates) {
+    const bool writes = !each.is_asked && each.waits_for == PGRES_POLLING_WRITING;
+    sockets.push_back({each.is_over ? -1 : PQsocket(each.handle.get()),  // -1: poll(2) leaves it out
+                       static_cast<short>(writes ? POLLOUT : POLLIN), 0});
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Steady::now()).count();
+  ::poll(sockets.data(), sockets.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
+}
+
+ConnectionHandle start(const std::map<std::string, std::string>& options) {
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  keys.push_back(nullptr);
+  values.push_back(nullptr);
+  return ConnectionHandle(PQconnectStartParams(keys.data(), values.data(), 0));
+}
+
+/// All but the one that `chosen` is of.
+std::vector<std::map<std::string, std::string>> others(const PGconn* chosen,
+                                                       std::vector<std::map<std::string, std::string>> servers) {
+  const auto is_chosen = [chosen](const std::map<std::string, std::string>& server) {
+    const auto has = [&server](const char* key, const char* value) {
+      const auto found = server.find(key);
+      return found == server.end() || found->second.empty() || found->second == value;
+    };
+    return has(server.contains("host") ? "host" : "hostaddr", PQhost(chosen)) && has("port", PQport(chosen));
+  };
+  std::erase_if(servers, is_chosen);
+  return servers;
+}
+
+}  // namespace
+
+ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::string, std::string>& options) {
+  const auto rest = others(chosen.get(), each_server(options));
+  if (rest.empty()) return chosen;
+  const auto begin = Steady::now();
+  std::vector<Candidate> candidates(1);
+  candidates.front().handle = std::move(chosen);
+  ask(candidates.front());
+  for (const auto& server : rest) {
+    candidates.push_back({.handle = start(server)});
+    candidates.back().is_over = PQstatus(candidates.back().handle.get()) == CONNECTION_BAD;
+  }
+  std::vector<pollfd> sockets;
+  Candidate& first = candidates.front();
+  while (true) {
+    const bool all_over = std::ranges::all_of(candidates, &Candidate::is_over);
+    const auto until = begin + (first.is_over ? kOfOthers : kOfChosen);
+    if (all_over || Steady::now() >= until) break;
+    wait(candidates, sockets, until);
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+      if (sockets[i].revents != 0) go_on(candidates[i]);
+  }
+  if (!first.is_over) return nullptr;
+  Candidate* newest = &first;
+  // Eight digits each.
+  for (Candidate& each : candidates)
+    if (each.is_over && !first.identity.empty() && each.identity == first.identity && each.timeline > newest->timeline)
+      newest = &each;
+  return std::move(newest->handle);
+}
+
+}  // namespace weft::store

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which of several servers of a database is asked, where more than one takes writes: a standby was promoted, and its
+// old primary goes on. The old one is on an older timeline, and confirms nothing while it waits for a standby.
+
+#include <libpq-fe.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace weft::store {
+
+/// Frees a connection of libpq.
+struct FinishConnection {
+  /// Frees it.
+  void operator()(PGconn* handle) const { PQfinish(handle); }
+};
+/// A connection of libpq.
+using ConnectionHandle = std::unique_ptr<PGconn, FinishConnection>;
+
+/// Of `chosen`, which libpq found by `options` (keywords of libpq) and which has nothing to do, and the other servers
+/// in the list of hosts: the one that takes writes, is of the same database, and is on the newest timeline. The others
+/// have half a second to answer, so one that is silent is left out. Blocks. `chosen` itself where it is the only host,
+/// or does not say its timeline. A handle whose status is not CONNECTION_OK, or null: it was lost meanwhile, or was
+/// silent for two seconds.
+ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::string, std::string>& options);
+
+}  // namespace weft::store

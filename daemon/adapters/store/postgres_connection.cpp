@@ -288,7 +288,10 @@ std::int64_t PostgresConnection::changes() {
 
 Result<PostgresConnection::Rows> PostgresConnection::next_answer(Steady::time_point until) {
   while (PQisBusy(handle_.get()) != 0) {
-    if (!wait(false, until)) return lose("the server does not answer");
+    if (!wait(false, until)) {
+      ask_last(handle_.get(), address_.options);
+      return lose("the server does not answer");
+    }
     if (PQconsumeInput(handle_.get()) == 0) return lose(one_line(PQerrorMessage(handle_.get())));
   }
   return Rows(PQgetResult(handle_.get()));

@@ -78,24 +78,22 @@ ConnectionHandle start(const std::map<std::string, std::string>& options) {
   return ConnectionHandle(PQconnectStartParams(keys.data(), values.data(), 0));
 }
 
-/// All but the one that `chosen` is of.
-std::vector<std::map<std::string, std::string>> others(const PGconn* chosen,
-                                                       std::vector<std::map<std::string, std::string>> servers) {
-  const auto is_chosen = [chosen](const std::map<std::string, std::string>& server) {
-    const auto has = [&server](const char* key, const char* value) {
-      const auto found = server.find(key);
-      return found == server.end() || found->second.empty() || found->second == value;
-    };
-    return has(server.contains("host") ? "host" : "hostaddr", PQhost(chosen)) && has("port", PQport(chosen));
+using Options = std::map<std::string, std::string>;
+
+/// Whether `handle` is of the server of these options.
+bool is_of(const PGconn* handle, const Options& server) {
+  const auto has = [&server](const char* key, const char* value) {
+    const auto found = server.find(key);
+    return found == server.end() || found->second.empty() || found->second == value;
   };
-  std::erase_if(servers, is_chosen);
-  return servers;
+  return has(server.contains("host") ? "host" : "hostaddr", PQhost(handle)) && has("port", PQport(handle));
 }
 
 }  // namespace
 
 ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::string, std::string>& options) {
-  const auto rest = others(chosen.get(), each_server(options));
+  auto rest = each_server(options);
+  std::erase_if(rest, [&chosen](const Options& server) { return is_of(chosen.get(), server); });
   if (rest.empty()) return chosen;
   const auto begin = Steady::now();
   std::vector<Candidate> candidates(1);
@@ -122,6 +120,17 @@ ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::stri
     if (each.is_over && !first.identity.empty() && each.identity == first.identity && each.timeline > newest->timeline)
       newest = &each;
   return std::move(newest->handle);
+}
+
+void ask_last(const PGconn* silent, std::map<std::string, std::string>& options) {
+  auto servers = each_server(options);
+  std::ranges::stable_partition(servers, [silent](const Options& server) { return !is_of(silent, server); });
+  for (const char* key : {"host", "hostaddr", "port"}) {
+    if (servers.empty() || !options.contains(key)) continue;
+    std::string list;
+    for (const Options& server : servers) list += ',' + server.at(key);
+    options[key] = list.substr(1);
+  }
 }
 
 }  // namespace weft::store

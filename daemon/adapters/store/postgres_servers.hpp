@@ -26,4 +26,7 @@ using ConnectionHandle = std::unique_ptr<PGconn, FinishConnection>;
 /// silent for two seconds.
 ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::string, std::string>& options);
 
+/// Puts the server of `silent` behind the others in the lists of `options`: the next connection need not wait for it.
+void ask_last(const PGconn* silent, std::map<std::string, std::string>& options);
+
 }  // namespace weft::store

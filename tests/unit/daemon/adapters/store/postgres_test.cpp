@@ -11,6 +11,7 @@
 #include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_schema.hpp"
+#include "daemon/adapters/store/postgres_servers.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
@@ -76,6 +77,23 @@ TEST(Dialect, TextsOfAnyBytesAreTextsOfPostgres) {
 TEST(Dialect, ParametersAreNumbered) {
   EXPECT_EQ(postgres::statement("INSERT INTO a VALUES (?, '?', ?) -- ?2"), "INSERT INTO a VALUES ($1, '?', $2) -- $2");
   EXPECT_EQ(postgres::statement("VALUES (?1, ?2, ?1)"), "VALUES ($1, $2, $1)");
+}
+
+using Options = std::map<std::string, std::string>;
+
+TEST(PostgresServers, EachHasItsOwnOfTheLists) {
+  const auto servers = each_server({{"host", "db1,db2"}, {"port", "5432"}, {"user", "weft"}});
+  ASSERT_EQ(servers.size(), 2U);
+  EXPECT_EQ(servers[0], (Options{{"host", "db1"}, {"port", "5432"}, {"user", "weft"}}));
+  EXPECT_EQ(servers[1], (Options{{"host", "db2"}, {"port", "5432"}, {"user", "weft"}}));
+  EXPECT_EQ(each_server({{"host", "db1,db2"}, {"port", ",5433"}})[1].at("port"), "5433");
+}
+
+TEST(PostgresServers, OneThatIsSilentIsAskedLast) {
+  const ConnectionHandle silent(PQconnectStart("host=127.0.0.1 port=1"));
+  Options options{{"host", "127.0.0.1,127.0.0.1,127.0.0.2"}, {"port", "1,2,"}, {"user", "weft"}};
+  ask_last(silent.get(), options);
+  EXPECT_EQ(options, (Options{{"host", "127.0.0.1,127.0.0.2,127.0.0.1"}, {"port", "2,,1"}, {"user", "weft"}}));
 }
 
 class Postgres : public OnEachEngine {

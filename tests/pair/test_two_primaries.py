@@ -4,9 +4,9 @@ first. What holds while the old one waits for a standby, and what nobody can pro
 
 import time
 
-from pair_testing import TAKEOVER, WithPair
+from pair_testing import TAKEOVER, WithPair, leads
 import weft_testing
-from weft_testing import wait_until
+from weft_testing import wait_until, weftctl
 
 
 class TwoPrimaries(WithPair):
@@ -22,6 +22,10 @@ class TwoPrimaries(WithPair):
         host = self.subnet.network.hosts()[number]
         self.subnet.unlink(host.identity, 1)
         self.addCleanup(self.subnet.relink, host.identity, 1)
+
+    def former(self):
+        """The server that was the primary. It goes on."""
+        return self.postgres.standby
 
     def test_1_the_promoted_server_is_found_beside_the_old_one(self):
         self.roles()
@@ -39,6 +43,34 @@ class TwoPrimaries(WithPair):
         standby.kill()
         standby.start()
         self.assertEqual([incident["id"]], [each["id"] for each in standby.incidents("LINK_DOWN")], "a start, too, reads the promoted server")
+
+    def test_2_nobody_can_promise_what_the_old_primary_confirms_without_a_standby(self):
+        """As the guide says under what is not promised: a person promotes, and lets the old primary confirm alone."""
+        former = self.former()
+        here, there = self.pair  # the first reaches the old primary alone, the second the promoted one
+        self.wires_to_standby[0].is_cut = self.wires[1].is_cut = True
+        for _ in range(15):
+            time.sleep(1)
+            self.assertFalse(leads(here) and leads(there), self.logs())
+        self.assertFalse(leads(here), f"the old primary waits for a standby, so it confirms nothing\n{self.logs()}")
+        wait_until(lambda: leads(there), 30, why=self.logs)
+        self.postgres.set_standbys(former, "")
+        wait_until(lambda: leads(here), 30, why=self.logs)
+        self.assertTrue(leads(there) and leads(here), self.logs())
+        # What it promises now is there alone, and lost with it.
+        promised = weftctl(here, "maintenance", "add", self.subnet.network.hosts()[5].name.split()[0], "--for", "1h", "--reason", "promised in vain")
+        self.assertEqual(0, promised.returncode, promised.stderr)
+        self.assertNotIn("promised in vain", weftctl(there, "maintenance").stdout)
+
+        # The person stops the old primary, and the network is whole: one of them leads again, without help.
+        former.stop()
+        self.wires_to_standby[0].is_cut = self.wires[1].is_cut = False
+        wait_until(lambda: not leads(here) or not leads(there), 10, why=self.logs)
+        leader, standby = self.roles()
+        self.assertIs(there, leader, "it had the promoted server all the time")
+        for weftd in (leader, standby):
+            wait_until(lambda each=weftd: weftctl(each, "maintenance").returncode == 0, 30, why=self.logs)
+            self.assertNotIn("promised in vain", weftctl(weftd, "maintenance").stdout)
 
 
 if __name__ == "__main__":

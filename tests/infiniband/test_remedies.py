@@ -227,6 +227,30 @@ class Remedies(weft_testing.LayeredSubnetTest):
         for words in ("proposed for", "is being sent", "it is in force", "failed again"):
             self.assertIn(words, trail.stdout)
 
+    def test_a_switch_that_is_off_for_a_moment_fails_no_probation(self):
+        name, port = "spine-p02-02", 10
+        ends = self.ends(name, port)
+        core = self.subnet.network.nodes[ends[1][0]]
+        self.remember()
+        self.ask_to_isolate(name, port)
+        self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED",), self.before)
+        self.remember()
+        done = weftctl(self.weftd, "restore", self.label(name, port), "--reason", "new cable")
+        self.assertEqual(0, done.returncode, done.stderr)
+        passed = lambda: (self.plan_for(ends, "RESTORE_LINK", self.before) or {}).get("windowsGood", 0)  # noqa: E731
+        wait_until(passed, within=PATIENCE, why="it is not on probation")
+        for number in core.ports:
+            self.subnet.unlink(core.name, number)
+        said = f"none of the links of {core.name} is up"
+        wait_until(lambda: self.plan_for(ends, "RESTORE_LINK", self.before).get("waitsFor") == said, within=PATIENCE,
+                   why=lambda: f"{self.plan_for(ends, 'RESTORE_LINK', self.before)}")
+        self.weftd.wait_sweeps(2)
+        for number in core.ports:
+            self.subnet.relink(core.name, number)
+        plan = self.wait_state(ends, "RESTORE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED"), self.before)
+        self.assertEqual("COMMITTED", plan["state"], (plan, self.weftd.log()))
+        self.expect_in(ends)
+
     def test_what_does_not_help_is_rolled_back(self):
         """OpenSM stands still: routes never leave the link."""
         name, port = "spine-p03-02", 10

@@ -53,6 +53,8 @@ constexpr std::array kMethods{
     Permission{"/weft.v1.RemedyService/ResetBreaker", Right::kAdmin},
     Permission{"/weft.v1.RemedyService/GetStatus", Right::kViewer},
     Permission{"/weft.v1.RemedyService/ListAudit", Right::kViewer},
+    // All that is kept, also of what a viewer sees only a part.
+    Permission{"/weft.v1.StoreService/Backup", Right::kAdmin},
     Permission{"/weft.v1.TelemetryService/Stream", Right::kCollector},
     Permission{"/weft.v1.TelemetryService/ListCollectors", Right::kViewer},
     // As /healthz and /readyz: a probe has no secrets.

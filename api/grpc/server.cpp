@@ -25,6 +25,7 @@
 #include "api/grpc/maintenance_service.hpp"
 #include "api/grpc/remedy_service.hpp"
 #include "api/grpc/shard_confirmation.hpp"
+#include "api/grpc/store_service.hpp"
 #include "api/grpc/telemetry_service.hpp"
 #include "api/grpc/watch_dispatcher.hpp"
 #include "api/publication/derived.hpp"
@@ -34,7 +35,7 @@ namespace {
 
 constexpr const char* kServices[] = {"weft.v1.FabricService",   "weft.v1.HealthService",      "weft.v1.HistoryService",
                                      "weft.v1.IncidentService", "weft.v1.MaintenanceService", "weft.v1.RemedyService",
-                                     "weft.v1.TelemetryService"};
+                                     "weft.v1.StoreService",    "weft.v1.TelemetryService"};
 /// What a Batch has besides its body.
 constexpr int kEnvelopeBytes = 4096;
 
@@ -91,6 +92,7 @@ struct GrpcServer::State {
         incidents(publication, commands, clock, hall, callers, the_options.site),
         maintenance(publication, commands, clock, callers, the_options.site),
         remedies(publication, remedy_commands, hall, callers, the_options.site),
+        store(the_options.backups),
         telemetry_hall(telemetry, clock, the_options.telemetry, gate()),
         telemetry_service(publication, telemetry_hall, the_options.site) {}
 
@@ -150,6 +152,7 @@ struct GrpcServer::State {
   IncidentService incidents;
   MaintenanceService maintenance;
   RemedyService remedies;
+  StoreService store;
   StreamRegistry telemetry_hall;
   TelemetryService telemetry_service;
   std::unique_ptr<AccountListener> account_listener;
@@ -173,6 +176,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   builder.RegisterService(&state->incidents);
   builder.RegisterService(&state->remedies);
   builder.RegisterService(&state->maintenance);
+  builder.RegisterService(&state->store);
   builder.RegisterService(&state->telemetry_service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (!server || state->port <= 0) return tl::unexpected(cannot_listen(options));

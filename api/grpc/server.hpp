@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The gRPC server: FabricService, HealthService, HistoryService, IncidentService, MaintenanceService, RemedyService,
-// TelemetryService, grpc.health.v1 and reflection.
+// StoreService, TelemetryService, grpc.health.v1 and reflection.
 
 #include <chrono>
 #include <cstdint>
@@ -20,6 +20,7 @@
 
 namespace weft::api {
 
+class BackupDesk;
 class HistoryDesk;
 class SiteQueries;
 
@@ -31,6 +32,7 @@ struct GrpcOptions {
   unsigned max_topologies = 16;       ///< GetTopology streams at once
   const SiteQueries* site = nullptr;  ///< null: reads are answered by snapshots alone. Must outlive the server
   HistoryDesk* history = nullptr;     ///< null: there is no history. Must outlive the server
+  BackupDesk* backups = nullptr;      ///< null: there are none. Must outlive the server
   TelemetryLimits telemetry;
   access::Gate* gate = nullptr;                 ///< null: everybody is let in
   const access::TlsKeys* tls = nullptr;         ///< null: plain text. Needs a gate; both must outlive the server

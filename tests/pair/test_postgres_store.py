@@ -110,6 +110,11 @@ class PostgresStore(weft_testing.SubnetTest):
         self.assertIn("new firmware", weftctl(self.weftd, "maintenance").stdout)
         self.assertFalse(os.path.exists(os.path.join(self.weftd.state_dir, "weft.db")))
         self.assertIn("from postgresql://weft@127.0.0.1", self.weftd.log())
+        copy = os.path.join(self.weftd.state_dir, "copy.db")
+        refused = weftctl(self.weftd, "backup", copy)
+        self.assertEqual((4, ""), (refused.returncode, refused.stdout))
+        self.assertRegex(refused.stderr, r"the audit trail are in postgresql://weft@127\.0\.0\.1.* back it up with pg_dump")
+        self.assertFalse(os.path.exists(copy))
 
     def test_3_a_killed_database_stops_neither_watching_nor_serving(self):
         self.weftd.wait_sweeps(1)

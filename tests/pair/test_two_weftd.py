@@ -79,6 +79,9 @@ key_file = "{key}"
         for weftd in (leader, standby):
             self.assertIn(host, weftctl(weftd, "history", host, "--last", "1h").stdout)
             self.assertFalse(os.path.exists(os.path.join(weftd.state_dir, "history.db")))
+            refused = weftctl(weftd, "backup", os.path.join(weftd.state_dir, "copy.db"))
+            self.assertEqual(4, refused.returncode, refused.stdout)
+            self.assertIn("back it up with pg_dump", refused.stderr)
         self.assertIn("\nweft_leader 0\n", standby.metrics())
         self.assertIn("\nweft_leader 1\n", leader.metrics())
         done = weftctl(leader, "acknowledge", incident["id"], "--who", "ann")

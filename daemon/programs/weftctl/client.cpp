@@ -168,6 +168,7 @@ void Client::open() {
   incidents.emplace(channel_);
   maintenance.emplace(channel_);
   remedies.emplace(channel_);
+  store.emplace(channel_);
   telemetry.emplace(channel_);
 }
 

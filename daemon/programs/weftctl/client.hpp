@@ -25,6 +25,7 @@
 #include "weft/v1/incident.grpc.pb.h"
 #include "weft/v1/maintenance.grpc.pb.h"
 #include "weft/v1/remedy.grpc.pb.h"
+#include "weft/v1/store.grpc.pb.h"
 #include "weft/v1/telemetry.grpc.pb.h"
 
 namespace weft::ctl {
@@ -148,6 +149,7 @@ class Client {
   std::optional<v1::IncidentService::Stub> incidents;
   std::optional<v1::MaintenanceService::Stub> maintenance;
   std::optional<v1::RemedyService::Stub> remedies;
+  std::optional<v1::StoreService::Stub> store;
   std::optional<v1::TelemetryService::Stub> telemetry;
 
  private:

@@ -159,7 +159,7 @@ void add_values(Candidates& found, const Place& place, const usage::Option& opti
     // What announced work is on may be all of it.
     if (option.names.front() == "WHAT" && place.arguments == 0) add("fabric", "all of it");
   }
-  found.files = option.value == "FILE" || option.value == "DIR";
+  found.files = option.value == "FILE" || option.value == "DIR" || option.names.front() == "FILE";
 }
 
 }  // namespace

@@ -141,6 +141,13 @@ void add_history_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   });
 }
 
+void add_backup_verb(CLI::App& app, Arguments& given, Verb& chosen) {
+  CLI::App* backup =
+      app.add_subcommand("backup", "Copy incidents, plans and the audit trail to a file here, while weftd runs");
+  backup->add_option("FILE", given.word, "A new file")->required();
+  backup->callback([&] { chosen = [&](const Session& session) { return back_up(session, given.word); }; });
+}
+
 void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* incidents = app.add_subcommand("incidents", "Open incidents");
   incidents->add_flag("--all", given.all, "Include resolved incidents and planned work");
@@ -334,6 +341,7 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   add_maintenance_verbs(app, given, chosen);
   add_plan_verbs(app, given, chosen);
   add_remedy_verbs(app, given, chosen);
+  add_backup_verb(app, given, chosen);
   app.add_subcommand("completion", "Print a completion script for a shell")
       ->add_option("SHELL", given.shell, "Shell")
       ->required()

@@ -62,6 +62,9 @@ struct HistoryWish {
 /// Draws what a port, or each port of a node, counted.
 Exit show_history(const Session& session, const HistoryWish& wanted);
 
+/// Writes a copy of the store to a new file, and says how to go back to it. Throws Failure where the file is there.
+Exit back_up(const Session& session, const std::string& file);
+
 /// Which incidents are listed.
 struct IncidentWish {
   bool all = false;       ///< resolved ones and planned work too

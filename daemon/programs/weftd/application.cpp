@@ -38,6 +38,7 @@
 #include "daemon/programs/weftd/security.hpp"
 #include "daemon/programs/weftd/self_metrics.hpp"
 #include "daemon/programs/weftd/site_membership.hpp"
+#include "daemon/programs/weftd/store_backups.hpp"
 #include "daemon/programs/weftd/subnet_watchers.hpp"
 #include "daemon/programs/weftd/telemetry_inbox.hpp"
 
@@ -236,6 +237,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   CommandForwarder commands(main_thread, core, current_site);
   RemedyCommandForwarder remedy_commands(main_thread, remedies, current_site);
   HistoryQuestions history(history_place(config), config.store.history_retention, clock);
+  StoreBackups backups(config.state_dir, config.store.url.empty() ? "" : store_name(config));
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
   RoleKeeper::Options role_options;
   role_options.leads = leads;
@@ -262,6 +264,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
                                       .max_watchers = config.grpc.max_watchers,
                                       .site = registry ? &site : nullptr,
                                       .history = &history,
+                                      .backups = &backups,
                                       .telemetry = telemetry_limits(config.telemetry),
                                       .gate = (*security)->gate(),
                                       .tls = (*security)->tls()},
@@ -293,6 +296,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
     core.tick();
     metrics.set(store_lane.name(), store_lane.figures());
     metrics.set(history.lane().name(), history.lane().figures());
+    metrics.set(backups.lane().name(), backups.lane().figures());
     for (const runtime::Lane* lane : remedies.lanes()) metrics.set(lane->name(), lane->figures());
     metrics.set((*store)->status());
     metrics.set_unkillable(tell_unkillable(told));
@@ -365,6 +369,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   files_lane.stop();
   (*http)->stop();
   history.stop();
+  backups.stop();
   site.stop();
   main_thread.close();
   inbox.close();

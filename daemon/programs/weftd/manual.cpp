@@ -13,6 +13,9 @@ Every key of the configuration file is also a flag, and flags win. Everything th
 its line: weftd --config FILE --check-config. By default remedies are only proposed; nothing of the fabric is changed unless a person
 approves it or turned it on.
 
+weftd store restore FILE STATE_DIR puts a backup of weftctl backup in the place of weft.db, while no weftd uses it. The backup is looked
+through first, and the weft.db of before is kept beside it. Automation is stopped afterwards; see upkeep.md in the guide.
+
 weftd store copy FROM TO copies incidents, plans and the audit trail from one store to another, while no weftd uses either. FROM and TO are
 state directories or postgresql://user@host/database. TO must be empty, or a copy that was broken off: that goes on. Hashes of the audit
 trail stay as they are, and are verified in the copy.)";

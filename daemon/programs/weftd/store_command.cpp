@@ -6,29 +6,48 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
+#include <string_view>
 
+#include "daemon/adapters/store/backup.hpp"
 #include "daemon/adapters/store/copy.hpp"
+#include "fabric/clock.hpp"
 
 namespace weft::daemon {
 namespace {
 
+/// Says on a terminal how far it is, in the place of what was said before.
+void say_progress(const std::string& text) {
+  if (::isatty(STDERR_FILENO) == 1) std::cerr << "\r\033[K" << text << std::flush;
+}
+
 int copy(const std::string& from, const std::string& to) {
-  const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
-  const auto clear = [is_terminal] {
-    if (is_terminal) std::cerr << "\r\033[K" << std::flush;
-  };
-  const auto copied = store::copy_store(from, to, [&](const store::CopyProgress& progress) {
-    clear();
-    if (is_terminal)
-      std::cerr << progress.table << ": " << progress.rows << " of " << progress.of << " rows" << std::flush;
+  const auto copied = store::copy_store(from, to, [](const store::CopyProgress& progress) {
+    say_progress(progress.table + ": " + std::to_string(progress.rows) + " of " + std::to_string(progress.of) +
+                 " rows");
   });
-  clear();
+  say_progress("");
   if (!copied) {
     std::cerr << "weftd store copy: " << copied.error().message << '\n';
     return 1;
   }
   std::cout << copied->rows << " rows were copied and verified. Audit trail: " << copied->audit.records
             << " records, last hash " << copied->audit.last_hash << ".\n";
+  return 0;
+}
+
+int restore(const std::string& backup, const std::string& state_dir) {
+  const auto restored = store::restore_backup(backup, state_dir, SystemClock().now(),
+                                              [](std::string_view what) { say_progress(std::string(what)); });
+  say_progress("");
+  if (!restored) {
+    std::cerr << "weftd store restore: " << restored.error().message << '\n';
+    return 1;
+  }
+  std::cout << "Restored from " << backup << ". Audit trail: " << restored->audit.records << " records, last hash "
+            << restored->audit.last_hash << ".\n";
+  if (!restored->kept.empty()) std::cout << "What was there is " << restored->kept.string() << ".\n";
+  std::cout << "Automation is stopped: after the start look at what is out of service, then weftctl hands-off off "
+               "--reason WHY.\n";
   return 0;
 }
 
@@ -43,12 +62,16 @@ int run_store_command(int argc, char** argv) {
   const char* place = "state directory, or postgresql://user@host/database";
   command->add_option("FROM", from, place)->required();
   command->add_option("TO", to, std::string("empty: ") + place)->required();
+  std::string backup, state_dir;
+  CLI::App* back = app.add_subcommand("restore", "Put a backup of weftctl backup in the place of weft.db");
+  back->add_option("FILE", backup, "the backup")->required();
+  back->add_option("STATE_DIR", state_dir, "the state directory, /var/lib/weft as a rule")->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  return copy(from, to);
+  return command->parsed() ? copy(from, to) : restore(backup, state_dir);
 }
 
 }  // namespace weft::daemon

@@ -16,6 +16,7 @@
 #include "weft/v1/incident.pb.h"
 #include "weft/v1/maintenance.pb.h"
 #include "weft/v1/remedy.pb.h"
+#include "weft/v1/store.pb.h"
 #include "weft/v1/telemetry.pb.h"
 
 namespace weft::api::access {
@@ -28,10 +29,10 @@ using Path = std::vector<std::string>;
 std::set<std::string> methods_in_protos() {
   const auto* pool = google::protobuf::DescriptorPool::generated_pool();
   const google::protobuf::FileDescriptor* const files[] = {
-      v1::Node::descriptor()->file(),       v1::NodeHealth::descriptor()->file(),
-      v1::Incident::descriptor()->file(),   v1::MaintenanceWindow::descriptor()->file(),
-      v1::Plan::descriptor()->file(),       v1::Hello::descriptor()->file(),
-      v1::PortHistory::descriptor()->file()};
+      v1::Node::descriptor()->file(),        v1::NodeHealth::descriptor()->file(),
+      v1::Incident::descriptor()->file(),    v1::MaintenanceWindow::descriptor()->file(),
+      v1::Plan::descriptor()->file(),        v1::Hello::descriptor()->file(),
+      v1::PortHistory::descriptor()->file(), v1::BackupChunk::descriptor()->file()};
   std::set<std::string> methods;
   for (const auto* file : files) {
     EXPECT_EQ(pool->FindFileByName(file->name()), file);

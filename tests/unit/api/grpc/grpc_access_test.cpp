@@ -16,6 +16,7 @@
 #include "weft/v1/health.grpc.pb.h"
 #include "weft/v1/maintenance.grpc.pb.h"
 #include "weft/v1/remedy.grpc.pb.h"
+#include "weft/v1/store.grpc.pb.h"
 #include "weft/v1/telemetry.grpc.pb.h"
 
 namespace weft::api {
@@ -64,7 +65,8 @@ class GrpcAccess : public ::testing::Test {
     std::vector<std::string> methods;
     for (const auto* file :
          {v1::Node::descriptor()->file(), v1::NodeHealth::descriptor()->file(), v1::Incident::descriptor()->file(),
-          v1::MaintenanceWindow::descriptor()->file(), v1::Plan::descriptor()->file(), v1::Hello::descriptor()->file()})
+          v1::MaintenanceWindow::descriptor()->file(), v1::Plan::descriptor()->file(),
+          v1::BackupChunk::descriptor()->file(), v1::Hello::descriptor()->file()})
       for (int s = 0; s < file->service_count(); ++s)
         for (int m = 0; m < file->service(s)->method_count(); ++m)
           methods.push_back('/' + file->service(s)->full_name() + '/' + file->service(s)->method(m)->name());
@@ -105,6 +107,8 @@ TEST_F(GrpcAccess, NoMethodIsServedToWhomItIsNotFor) {
       EXPECT_EQ(call(method, "ops"), grpc::StatusCode::PERMISSION_DENIED) << method;
     }
   }
+  // The whole store is not for whoever may only work with incidents.
+  EXPECT_EQ(access::find_method("/weft.v1.StoreService/Backup")->right, access::Right::kAdmin);
   EXPECT_EQ(call("/weft.v1.RemedyService/Burn", "root"), grpc::StatusCode::PERMISSION_DENIED);
   EXPECT_EQ(call("/grpc.health.v1.Health/Check", ""), grpc::StatusCode::OK) << last.error_message();
   EXPECT_EQ(call("/weft.v1.FabricService/ListNodes", "vic"), grpc::StatusCode::OK) << last.error_message();

@@ -393,7 +393,7 @@ TEST_F(Grpc, HealthOfTheServerIsThatOfItsPicture) {
   bool all = false;
   for (int attempt = 0; attempt < 1000 && !all; ++attempt) {
     all = serving("") && serving("weft.v1.FabricService") && serving("weft.v1.HealthService") &&
-          serving("weft.v1.IncidentService") && serving("weft.v1.RemedyService");
+          serving("weft.v1.IncidentService") && serving("weft.v1.RemedyService") && serving("weft.v1.StoreService");
     if (!all) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_TRUE(all);

@@ -36,6 +36,8 @@ usage::Command program() {
                          .options = {option("--reason", "TEXT")},
                          .arguments = {option("LINK", "TEXT")},
                          .verbs = {}};
+  usage::Command backup{
+      .name = "backup", .help = {}, .footer = {}, .options = {}, .arguments = {option("FILE", "TEXT")}, .verbs = {}};
   usage::Command end{
       .name = "end", .help = {}, .footer = {}, .options = {}, .arguments = {option("ID", "TEXT")}, .verbs = {}};
   usage::Command windows{
@@ -46,7 +48,7 @@ usage::Command program() {
           .options = {option("--server", "HOST:PORT"), option("--color", "WHEN", {"auto", "always", "never"}),
                       option("--ca", "FILE")},
           .arguments = {},
-          .verbs = {ports, plan, isolate, windows}};
+          .verbs = {ports, plan, isolate, windows, backup}};
 }
 
 std::vector<Candidate> names(Names which, const std::string& begun) {
@@ -89,6 +91,8 @@ TEST(Completion, VerbsOptionsAndValues) {
   EXPECT_THAT(offered({"ports", "--c"}), ElementsAre("--counters", "--color", "--ca"));
   EXPECT_THAT(offered({"ports", "--counters", "--co"}), ElementsAre("--color")) << "not the same again";
   EXPECT_TRUE(complete(program(), {"--ca", ""}, names).files);
+  EXPECT_TRUE(complete(program(), {"backup", ""}, names).files);
+  EXPECT_FALSE(complete(program(), {"plan", ""}, names).files);
 }
 
 TEST(Completion, NamesThatTheServerKnows) {

@@ -42,6 +42,24 @@ void print_plans_of(const Session& session, const std::string& incident) {
   }
 }
 
+/// So wide a terminal has room for the date of each event beside a text.
+constexpr std::size_t kRoomForDates = 100;
+// Of "2026-01-31 12:00:00 UTC".
+constexpr std::size_t kDateLength = 10;
+constexpr std::size_t kTimeBegins = kDateLength + 1;
+constexpr std::size_t kTimeLength = 8;
+
+/// "2026-01-31", where all events are of that day; empty: of several days, or there is none.
+std::string one_day(const v1::IncidentTimeline& timeline) {
+  std::string day;
+  for (const v1::TimelineEvent& event : timeline.events()) {
+    std::string its = time_text(event.at()).substr(0, kDateLength);
+    if (!day.empty() && its != day) return {};
+    day = std::move(its);
+  }
+  return day;
+}
+
 /// The value of that name, whose letters' case does not matter. Throws kWrongUsage with all names where there is none.
 template <typename Value, typename Parse>
 Value named(const char* what, std::string name, const google::protobuf::EnumDescriptor& values, Parse parse) {
@@ -135,14 +153,18 @@ Exit show_timeline(const Session& session, const std::string& id) {
     return Exit::kGood;
   }
   if (timeline.left_out() > 0) session.out << timeline.left_out() << " older events are not listed\n";
-  Table table({"TIME", key("OF"), judged("EVENT"), "WHO", story("TEXT")});
+  const std::string day = session.columns > 0 && session.columns < kRoomForDates ? one_day(timeline) : "";
+  if (!day.empty()) session.out << day << ", times in UTC\n";
+  Table table({whole("TIME"), key("OF"), judged("EVENT"), "WHO", story("TEXT")});
   for (const v1::TimelineEvent& event : timeline.events()) {
     const std::string& of = !event.plan_id().empty()          ? event.plan_id()
                             : !event.maintenance_id().empty() ? event.maintenance_id()
                                                               : timeline.incident_id();
     std::string text = event.text();
     if (event.left_out() > 0) text = std::to_string(event.left_out()) + " entries before it are not kept. " + text;
-    table.add({time_text(event.at()), of, event.what(), event.who().empty() ? "-" : event.who(), text});
+    const std::string at = time_text(event.at());
+    table.add({day.empty() ? at : at.substr(kTimeBegins, kTimeLength), of, event.what(),
+               event.who().empty() ? "-" : event.who(), text});
   }
   table.print(session.sheet());
   return Exit::kGood;

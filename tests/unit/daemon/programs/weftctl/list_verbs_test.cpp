@@ -86,6 +86,28 @@ TEST_F(ListVerbs, TheTimelineOfAnIncident) {
   EXPECT_EQ(fails(show_timeline, std::string("INC-9")).exit, Exit::kBadNews);
 }
 
+TEST_F(ListVerbs, ANarrowTimelineHasWholeTimes) {
+  columns = 80;
+  const std::string text = say(Exit::kGood, show_timeline, std::string("2"));
+  EXPECT_THAT(text, ::testing::StartsWith("2023-11-14, times in UTC\nTIME"));
+  EXPECT_THAT(text, HasSubstr("\n22:12:10  INC-2"));
+  EXPECT_THAT(text, Not(HasSubstr("..")));
+  columns = 120;
+  EXPECT_THAT(say(Exit::kGood, show_timeline, std::string("2")), HasSubstr("\n2023-11-14 22:12:10 UTC  INC-2"));
+}
+
+TEST_F(ListVerbs, ANarrowTimelineOfSeveralDaysHasWholeTimes) {
+  columns = 60;
+  Incident old = api::make_incident(4);
+  old.timeline = {{.at = api::kNow - std::chrono::hours(30), .change = IncidentChange::kOpened, .text = "long ago"},
+                  {.at = api::kNow, .change = IncidentChange::kAcknowledged, .who = "root (uid 0), for a colleague"}};
+  publication.publish(api::make_snapshot(2, {}, {old}));
+  const std::string text = say(Exit::kGood, show_timeline, std::string("4"));
+  EXPECT_THAT(text, ::testing::StartsWith("TIME"));
+  EXPECT_THAT(text, HasSubstr("\n2023-11-13 16:13:20 UTC  INC-4"));
+  EXPECT_THAT(text, HasSubstr("\n2023-11-14 22:13:20 UTC  INC-4"));
+}
+
 TEST_F(ListVerbs, ASearchOfTheAuditTrailEndsWhereItFoundEnough) {
   EXPECT_THAT(say(Exit::kGood, show_audit, AuditWish{.who = "ANN"}), HasSubstr("ann"));
   EXPECT_EQ(json(Exit::kGood, show_audit, AuditWish{.who = "ANN"})["records"].size(), 1U);

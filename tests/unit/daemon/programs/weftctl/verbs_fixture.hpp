@@ -57,12 +57,15 @@ class Verbs : public ::testing::Test {
   api::StillClock clock;
   std::unique_ptr<api::GrpcServer> server;
   std::unique_ptr<Client> client;
+  std::size_t columns = 0;  ///< of the terminal that say() prints on; 0: no limit
 
  private:
   template <typename Verb, typename... Given>
   std::string print(bool as_json, Exit expected, Verb verb, const Given&... given) {
     std::ostringstream out;
-    EXPECT_EQ(verb(Session{*client, out, as_json, true, false, api::kNow}, given...), expected);
+    Session session{*client, out, as_json, true, false, api::kNow};
+    session.columns = columns;
+    EXPECT_EQ(verb(session, given...), expected);
     return out.str();
   }
 };

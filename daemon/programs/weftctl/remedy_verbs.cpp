@@ -14,6 +14,8 @@ namespace {
 
 using Stub = v1::RemedyService::Stub;
 
+/// So wide a terminal has room for a column of users, beside all others of the audit trail.
+constexpr std::size_t kRoomForUsers = 120;
 constexpr const char* kDamagedTrail = "; what to do: weftctl runbook remedies, \"The audit trail is damaged\"";
 
 /// As one asked for it: whoever wanted something done is told by the exit status that it will not be.
@@ -244,6 +246,25 @@ Trail read_trail(const Session& session, const AuditWish& wanted, const std::str
   return trail;
 }
 
+/// On a narrow terminal who did it stands before the detail, below the row: nothing of a line is left out or cut.
+void print_records(const Session& session, const v1::ListAuditResponse& trail) {
+  const bool is_narrow = session.columns > 0 && session.columns < kRoomForUsers;
+  std::vector<Column> columns{number("LINE"), whole("TIME")};
+  if (!is_narrow) columns.emplace_back("USER");
+  for (const char* head : {"ACTION", "PLAN", "INCIDENT"}) columns.push_back(whole(head));
+  columns.push_back(story(is_narrow ? "USER: DETAIL" : "DETAIL"));
+  Table table(std::move(columns));
+  for (const v1::AuditRecord& record : trail.records()) {
+    std::vector<std::string> cells{std::to_string(record.sequence()), record.has_at() ? time_text(record.at()) : "-"};
+    if (!is_narrow) cells.push_back(or_dash(record.who()));
+    for (const std::string* text : {&record.what(), &record.plan_id(), &record.incident_id()})
+      cells.push_back(or_dash(*text));
+    cells.push_back(is_narrow ? or_dash(record.who()) + ": " + or_dash(record.detail()) : or_dash(record.detail()));
+    table.add(std::move(cells));
+  }
+  table.print(session.sheet());
+}
+
 void print_trail(const Session& session, const Trail& trail) {
   const bool is_missing = !trail.read.missing_shards().empty();
   if (trail.read.records().empty()) {
@@ -253,13 +274,7 @@ void print_trail(const Session& session, const Trail& trail) {
                                         : "The audit trail is empty.\n");
     return;
   }
-  Table table(
-      {number("LINE"), whole("TIME"), "USER", whole("ACTION"), spare("PLAN"), spare("INCIDENT"), story("DETAIL")});
-  for (const v1::AuditRecord& record : trail.read.records())
-    table.add({std::to_string(record.sequence()), record.has_at() ? time_text(record.at()) : "-", or_dash(record.who()),
-               or_dash(record.what()), or_dash(record.plan_id()), or_dash(record.incident_id()),
-               or_dash(record.detail())});
-  table.print(session.sheet());
+  print_records(session, trail.read);
   if (trail.is_search) return;  // how many lines were searched, and so checked, weftd does not tell
   if (trail.damage || is_missing) {
     const std::uint64_t last = trail.read.records().rbegin()->sequence();

@@ -108,6 +108,25 @@ TEST_F(ListVerbs, ANarrowTimelineOfSeveralDaysHasWholeTimes) {
   EXPECT_THAT(text, HasSubstr("\n2023-11-14 22:13:20 UTC  INC-4"));
 }
 
+TEST_F(ListVerbs, ANarrowAuditTrailLeavesNothingOut) {
+  AuditRecord& record = remedies.trail.emplace_back();
+  record.sequence = 6;
+  record.at = api::kNow;
+  record.who = "root (uid 0), for ann";
+  record.what = "automation stopped";
+  record.plan = 17;
+  record.incident = 1021;
+  record.detail = "leaf-r2-p01 port 30 - spine-04 port 23: requested: new cable";
+  columns = 80;
+  const std::string text = say(Exit::kGood, show_audit, AuditWish{.limit = 1});
+  EXPECT_THAT(text, HasSubstr("   6  2023-11-14 22:13:20 UTC  automation stopped  PLAN-17  INC-1021\n"
+                              "    root (uid 0), for ann: leaf-r2-p01 port 30 - spine-04 port 23: requested:\n"
+                              "    new cable\n"));
+  EXPECT_THAT(text, Not(HasSubstr("left out")));
+  columns = 160;
+  EXPECT_THAT(say(Exit::kGood, show_audit, AuditWish{.limit = 1}), HasSubstr("UTC  root (uid 0), for ann  automation"));
+}
+
 TEST_F(ListVerbs, ASearchOfTheAuditTrailEndsWhereItFoundEnough) {
   EXPECT_THAT(say(Exit::kGood, show_audit, AuditWish{.who = "ANN"}), HasSubstr("ann"));
   EXPECT_EQ(json(Exit::kGood, show_audit, AuditWish{.who = "ANN"})["records"].size(), 1U);

@@ -40,6 +40,12 @@ bool is_waiting(const v1::Plan& plan) {
   return plan.state() == v1::Plan::PROPOSED || plan.state() == v1::Plan::APPROVED;
 }
 
+/// What it would send next is kept back by hands-off, as weftd says it.
+bool waits_for_brake(const v1::Plan& plan) {
+  const bool sends = plan.state() == v1::Plan::EXECUTING || plan.state() == v1::Plan::ROLLING_BACK;
+  return sends && plan.waits_for().starts_with("automation is stopped");
+}
+
 /// In a column of `columns` characters.
 std::string padded(std::string text, std::size_t columns) {
   const std::size_t has = width(text);
@@ -100,9 +106,25 @@ void print_candidates(std::ostream& out, const v1::Plan& plan, std::size_t colum
   }
 }
 
+/// ", as of 2026-01-31 12:00:00 UTC": when guards were asked that are asked no more; empty: they are of now, or it is
+/// not known.
+std::string guards_of_then(const v1::Plan& plan) {
+  if (is_waiting(plan)) return {};
+  const v1::PlanStep* begun = nullptr;
+  for (const v1::PlanStep& step : plan.steps()) {
+    if (step.state() == v1::Plan::PROPOSED || step.state() == v1::Plan::APPROVED)
+      begun = nullptr;
+    else if (begun == nullptr)
+      begun = &step;
+  }
+  // Of a plan with a long history the beginning is not kept.
+  if (begun == nullptr || !begun->has_at() || begun == &*plan.steps().begin()) return {};
+  return ", as of " + time_text(begun->at());
+}
+
 void print_guards(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
   if (plan.guards().empty()) return;
-  out << "\nguards, in order of evaluation\n";
+  out << "\nguards, in order of evaluation" << guards_of_then(plan) << '\n';
   const auto name = [](const v1::GuardVerdict& verdict) { return v1::GuardVerdict::Guard_Name(verdict.guard()); };
   const auto said = [](const v1::GuardVerdict& verdict) { return std::string(verdict_text(verdict)); };
   const std::size_t names = widest(plan.guards(), name);
@@ -265,6 +287,7 @@ std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder) {
     text += waits ? " (waiting" : " (refused";
     text += guard == nullptr ? ")" : ": " + v1::GuardVerdict::Guard_Name(guard->guard()) + ')';
   }
+  if (waits_for_brake(plan)) text += " (waiting: HANDS_OFF)";
   if (is_reverted(plan) && !plan.unresolved())
     text += holder == nullptr ? " (reverted)" : " (again by " + holder->id() + ')';
   if (plan.unresolved()) text += " (unresolved)";

@@ -24,8 +24,8 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
 /// terminal; 0: no limit.
 void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns = 0);
 
-/// The state, and what goes beside it: "VERIFYING 2/5", "COMMITTED (reverted)", "PROPOSED (refused: BUDGET)". `holder`:
-/// holds_again() of it.
+/// The state, and what goes beside it: "VERIFYING 2/5", "COMMITTED (reverted)", "PROPOSED (refused: BUDGET)",
+/// "EXECUTING (waiting: HANDS_OFF)". `holder`: holds_again() of it.
 std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder = nullptr);
 
 /// Why it does not go on; empty: it does, or is not under way.

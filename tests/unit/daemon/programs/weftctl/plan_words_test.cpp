@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What weftctl's screens of plans say of when, why and by which plan, against a server whose daemon is made up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/small_plans.hpp"
+#include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using namespace std::chrono_literals;
+using api::make_plan;
+using api::make_snapshot;
+using api::with_plans;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class PlanWords : public Verbs {
+ protected:
+  void show(const std::vector<Plan>& plans) { publication.publish(with_plans(make_snapshot(++shown, {}), plans)); }
+  std::string plan(std::uint64_t id) { return say(Exit::kGood, show_plan, std::to_string(id)); }
+  std::string open() { return say(Exit::kGood, show_plans, WhichPlans::kOpen, false); }
+  std::string in_force() { return say(Exit::kGood, show_plans, WhichPlans::kInForce, false); }
+  std::uint64_t shown = 0;
+};
+
+TEST_F(PlanWords, GuardsThatAreAskedNoMoreSayOfWhenTheyAre) {
+  Plan sending = make_plan(4, PlanState::kExecuting);
+  sending.steps.push_back({api::kNow - 40s, PlanState::kExecuting, "weftd", "started"});
+  sending.steps.push_back({api::kNow - 30s, PlanState::kExecuting, "weftd", "held before it was sent"});
+  show({sending, make_plan(5)});
+  EXPECT_THAT(plan(4), HasSubstr("\nguards, in order of evaluation, as of 2023-11-14 22:12:40 UTC\n"));
+  EXPECT_THAT(plan(5), HasSubstr("\nguards, in order of evaluation\n")) << "they are of now";
+  sending.steps.push_back({api::kNow - 20s, PlanState::kApproved, "weftd", "approved automatically"});
+  sending.steps.push_back({api::kNow - 10s, PlanState::kExecuting, "weftd", "started"});
+  show({sending});
+  EXPECT_THAT(plan(4), HasSubstr("as of 2023-11-14 22:13:10 UTC\n")) << "it began anew";
+  sending.steps.erase(sending.steps.begin(), sending.steps.begin() + 4);
+  show({sending});
+  EXPECT_THAT(plan(4), Not(HasSubstr("as of"))) << "nothing tells of its beginning";
+}
+
+TEST_F(PlanWords, WhatHandsOffKeepsBackSaysSoInTheList) {
+  Plan sending = make_plan(4, PlanState::kExecuting);
+  Plan verifying = make_plan(5, PlanState::kVerifying);
+  sending.waits_for = verifying.waits_for = "automation is stopped: kim: drill";
+  show({sending, verifying});
+  EXPECT_THAT(open(), HasSubstr("EXECUTING (waiting: HANDS_OFF)"));
+  EXPECT_THAT(open(), Not(HasSubstr("VERIFYING (waiting")));
+  sending.waits_for = "for something else";
+  show({sending});
+  EXPECT_THAT(open(), Not(HasSubstr("HANDS_OFF")));
+}
+
+}  // namespace
+}  // namespace weft::ctl

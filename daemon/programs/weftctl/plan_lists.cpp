@@ -90,6 +90,13 @@ std::string cause(const v1::Plan& plan, const v1::Plan& first) {
   return first.reason() + (first.reason().empty() || failed.empty() ? "" : "; ") + failed;
 }
 
+/// Since when its target has been out of service: of a return that failed since it was undone, and not since it was
+/// sent. "-": it is not out, or nobody knows since when.
+std::string since_text(const v1::Plan& plan) {
+  if (takes_out(plan)) return plan.has_started() ? time_text(plan.started()) : "-";
+  return plan.in_force() && plan.has_finished() ? time_text(plan.finished()) : "-";
+}
+
 /// How what a plan holds comes back. `next`: the open plan for the same target, or null.
 std::string way_back(const v1::Plan& plan, const v1::Plan* next) {
   if (plan.unresolved()) return "unknown whether it is in force: check it by hand";
@@ -129,9 +136,9 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
              other.target().identity() == plan.target().identity();
     });
     const v1::Plan& first = first_out(plan, all.plans());
-    table.add({first.id(), v1::Plan::Action_Name(held_by(plan)), dash_if_empty(plan.target().label()),
-               plan.has_started() ? time_text(plan.started()) : "-", dash_if_empty(plan.incident_id()),
-               cause(plan, first), way_back(plan, next == all.plans().end() ? nullptr : &*next)});
+    table.add({first.id(), v1::Plan::Action_Name(held_by(plan)), dash_if_empty(plan.target().label()), since_text(plan),
+               dash_if_empty(plan.incident_id()), cause(plan, first),
+               way_back(plan, next == all.plans().end() ? nullptr : &*next)});
   }
   table.print(session.sheet());
 }

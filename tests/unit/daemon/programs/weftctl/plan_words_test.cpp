@@ -22,6 +22,27 @@ class PlanWords : public Verbs {
   std::string plan(std::uint64_t id) { return say(Exit::kGood, show_plan, std::to_string(id)); }
   std::string open() { return say(Exit::kGood, show_plans, WhichPlans::kOpen, false); }
   std::string in_force() { return say(Exit::kGood, show_plans, WhichPlans::kInForce, false); }
+  /// Took a link out an hour ago. Given back since then.
+  static Plan plan_out(std::uint64_t id) {
+    Plan plan = make_plan(id, PlanState::kCommitted);
+    plan.started = api::kNow - 1h;
+    plan.finished = api::kNow - 50min;
+    plan.outcome = "no route leads over it";
+    plan.reason = "errors on the link";
+    return plan;
+  }
+  /// Brought the link back ten minutes ago, and took it out again a minute ago.
+  static Plan failed_return(std::uint64_t id, std::uint64_t undoes) {
+    Plan plan = make_plan(id, PlanState::kRolledBack);
+    plan.action = RemedyAction::kRestoreLink;
+    plan.undoes = undoes;
+    plan.in_force = true;
+    plan.started = api::kNow - 10min;
+    plan.finished = api::kNow - 1min;
+    plan.outcome = "it did not help: errors";
+    plan.reason = "new cable";
+    return plan;
+  }
   std::uint64_t shown = 0;
 };
 
@@ -51,6 +72,12 @@ TEST_F(PlanWords, WhatHandsOffKeepsBackSaysSoInTheList) {
   sending.waits_for = "for something else";
   show({sending});
   EXPECT_THAT(open(), Not(HasSubstr("HANDS_OFF")));
+}
+
+TEST_F(PlanWords, WhatIsHeldByAReturnThatFailedIsOutSinceItsEnd) {
+  show({plan_out(2), failed_return(4, 2)});
+  EXPECT_THAT(in_force(), HasSubstr("2023-11-14 22:12:20 UTC")) << "it was taken out again";
+  EXPECT_THAT(in_force(), Not(HasSubstr("2023-11-14 22:03:20 UTC"))) << "it was brought back";
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::string returning_text(const v1::Link& link, bool stopped) {
     return link.up() ? "on probation, " + plan.plan_id() : plan.plan_id() + " waits until it is up";
   if (plan.state() == "APPROVED" || plan.state() == "EXECUTING") return plan.plan_id() + " brings it back";
   if (is_rolling_back(plan))
-    return plan.plan_id() + (stopped ? " takes that back when hands-off ends" : " takes that back");
+    return plan.plan_id() + (stopped ? " takes it out again when hands-off ends" : " takes it out again");
   return "again by " + plan.plan_id();  // its return failed
 }
 

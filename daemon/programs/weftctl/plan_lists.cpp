@@ -85,7 +85,9 @@ const v1::Plan& first_out(const v1::Plan& plan, const google::protobuf::Repeated
 
 /// Why it is held: the reason of the plan that took it out, and what went wrong with its return.
 std::string cause(const v1::Plan& plan, const v1::Plan& first) {
-  const std::string failed = takes_out(plan) ? "" : plan.id() + " did not bring it back: " + essence(plan);
+  // Its own reason is why it was ordered.
+  const std::string why = plan.outcome().empty() ? "" : ": " + plan.outcome();
+  const std::string failed = takes_out(plan) ? "" : plan.id() + " did not bring it back" + why;
   if (!takes_out(first)) return failed;
   return first.reason() + (first.reason().empty() || failed.empty() ? "" : "; ") + failed;
 }

@@ -189,7 +189,7 @@ TEST_F(Verbs, LinksSayThatHandsOffKeepsWhatIsUndone) {
   snapshot->remedy.hands_off = true;
   publication.publish(snapshot);
   EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
-              HasSubstr("PLAN-3 takes that back when hands-off ends"));
+              HasSubstr("PLAN-3 takes it out again when hands-off ends"));
 }
 
 class ReleaseOfHandsOff : public Verbs {

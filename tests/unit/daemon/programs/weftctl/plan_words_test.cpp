@@ -80,5 +80,27 @@ TEST_F(PlanWords, WhatIsHeldByAReturnThatFailedIsOutSinceItsEnd) {
   EXPECT_THAT(in_force(), Not(HasSubstr("2023-11-14 22:03:20 UTC"))) << "it was brought back";
 }
 
+TEST_F(PlanWords, AReturnThatIsUndoneSaysWhyAndThatItsLinkGoesOutAgain) {
+  Plan back = failed_return(4, 2);
+  back.state = PlanState::kRollingBack;
+  back.in_force = false;
+  back.finished = kNever;
+  back.intent = PlanIntent::kApply;
+  back.outcome = "aborted by root (uid 0): wrong cable";
+  back.waits_for = "automation is stopped: kim: drill";
+  api::SmallFabric fabric;
+  const auto shown_with = [&](const Plan& plan) {
+    auto snapshot = with_plans(make_snapshot(++shown, {fabric.build()}), {plan_out(2), plan});
+    publication.publish(snapshot);
+  };
+  shown_with(back);
+  const std::string held = in_force();
+  EXPECT_THAT(held, HasSubstr("PLAN-4 did not bring it back: aborted by root (uid 0): wrong cable"));
+  EXPECT_THAT(held, Not(HasSubstr("new cable"))) << "that is why it was ordered";
+  EXPECT_THAT(held, Not(HasSubstr("2023-11-14 22"))) << "it is in service yet";
+  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
+              HasSubstr("up (PLAN-4 takes it out again)"));
+}
+
 }  // namespace
 }  // namespace weft::ctl

@@ -91,9 +91,10 @@ void PlanManager::audit(const Plan* plan, const std::string& who, std::string wh
   unsaved_audit_.push_back(std::move(record));
 }
 
-void PlanManager::note(Entry& entry, const std::string& who, std::string what, TimePoint now, bool grows) {
+void PlanManager::note(Entry& entry, const std::string& who, std::string what, TimePoint now, bool grows,
+                       const char* recorded) {
   Plan& plan = entry.plan;
-  audit(&plan, who, to_string(plan.state), plan.target.label + ": " + what, now);
+  audit(&plan, who, recorded != nullptr ? recorded : to_string(plan.state), subject_text(plan) + what, now);
   if (plan.steps.size() >= kMostPlanSteps) plan.steps.erase(plan.steps.begin());
   plan.steps.push_back({now, plan.state, who, std::move(what)});
   if (grows) ++plan.revision;
@@ -106,12 +107,13 @@ PlanRunner PlanManager::runner(Entry& entry, TimePoint now) {
           [this, &entry, now](std::string what) { note(entry, std::string(kOurselves), std::move(what), now); }};
 }
 
-void PlanManager::end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now) {
+void PlanManager::end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now,
+                      const char* recorded) {
   entry.work = {};
   entry.plan.state = state;
   entry.plan.outcome = outcome;
   entry.plan.finished = now;
-  note(entry, who, std::move(outcome), now);
+  note(entry, who, std::move(outcome), now, true, recorded);
 }
 
 // What a reading for a plan that brings something back means for the one that took it out.
@@ -159,9 +161,10 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
   renew_jobs(*found, view);
   take_verdicts(plan, guards_of(plan, view), view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {
-    audit(&plan, who, "refused", std::string(to_string(guard->guard)) + ": " + guard->explanation, view.now);
+    std::string sentence = std::string(to_string(guard->guard)) + ": " + guard->explanation;
+    audit(&plan, who, "refused", subject_text(plan) + sentence, view.now);
     show(*found);
-    return fail(ErrorCode::kFailedPrecondition, std::string(to_string(guard->guard)) + ": " + guard->explanation);
+    return fail(ErrorCode::kFailedPrecondition, std::move(sentence));
   }
   plan.state = PlanState::kApproved;
   plan.approved_by = who;
@@ -177,29 +180,6 @@ Result<Plan> PlanManager::reject(std::uint64_t id, const std::string& why, const
     return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " is " + to_string(state) + ": too late to reject it");
   end(*found, PlanState::kRejected, who, why.empty() ? "rejected" : why, now);
   keep_out(*found, "rejected", why, who, now);
-  return found->plan;
-}
-
-Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
-  Entry* found = entry(id);
-  if (!found) return no_plan(id);
-  Plan& plan = found->plan;
-  if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, standing_text(plan) + way_back_text(plan));
-  const std::string sentence = std::string(kAbortedBy) + who + (why.empty() ? "" : ": " + why);
-  keep_out(*found, "aborted", why, who, now);
-  if (!is_under_way(plan.state)) {
-    end(*found, PlanState::kRejected, who, sentence, now);
-  } else if (plan.state == PlanState::kRollingBack) {
-    note(*found, who, "abort of a plan that is being undone already" + (why.empty() ? "" : ": " + why), now);
-  } else {
-    note(*found, who, why.empty() ? "abort" : "abort: " + why, now);
-    runner(*found, now).abort(sentence);
-    if (status_.is_stopped() && is_under_way(plan.state)) {
-      plan.waits_for = brake_text();
-      note(*found, std::string(kOurselves), "not undone before automation may act again: " + status_.stop_reason(),
-           now);
-    }
-  }
   return found->plan;
 }
 
@@ -239,7 +219,7 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   plan.guards = guards_of(plan, view);
   if (const GuardVerdict* guard = refusal(plan.guards)) {
     std::string sentence = std::string(to_string(guard->guard)) + ": " + guard->explanation;
-    audit(nullptr, who, "refused", std::string(to_string(action)) + ' ' + target.label + ": " + sentence, view.now);
+    audit(nullptr, who, "refused", subject_text(plan) + sentence, view.now);
     // Nobody has seen the number: the next plan has it.
     entries_.erase(id);
     ids_ = unchanged;

@@ -154,10 +154,13 @@ class PlanManager {
 
   Entry* entry(std::uint64_t id);
   void show(Entry& entry);
-  void note(Entry& entry, const std::string& who, std::string what, TimePoint now, bool grows = true);
+  /// `recorded`: ACTION of its record in the audit trail; null: the plan's state.
+  void note(Entry& entry, const std::string& who, std::string what, TimePoint now, bool grows = true,
+            const char* recorded = nullptr);
   void audit(const Plan* plan, const std::string& who, std::string what, std::string detail, TimePoint now);
   PlanRunner runner(Entry& entry, TimePoint now);
-  void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now);
+  void end(Entry& entry, PlanState state, const std::string& who, std::string outcome, TimePoint now,
+           const char* recorded = nullptr);
   std::string taken_out_by_person(const Plan& plan) const;
   void keep_out_of_person(Entry& held);
   void keep_out(Entry& back, const char* ended, const std::string& why, const std::string& who, TimePoint now);

@@ -13,6 +13,10 @@ tl::unexpected<Error> no_plan(std::uint64_t id) {
   return fail(ErrorCode::kNotFound, "no plan " + plan_name(id) + ": weftctl plans --all lists those that are known");
 }
 
+std::string subject_text(const Plan& plan) {
+  return std::string(to_string(plan.action)) + ' ' + plan.target.label + ": ";
+}
+
 std::string command_that_undoes(const Plan& plan) {
   if (plan.target.kind == EntityKind::kHost) return "weftctl undrain " + plan.target.host;
   const bool is_cost = outward_action(plan) == RemedyAction::kRaiseLinkCost;

@@ -13,6 +13,9 @@ namespace weft::analyzer {
 /// kNotFound, for a plan that is not known (any more).
 tl::unexpected<Error> no_plan(std::uint64_t id);
 
+/// What a record of the audit trail is about: "ISOLATE_LINK leaf-1 port 7 - spine-2 port 1: ".
+std::string subject_text(const Plan& plan);
+
 /// weftctl's command that takes back what the plan holds: "weftctl undrain n1"; a link by its whole label, quoted.
 std::string command_that_undoes(const Plan& plan);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last look before a plan acts, and what sweeps say of it afterwards.
+// The last look before a plan acts, what sweeps say of it afterwards, and aborts.
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/neighbours.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
+#include "analyzer/remedy/plan_texts.hpp"
 #include "analyzer/remedy/windows.hpp"
 
 namespace weft::analyzer {
@@ -31,6 +32,15 @@ std::string few_names(const Topology& topology, const std::vector<NodeIndex>& no
   std::string text;
   for (const NodeIndex node : nodes) text += (text.empty() ? ", to " : ", ") + topology.node(node).name;
   return text;
+}
+
+/// What the audit trail says of a person's abort: the state that the plan is in then is not what the person did.
+constexpr const char* kAborted = "ABORTED";
+
+// A person aborted it before. What the next one says stands in its history: its reason stays that of the first.
+bool is_aborted_by_person(const Plan& plan) {
+  return plan.outcome.starts_with(kAbortedBy) ||
+         plan.kept_out.find(" aborted its return " + plan_name(plan.id)) != std::string::npos;
 }
 
 }  // namespace
@@ -66,11 +76,37 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
     hosts_.update(view);
     if (const auto refused = obstacle_to_undo(found->plan, view)) {
       const std::string sentence = *refused + ". It stays in service, and " + plan_name(id) + " goes on";
-      audit(&found->plan, who, "refused", "abort" + (why.empty() ? "" : " (" + why + ')') + ": " + sentence, view.now);
+      audit(&found->plan, who, "refused",
+            subject_text(found->plan) + "abort" + (why.empty() ? "" : " (" + why + ')') + ": " + sentence, view.now);
       return fail(ErrorCode::kFailedPrecondition, sentence);
     }
   }
   return abort(id, why, who, view.now);
+}
+
+Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
+  Entry* found = entry(id);
+  if (!found) return no_plan(id);
+  Plan& plan = found->plan;
+  if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, standing_text(plan) + way_back_text(plan));
+  const std::string sentence = std::string(kAbortedBy) + who + (why.empty() ? "" : ": " + why);
+  const bool again = is_aborted_by_person(plan);
+  if (!again) keep_out(*found, "aborted", why, who, now);
+  if (!is_under_way(plan.state)) {
+    end(*found, PlanState::kRejected, who, sentence, now, kAborted);
+  } else if (again || plan.state == PlanState::kRollingBack) {
+    note(*found, who, "abort of a plan that is being undone already" + (why.empty() ? "" : ": " + why), now, true,
+         kAborted);
+  } else {
+    note(*found, who, why.empty() ? "abort" : "abort: " + why, now, true, kAborted);
+    runner(*found, now).abort(sentence);
+    if (status_.is_stopped() && is_under_way(plan.state)) {
+      plan.waits_for = brake_text();
+      note(*found, std::string(kOurselves), "not undone before automation may act again: " + status_.stop_reason(),
+           now);
+    }
+  }
+  return found->plan;
 }
 
 void PlanManager::act(Entry& entry, const RemedyView& view) {

@@ -124,7 +124,7 @@ void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
                     "Only entries from \"2026-01-31 14:00\" (UTC) on, or 2h for the last two hours");
   audit->add_option("--to", given.to, "Only entries before that time");
   audit->add_option("--user", given.word, "Only entries with this in USER, letters of either case");
-  audit->add_option("--action", given.link, "Only entries with this in ACTION: approved, refused, executing");
+  audit->add_option("--action", given.link, "Only entries with this in ACTION: approved, refused, aborted");
   audit->callback([&] {
     chosen = [&](const Session& session) {
       return show_audit(session, {.limit = given.limit,

@@ -127,6 +127,52 @@ TEST(Abort, WaitsForWhatIsOnItsWayAndUndoesIt) {
   EXPECT_FALSE(b.plan(1).in_force || b.plan(1).unresolved);
 }
 
+TEST(Abort, KeepsTheReasonOfTheFirst) {
+  Asked b;
+  b.tell(TargetState::kClear);
+  const RemedyOrder change = b.order();
+  ASSERT_TRUE(b.abort());
+  ASSERT_TRUE(b.book->abort(1, "me too", "eve", b.fabric.now())) << "while its change is on its way";
+  EXPECT_EQ(b.plan(1).outcome, "aborted by bob: wrong cable");
+  b.book->answer_action(change.number, {}, b.fabric.now());
+  ASSERT_TRUE(b.book->abort(1, "me three", "mallory", b.fabric.now())) << "while it is undone";
+  EXPECT_EQ(b.plan(1).outcome, "aborted by bob: wrong cable");
+  EXPECT_EQ(b.plan(1).steps.back().who, "mallory");
+  EXPECT_EQ(b.plan(1).steps.back().what, "abort of a plan that is being undone already: me three");
+}
+
+TEST(Abort, IsCalledSoInTheAuditTrail) {
+  Asked b;
+  b.verify();
+  b.book->drain_changes(b.fabric.now());
+  ASSERT_TRUE(b.abort());
+  const auto audit = b.book->drain_changes(b.fabric.now()).audit;
+  ASSERT_FALSE(audit.empty());
+  EXPECT_EQ(audit[0].what, "ABORTED");
+  EXPECT_EQ(audit[0].who, "bob");
+  EXPECT_EQ(audit[0].detail, "ISOLATE_LINK " + b.plan(1).target.label + ": abort: wrong cable");
+  EXPECT_EQ(b.plan(1).steps.end()[-2].state, PlanState::kVerifying) << "its own history tells its states";
+}
+
+TEST(Abort, OfWhatWasNotBegunIsCalledSoInTheAuditTrail) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  b.book->review(b.look());
+  b.book->drain_changes(b.fabric.now());
+  ASSERT_TRUE(b.book->abort(1, "not now", "bob", b.fabric.now()));
+  const auto audit = b.book->drain_changes(b.fabric.now()).audit;
+  ASSERT_EQ(audit.size(), 1U);
+  EXPECT_EQ(audit[0].what, "ABORTED");
+}
+
+TEST(Order, NamesItsActionInTheAuditTrail) {
+  Book b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "bad", "ann", b.look()));
+  const auto audit = b.book->drain_changes(b.fabric.now()).audit;
+  ASSERT_FALSE(audit.empty());
+  EXPECT_EQ(audit[0].detail, "ISOLATE_LINK " + b.link("leaf-0", "spine-0").label + ": requested: bad");
+}
+
 TEST(Abort, KeepsAnOrderBackThatWaitsForItsActuator) {
   Asked b;
   b.tell(TargetState::kClear);

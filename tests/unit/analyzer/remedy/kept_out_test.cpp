@@ -50,6 +50,18 @@ TEST(KeptOut, AReturnThatAPersonAbortedIsNotDoneAgain) {
   EXPECT_EQ(b.returns(), 1U);
 }
 
+TEST(KeptOut, TheFirstOfTwoAbortsSaysWhy) {
+  DrainedHost b;
+  b.pass(11min);
+  b.obey();
+  ASSERT_TRUE(b.book->abort(2, "keep it drained", "ann", b.fabric.now()));
+  ASSERT_TRUE(b.book->abort(2, "me too", "eve", b.fabric.now()));
+  b.pass(1s);
+  b.obey();
+  EXPECT_EQ(b.plan(2).outcome, "aborted by ann: keep it drained");
+  EXPECT_EQ(b.plan(2).kept_out, "ann aborted its return PLAN-2: keep it drained");
+}
+
 TEST(KeptOut, AReturnThatAPersonAbortedBeforeItWasSentIsNotDoneAgain) {
   DrainedHost b;
   b.pass(11min);

@@ -11,6 +11,9 @@
 namespace weft::ctl {
 namespace {
 
+/// How the step begins that says that a person keeps the target out.
+constexpr std::string_view kKeptOut = "automation does not return it by itself";
+
 /// Narrower than this the terminal breaks lines as well as we do.
 constexpr std::size_t kLeastHanging = 24;
 
@@ -175,6 +178,22 @@ std::string order_command(const v1::Plan& plan) {
   return "weftctl " + verb + typed_target(plan);
 }
 
+/// Of a plan that was reverted: since when, and by which plan or whom, as far as its history tells.
+std::string reverted_text(const v1::Plan& plan) {
+  constexpr std::string_view kByPlan = "reverted ";
+  const auto is_later = [&plan](const v1::PlanStep& step) {
+    return std::pair(step.at().seconds(), step.at().nanos()) >
+           std::pair(plan.finished().seconds(), plan.finished().nanos());
+  };
+  for (auto step = plan.steps().rbegin(); step != plan.steps().rend() && is_later(*step); ++step) {
+    if (step->what().starts_with(kKeptOut)) continue;
+    const std::string since = "reverted since " + time_text(step->at());
+    if (step->what().starts_with(kByPlan)) return since + ' ' + step->what().substr(kByPlan.size());
+    return since + ": " + step->what();
+  }
+  return "reverted";
+}
+
 /// Whether the world is as the plan made it.
 std::string standing_of(const v1::Plan& plan, const v1::Plan* holder) {
   if (plan.unresolved()) return "unknown whether it is in force: check by hand";
@@ -185,7 +204,7 @@ std::string standing_of(const v1::Plan& plan, const v1::Plan* holder) {
     return (held_by(*holder) == v1::Plan::RAISE_LINK_COST ? "its cost is raised again, by "
                                                           : "out of service again, by ") +
            holder->id() + ", whose return did not last";
-  if (is_reverted(plan)) return "reverted since";
+  if (is_reverted(plan)) return reverted_text(plan);
   if (plan.state() == v1::Plan::ROLLING_BACK)
     return is_undone(plan) ? "it is undone; whether the fabric is as before is being checked"
                            : "it is being undone: " + undoing_text(plan);

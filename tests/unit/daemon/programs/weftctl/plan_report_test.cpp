@@ -127,7 +127,7 @@ TEST(PlanStory, WhatIsOverBeginsWithItsEnd) {
   EXPECT_EQ(text.find("weftctl approve"), std::string::npos);
   plan.set_in_force(false);
   EXPECT_NE(story(plan).find("COMMITTED (reverted)\n"), std::string::npos);
-  EXPECT_NE(story(plan).find("now         reverted since\n"), std::string::npos);
+  EXPECT_NE(story(plan).find("now         reverted\n"), std::string::npos);
 }
 
 TEST(PlanStory, AReturnThatSucceededIsNotCalledReverted) {

@@ -102,5 +102,17 @@ TEST_F(PlanWords, AReturnThatIsUndoneSaysWhyAndThatItsLinkGoesOutAgain) {
               HasSubstr("up (PLAN-4 takes it out again)"));
 }
 
+TEST_F(PlanWords, WhatIsRevertedSaysSinceWhenAndByWhichPlan) {
+  Plan out = plan_out(3);
+  out.steps.push_back({out.finished, PlanState::kCommitted, "weftd", out.outcome});
+  out.steps.push_back({api::kNow - 5min, PlanState::kCommitted, "weftd", "reverted by PLAN-4"});
+  show({out});
+  EXPECT_THAT(plan(3), HasSubstr("now         reverted since 2023-11-14 22:08:20 UTC by PLAN-4\n"));
+  out.steps.back().what = "somebody else enabled the link again: spine-1 port 3 is Active";
+  out.steps.push_back({api::kNow - 1min, PlanState::kCommitted, "ann", "automation does not return it by itself: x"});
+  show({out});
+  EXPECT_THAT(plan(3), HasSubstr("reverted since 2023-11-14 22:08:20 UTC: somebody else enabled the link again: "));
+}
+
 }  // namespace
 }  // namespace weft::ctl

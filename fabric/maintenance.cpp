@@ -88,6 +88,7 @@ std::optional<MaintenanceWindow> window_of(const Plan& plan) {
   window.until = TimePoint::max();
   // The reason of a return says nothing of why the link is out again.
   window.reason = !takes_out && plan.in_force ? "its return failed: " + plan.outcome : plan.reason;
+  window.comes_back = comes_back && !plan.in_force;
   window.added_by = plan.approved_by;
   window.added = plan.created;
   return window;
@@ -110,7 +111,8 @@ std::optional<std::uint64_t> parse_maintenance_name(std::string_view text) {
 
 std::string in_words(const MaintenanceWindow& window) {
   if (window.id >= kFirstPlanWindow)
-    return "taken out of service by " + maintenance_name(window.id) + ": " + window.reason;
+    return (window.comes_back ? "on its way back to service by " : "taken out of service by ") +
+           maintenance_name(window.id) + ": " + window.reason;
   return "maintenance " + maintenance_name(window.id) + " until " + minute_text(window.until) + ": " + window.reason;
 }
 

@@ -38,6 +38,7 @@ struct MaintenanceWindow {
   std::string added_by;      ///< a person's name, or the program's that acts by itself
   std::string ended_by{};    ///< empty unless `ended`
   TimePoint added = kNever;
+  bool comes_back = false;  ///< of a plan: it brings the link back, and another took it out
 
   /// Enough for windows of one list: only an early end changes a window.
   bool operator==(const MaintenanceWindow& other) const { return id == other.id && ended == other.ended; }
@@ -71,7 +72,8 @@ std::optional<MaintenanceWindow> window_of(const Plan& plan);
 std::string maintenance_name(std::uint64_t id);
 /// Reads "MW-3", "mw-3" or "3".
 std::optional<std::uint64_t> parse_maintenance_name(std::string_view text);
-/// "maintenance MW-3 until 2026-01-31 14:00 UTC: a new cable"; "taken out of service by PLAN-7: …".
+/// "maintenance MW-3 until 2026-01-31 14:00 UTC: a new cable"; "taken out of service by PLAN-7: …"; "on its way back
+/// to service by PLAN-9: …".
 std::string in_words(const MaintenanceWindow& window);
 
 }  // namespace weft

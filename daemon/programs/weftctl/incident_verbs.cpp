@@ -38,7 +38,8 @@ void print_plans_of(const Session& session, const std::string& incident) {
   for (const v1::Plan& plan : plans.plans()) {
     if (plan.incident_id() != incident) continue;
     session.out << std::exchange(head, "") << "  " << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  "
-                << plan_state_text(plan) << "  " << printable(plan.target().label()) << '\n';
+                << plan_state_text(plan, holds_again(plan, plans.plans())) << "  " << printable(plan.target().label())
+                << '\n';
   }
 }
 

@@ -72,17 +72,6 @@ void print_line(const Session& session, const v1::Plan& plan, std::map<std::stri
   if (std::exchange(last[plan.id()], line) != line) session.out << time_text(plan.updated()) << "  " << line;
 }
 
-/// The plan that took out what `plan` holds: of a return that failed the one before it, where that is still known.
-const v1::Plan& first_out(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
-  const v1::Plan* first = &plan;
-  for (int i = 0; i < plans.size() && !takes_out(*first); ++i) {
-    const auto before = std::ranges::find(plans, first->undoes(), [](const v1::Plan& each) { return each.id(); });
-    if (before == plans.end()) break;
-    first = &*before;
-  }
-  return *first;
-}
-
 /// Why it is held: the reason of the plan that took it out, and what went wrong with its return.
 std::string cause(const v1::Plan& plan, const v1::Plan& first) {
   // Its own reason is why it was ordered.

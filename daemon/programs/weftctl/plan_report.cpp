@@ -178,6 +178,13 @@ std::string order_command(const v1::Plan& plan) {
   return "weftctl " + verb + typed_target(plan);
 }
 
+/// "PLAN-3": what took the target out, whose id is `first`; with the return that failed in between. Empty: it reverts
+/// nothing.
+std::string reverts_text(const v1::Plan& plan, const std::string& first) {
+  if (first.empty() || first == plan.undoes() || first == plan.id()) return plan.undoes();
+  return first + " (its return " + plan.undoes() + " failed)";
+}
+
 /// Of a plan that was reverted: since when, and by which plan or whom, as far as its history tells.
 std::string reverted_text(const v1::Plan& plan) {
   constexpr std::string_view kByPlan = "reverted ";
@@ -286,6 +293,16 @@ const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::Repeat
   return found == plans.end() ? nullptr : &*found;
 }
 
+const v1::Plan& first_out(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
+  const v1::Plan* first = &plan;
+  for (int i = 0; i < plans.size() && !takes_out(*first); ++i) {
+    const auto before = std::ranges::find(plans, first->undoes(), [](const v1::Plan& each) { return each.id(); });
+    if (before == plans.end()) break;
+    first = &*before;
+  }
+  return *first;
+}
+
 bool takes_out(const v1::Plan& plan) {
   return plan.action() == v1::Plan::ISOLATE_LINK || plan.action() == v1::Plan::RAISE_LINK_COST ||
          plan.action() == v1::Plan::DRAIN_NODE;
@@ -327,7 +344,7 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
   say("action      ", action_text(plan));
   say("reason      ", plan.reason());
   say("incident    ", plan.incident_id());
-  say("reverts     ", plan.undoes());
+  say("reverts     ", reverts_text(plan, page.first_out));
   say("actuator    ", plan.actuator());
   std::string jobs;
   for (const std::string& job : plan.jobs()) jobs += (jobs.empty() ? "" : ", ") + job;

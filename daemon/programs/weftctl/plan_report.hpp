@@ -16,6 +16,7 @@ struct PlanPage {
   bool review = true;                ///< with the alternatives and what each guard says
   std::size_t columns = 0;           ///< of the terminal; 0: no limit
   const v1::Plan* holder = nullptr;  ///< holds_again() of it
+  std::string first_out{};           ///< id of first_out() of it; empty: not looked up
 };
 /// What it is, why, what else could be done, what each guard says, and how far it came.
 void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const PlanPage& page = {});
@@ -42,6 +43,10 @@ bool takes_out(const v1::Plan& plan);
 bool is_reverted(const v1::Plan& plan);
 /// Of a plan that was reverted: the return among `plans` that failed, so that it holds the target again; null: none.
 const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans);
+
+/// The plan that took out what `plan` holds, or brings back: of a return the one before it, and so on, where those are
+/// among `plans`.
+const v1::Plan& first_out(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans);
 
 /// The guard that refuses an approval of the plan now; null when it would begin, perhaps after another plan.
 const v1::GuardVerdict* refusal(const v1::Plan& plan);

@@ -20,11 +20,15 @@ constexpr const char* kDamagedTrail = "; what to do: weftctl runbook remedies, \
 
 /// As one asked for it: whoever wanted something done is told by the exit status that it will not be.
 /// `review`: with the alternatives and the guards, which whoever decided has read before.
-Exit print_answer(const Session& session, const v1::Plan& plan, bool review, const v1::Plan* holder = nullptr) {
+Exit print_answer(const Session& session, const v1::Plan& plan, bool review, const v1::ListPlansResponse& all = {}) {
   if (session.json) {
     session.out << json_text(plan, false) << '\n';
   } else {
-    print_plan(session.out, plan, session.now, {.review = review, .columns = session.columns, .holder = holder});
+    print_plan(session.out, plan, session.now,
+               {.review = review,
+                .columns = session.columns,
+                .holder = holds_again(plan, all.plans()),
+                .first_out = first_out(plan, all.plans()).id()});
   }
   return plan.state() == v1::Plan::PROPOSED && plan.refused() ? Exit::kRefused : Exit::kGood;
 }
@@ -305,9 +309,9 @@ std::string abort_text(const v1::Plan& plan) {
 Exit show_plan(const Session& session, const std::string& id) {
   const v1::Plan plan = get_plan(session, id);
   v1::ListPlansResponse all;
-  if (!session.json && is_reverted(plan))
+  if (!session.json && (is_reverted(plan) || !plan.undoes().empty()))
     all = session.client.all_pages(session.client.remedies, &Stub::ListPlans, v1::ListPlansRequest());
-  print_answer(session, plan, true, holds_again(plan, all.plans()));
+  print_answer(session, plan, true, all);
   return Exit::kGood;
 }
 

@@ -114,6 +114,18 @@ TEST(PlanWindow, OfAReturnThatFailedSaysSo) {
   EXPECT_EQ(in_words(*window), "taken out of service by PLAN-4: its return failed: it did not help: errors");
 }
 
+TEST(PlanWindow, OfAReturnDoesNotSayThatItTookTheLinkOut) {
+  Plan plan;
+  plan.id = 17;
+  plan.action = RemedyAction::kRestoreLink;
+  plan.state = PlanState::kVerifying;
+  plan.target.kind = EntityKind::kLink;
+  plan.reason = "bring back";
+  const auto window = window_of(plan);
+  ASSERT_TRUE(window);
+  EXPECT_EQ(in_words(*window), "on its way back to service by PLAN-17: bring back");
+}
+
 TEST(PlanWindow, HoldsThoughTheClockIsSetBack) {
   Plan plan;
   plan.action = RemedyAction::kIsolateLink;

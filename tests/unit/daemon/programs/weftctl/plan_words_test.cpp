@@ -114,5 +114,22 @@ TEST_F(PlanWords, WhatIsRevertedSaysSinceWhenAndByWhichPlan) {
   EXPECT_THAT(plan(3), HasSubstr("reverted since 2023-11-14 22:08:20 UTC: somebody else enabled the link again: "));
 }
 
+TEST_F(PlanWords, AReturnNamesThePlanThatTookItsTargetOut) {
+  Plan second = failed_return(7, 4);
+  second.in_force = false;
+  show({plan_out(2), failed_return(4, 2), second});
+  EXPECT_THAT(plan(7), HasSubstr("reverts     PLAN-2 (its return PLAN-4 failed)\n"));
+  EXPECT_THAT(plan(4), HasSubstr("reverts     PLAN-2\n"));
+  show({second});
+  EXPECT_THAT(plan(7), HasSubstr("reverts     PLAN-4\n")) << "nobody knows of those before it any more";
+}
+
+TEST_F(PlanWords, AnIncidentNamesWhatHoldsItsPlansTargetAgain) {
+  auto snapshot = with_plans(make_snapshot(1, {}, {api::make_incident(1)}), {plan_out(2), failed_return(4, 2)});
+  publication.publish(snapshot);
+  EXPECT_THAT(say(Exit::kGood, show_incident, std::string("1")),
+              HasSubstr("PLAN-2  ISOLATE_LINK  COMMITTED (again by PLAN-4)"));
+}
+
 }  // namespace
 }  // namespace weft::ctl

@@ -201,6 +201,9 @@ struct Plan {
   /// Of what came back and is being verified: when its probation ends if no fault is seen. Reckoned anew with each
   /// sweep and not stored; kNever: it has not begun.
   TimePoint probation_until = kNever;
+  /// Of a link that automation took out and holds isolated: not before then does it propose its return. Not stored;
+  /// kNever: no time decides that.
+  TimePoint return_after = kNever;
   /// While it is under way: why it does not go on, in words; of one that is verified without good sweeps why the last
   /// one did not pass. Not stored.
   std::string waits_for{};

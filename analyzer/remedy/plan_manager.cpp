@@ -47,6 +47,7 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
     entry.plan = std::move(plan);
     // Later than this it cannot have been: the clock was set back meanwhile.
     entry.plan.expires = std::min(entry.plan.expires, now + settings_.limits.expiry);
+    entry.plan.return_after = return_after(entry.plan);
     shown_.push_back(std::make_shared<const Plan>(entry.plan));
     if (is_under_way(entry.plan.state)) {
       runner(entry, now).resume();
@@ -71,6 +72,7 @@ void PlanManager::show(Entry& entry) {
     entry.tables_before = nullptr;
   }
   const auto at = std::ranges::lower_bound(shown_, entry.plan.id, {}, [](const PlanPtr& plan) { return plan->id; });
+  entry.plan.return_after = return_after(entry.plan);
   auto copy = std::make_shared<const Plan>(entry.plan);
   if (at != shown_.end() && (*at)->id == entry.plan.id)
     *at = std::move(copy);

@@ -198,6 +198,7 @@ class PlanManager {
   static void note_over(Entry& out, const RemedyView& view);
   ReturnDue is_over_for_long(const Entry& held, const RemedyView& view) const;
   ReturnDue return_due(const Entry& held, const RemedyView& view) const;
+  TimePoint return_after(const Plan& out) const;                        ///< Plan::return_after of it
   ReturnDue still_due(const Plan& plan, const RemedyView& view) const;  ///< kDue of any plan that is no such return
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);

@@ -97,6 +97,15 @@ PlanManager::Before PlanManager::what_held(const Plan& back) const {
   return back.intent == PlanIntent::kNone && is_undone_by_others(plan, shown_) ? Before::kLetGo : Before::kNothing;
 }
 
+TimePoint PlanManager::return_after(const Plan& out) const {
+  const bool by_person = takes_out(out.action) && out.requested_by != kOurselves;
+  if (!out.in_force || !is_over(out.state) || out.incident == 0 || by_person || !out.kept_out.empty() ||
+      outward_action(out) != RemedyAction::kIsolateLink ||
+      settings_.mode(RemedyAction::kRestoreLink) == RemedyMode::kOff)
+    return kNever;
+  return out.finished + settings_.limits.reinstate_after;
+}
+
 // Of a return that a person asked for, that person is the judge.
 PlanManager::ReturnDue PlanManager::still_due(const Plan& plan, const RemedyView& view) const {
   if (takes_out(plan.action) || plan.requested_by != kOurselves) return {ReturnDue::Is::kDue, {}};

@@ -109,7 +109,11 @@ std::string way_back(const v1::Plan& plan, const v1::Plan* next) {
     case v1::Plan::RAISE_LINK_COST:
       return "a plan follows " + plan.incident_id() + " when that is over and the link is up; by hand: " + by_hand;
     default:
-      return "a plan follows after remedy.limits.reinstate_after; by hand: " + by_hand;
+      return "a plan follows " +
+             (plan.has_return_after()
+                  ? "about " + time_text(plan.return_after()) + ", after remedy.limits.reinstate_after"
+                  : "after remedy.limits.reinstate_after") +
+             "; by hand: " + by_hand;
   }
 }
 

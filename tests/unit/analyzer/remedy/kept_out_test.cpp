@@ -72,6 +72,21 @@ TEST(KeptOut, AReturnThatAPersonAbortedBeforeItWasSentIsNotDoneAgain) {
   EXPECT_EQ(b.plan(1).kept_out, "ann aborted its return PLAN-2");
 }
 
+TEST(KeptOut, ALinkSaysWhenItIsTriedAgainUntilAPersonKeepsItOut) {
+  DrainedHost b(proposing());
+  EXPECT_EQ(b.plan(1).return_after, kNever) << "of a host no time decides it";
+  Plan off = b.plan(1);
+  off.action = RemedyAction::kIsolateLink;
+  off.target = b.link("leaf-0", "spine-0");
+  off.started = off.finished = b.fabric.now() - 1h;
+  b.begin({off});
+  EXPECT_EQ(b.plan(1).return_after, off.finished + b.settings.limits.reinstate_after);
+  b.pass(23h + 1min);
+  ASSERT_EQ(b.returns(), 1U) << "it is proposed then";
+  ASSERT_TRUE(b.book->reject(2, "the cable is out", "ann", b.fabric.now()));
+  EXPECT_EQ(b.plan(1).return_after, kNever);
+}
+
 TEST(KeptOut, ALinkWhoseReturnAPersonRejectedStaysIsolated) {
   DrainedHost b(proposing());
   Plan off = b.plan(1);

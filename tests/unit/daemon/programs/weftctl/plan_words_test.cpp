@@ -131,5 +131,13 @@ TEST_F(PlanWords, AnIncidentNamesWhatHoldsItsPlansTargetAgain) {
               HasSubstr("PLAN-2  ISOLATE_LINK  COMMITTED (again by PLAN-4)"));
 }
 
+TEST_F(PlanWords, WhatComesBackByItselfSaysWhen) {
+  Plan out = plan_out(3);
+  out.in_force = true;
+  out.return_after = api::kNow + 23h;
+  show({out});
+  EXPECT_THAT(in_force(), HasSubstr("a plan follows about 2023-11-15 21:13:20 UTC, after remedy.limits."));
+}
+
 }  // namespace
 }  // namespace weft::ctl

@@ -220,10 +220,14 @@ std::string standing_of(const v1::Plan& plan, const v1::Plan* holder) {
   return {};
 }
 
-/// "disable spine-1 port 3; traffic is rerouted", where the end is chosen.
+/// "disable spine-1 port 3; traffic is rerouted", where the end is chosen, and there is a path for the traffic.
 std::string action_text(const v1::Plan& plan) {
-  if (plan.end().empty() || plan.action() != v1::Plan::ISOLATE_LINK) return meaning_of(plan);
-  return "disable " + printable(plan.end()) + "; traffic is rerouted";
+  if (plan.action() != v1::Plan::ISOLATE_LINK) return meaning_of(plan);
+  const bool has_no_path = std::ranges::any_of(plan.guards(), [](const v1::GuardVerdict& verdict) {
+    return verdict.guard() == v1::GuardVerdict::ALTERNATIVE && verdict.result() == v1::GuardVerdict::REFUSED;
+  });
+  return "disable " + (plan.end().empty() ? "one end of the link" : printable(plan.end())) +
+         (has_no_path ? "; no alternative path is known for its traffic" : "; traffic is rerouted");
 }
 
 void print_next(std::ostream& out, const v1::Plan& plan) {
@@ -356,8 +360,8 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
   when("started     ", plan.has_started(), plan.started());
   when("finished    ", plan.has_finished(), plan.finished());
   if (plan.windows_needed() > 0)
-    out << "verified    " << plan.windows_good() << " of " << plan.windows_needed()
-        << (plan.has_finished() ? " sweeps passed\n" : " sweeps in a row passed so far\n");
+    out << "verified    " << plan.windows_good() << " of " << plan.windows_needed() << " sweeps in a row passed"
+        << (plan.has_finished() ? " at its end\n" : " so far\n");
   if (plan.has_probation_until())
     out << "probation   until " << time_text(plan.probation_until()) << ", "
         << plan.windows_needed() - plan.windows_good() << " more sweeps, if no fault is seen\n";

@@ -357,8 +357,11 @@ Exit abort_plan(const Session& session, const Decision& decision) {
     session.out << "\nabort       " << effect << '\n';
     if (!is_confirmed(session, "abort " + before.id())) throw Failure(Exit::kRefused, "nothing was done");
   }
-  return follow(session, end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, decision), decision.wait, false,
-                true);
+  const v1::Plan plan = end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, decision);
+  const Exit exit = follow(session, plan, decision.wait, false, true);
+  if (!decision.wait && !session.json && plan.state() < v1::Plan::COMMITTED)
+    session.out << "\nto follow it   weftctl plan " << plan.id() << '\n';
+  return exit;
 }
 
 Exit isolate_link(const Session& session, const Wish& wish) {

@@ -120,7 +120,7 @@ TEST(PlanStory, WhatIsOverBeginsWithItsEnd) {
   for (const char* part :
        {"PLAN-7  ISOLATE_LINK  COMMITTED\n", "\n\noutcome     no errors in 5 sweeps, all routes go round it\n",
         "approved by ann@mgmt-1\n", "started     2023-11-14 22:13:30 UTC, 1 min ago\n",
-        "finished    2023-11-14 22:13:50 UTC, 1 min ago\n", "verified    5 of 5 sweeps passed\n",
+        "finished    2023-11-14 22:13:50 UTC, 1 min ago\n", "verified    5 of 5 sweeps in a row passed at its end\n",
         "now         in force\n", "\nto bring it back   weftctl restore leaf-1:7 --reason"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
   EXPECT_EQ(text.find("expires"), std::string::npos);
@@ -218,6 +218,16 @@ TEST(PlanStory, TheEndThatIsSetIsNamed) {
   std::ostringstream out;
   print_preview(out, plan);
   EXPECT_NE(out.str().find("action      disable spine-2 port 1; traffic is rerouted\n"), std::string::npos)
+      << out.str();
+}
+
+TEST(PlanStory, ALinkWithoutAnotherPathIsNotSaidToBeRerouted) {
+  v1::Plan plan = proposed();
+  add_guard(plan, v1::GuardVerdict::ALTERNATIVE, v1::GuardVerdict::REFUSED, "an access link has no alternative path");
+  std::ostringstream out;
+  print_preview(out, plan);
+  EXPECT_NE(out.str().find("action      disable one end of the link; no alternative path is known for its traffic\n"),
+            std::string::npos)
       << out.str();
 }
 

@@ -139,5 +139,11 @@ TEST_F(PlanWords, WhatComesBackByItselfSaysWhen) {
   EXPECT_THAT(in_force(), HasSubstr("a plan follows about 2023-11-15 21:13:20 UTC, after remedy.limits."));
 }
 
+TEST_F(PlanWords, AnAbortThatIsNotOverSaysHowToFollowIt) {
+  show({make_plan(6, PlanState::kVerifying)});
+  EXPECT_THAT(say(Exit::kGood, abort_plan, Decision{.id = "6", .reason = "wrong cable", .who = "ann"}),
+              ::testing::EndsWith("\nto follow it   weftctl plan PLAN-6\n"));
+}
+
 }  // namespace
 }  // namespace weft::ctl

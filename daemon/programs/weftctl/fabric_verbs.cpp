@@ -269,8 +269,9 @@ Exit show_status(const Session& session) {
     return good ? Exit::kGood : Exit::kBadNews;
   }
   // What holds automation back comes first: whoever looks at a fabric in trouble must not overlook it.
-  print_stops(session.out, session.client.call(session.client.remedies, &v1::RemedyService::Stub::GetStatus,
-                                               v1::GetRemedyStatusRequest()));
+  const v1::RemedyStatus remedies =
+      session.client.call(session.client.remedies, &v1::RemedyService::Stub::GetStatus, v1::GetRemedyStatusRequest());
+  print_stops(session.out, remedies, brake_since(session, remedies));
   Table table({"FABRIC", story("STATUS"), spare(number("SWITCHES")), spare(number("ADAPTERS")), number("LINKS UP"),
                age("LAST SWEEP")});
   for (const v1::Fabric& fabric : status.fabrics())

@@ -413,11 +413,11 @@ void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns)
   print_guards(out, plan, columns);
 }
 
-void print_stops(std::ostream& out, const v1::RemedyStatus& status) {
+void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since) {
   const bool names_brakes = !status.hands_off_by_person().empty() || !status.hands_off_by_file().empty();
   if (!status.hands_off_by_person().empty())
     out << "Automation is stopped (hands-off): " << printable(status.hands_off_by_person())
-        << "\n  to release it: weftctl hands-off off --reason ...\n";
+        << (since.empty() ? "" : "\n  since " + since) << "\n  to release it: weftctl hands-off off --reason ...\n";
   if (!status.hands_off_by_file().empty())
     out << "Automation is stopped by the hands-off file: " << printable(status.hands_off_by_file())
         << "\n  to release it: remove the file\n";
@@ -438,8 +438,8 @@ void print_undone(std::ostream& out, const v1::RemedyStatus& status) {
         << " (weftctl plans --all says which and when)\n";
 }
 
-void print_automation(std::ostream& out, const v1::RemedyStatus& status) {
-  print_stops(out, status);
+void print_automation(std::ostream& out, const v1::RemedyStatus& status, const std::string& since) {
+  print_stops(out, status, since);
   if (!status.hands_off() && !status.breaker_tripped()) out << "Automation is not stopped.\n";
   if (!status.breaker_tripped()) out << "The circuit breaker is not tripped.\n";
   out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in the last hour; "

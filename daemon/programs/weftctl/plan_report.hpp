@@ -61,10 +61,11 @@ v1::Plan::Action held_by(const v1::Plan& plan);
 /// "weftctl restore leaf-1:7": what brings back what the plan holds.
 std::string return_command(const v1::Plan& plan);
 
-/// One line for each thing that stops automation; none when nothing does.
-void print_stops(std::ostream& out, const v1::RemedyStatus& status);
+/// One line for each thing that stops automation; none when nothing does. `since`: when persons stopped it; empty: not
+/// known.
+void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
 /// Those, or that automation goes on; and its budget.
-void print_automation(std::ostream& out, const v1::RemedyStatus& status);
+void print_automation(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
 /// How many links and hosts others gave back while plans held them; nothing where there are none.
 void print_undone(std::ostream& out, const v1::RemedyStatus& status);
 

@@ -37,7 +37,7 @@ Exit print_answer(const Session& session, const v1::RemedyStatus& status) {
   if (session.json) {
     session.out << json_text(status, false) << '\n';
   } else {
-    print_automation(session.out, status);
+    print_automation(session.out, status, brake_since(session, status));
   }
   return Exit::kGood;
 }

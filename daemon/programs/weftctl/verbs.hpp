@@ -33,6 +33,10 @@ struct Session {
   Sheet sheet() const { return {.out = out, .columns = columns, .colour = colour, .plain = plain, .memory = memory}; }
 };
 
+/// Since when persons stop automation, as the audit trail tells: "2026-01-31 12:00:00 UTC". Empty: none does, or it is
+/// not known, as of a site.
+std::string brake_since(const Session& session, const v1::RemedyStatus& status);
+
 /// kBadNews when a fabric is not being watched, or there is no complete first picture yet.
 Exit show_status(const Session& session);
 /// `names_only`: host and switch names, one a line.

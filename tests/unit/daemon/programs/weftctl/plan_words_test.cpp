@@ -145,5 +145,29 @@ TEST_F(PlanWords, AnAbortThatIsNotOverSaysHowToFollowIt) {
               ::testing::EndsWith("\nto follow it   weftctl plan PLAN-6\n"));
 }
 
+TEST_F(PlanWords, WhatStopsAutomationSaysSinceWhen) {
+  const auto stop = [this](Duration ago, const char* who, const char* why) {
+    AuditRecord& record = remedies.trail.emplace_back();
+    record.sequence = remedies.trail.size();
+    record.at = api::kNow - ago;
+    record.who = who;
+    record.what = "automation stopped";
+    record.detail = why;
+  };
+  stop(3h, "kim", "another time");
+  stop(2h, "kim", "a visitor");
+  stop(1h, "bob", "me too");
+  auto snapshot = make_snapshot(1, {});
+  snapshot->remedy.hands_off = true;
+  snapshot->remedy.hands_off_reason = "kim: a visitor; bob: me too";
+  publication.publish(snapshot);
+  const std::string since = "kim: a visitor; bob: me too\n  since 2023-11-14 20:13:20 UTC\n  to release it";
+  EXPECT_THAT(say(Exit::kBadNews, show_automation), HasSubstr(since));
+  EXPECT_THAT(say(Exit::kBadNews, show_status), HasSubstr(since));
+  remedies.trail.pop_back();
+  remedies.trail.pop_back();
+  EXPECT_THAT(say(Exit::kBadNews, show_automation), Not(HasSubstr("since"))) << "it is not known";
+}
+
 }  // namespace
 }  // namespace weft::ctl

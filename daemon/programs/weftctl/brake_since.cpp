@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftctl/plan_report.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
+#include "daemon/programs/weftctl/verbs.hpp"
+
+namespace weft::ctl {
+namespace {
+
+/// So many stops are looked at: several persons may have stopped automation, one after the other.
+constexpr int kMostStops = 8;
+
+}  // namespace
+
+std::string brake_since(const Session& session, const v1::RemedyStatus& status) {
+  const std::string& reason = status.hands_off_by_person();
+  if (reason.empty()) return {};
+  v1::ListAuditRequest request;
+  request.set_what("automation stopped");
+  request.set_page_size(1);
+  try {
+    for (int stops = 0; stops < kMostStops; ++stops) {
+      const v1::ListAuditResponse page =
+          session.client.call(session.client.remedies, &v1::RemedyService::Stub::ListAudit, request);
+      if (page.records().empty()) return {};
+      const v1::AuditRecord& stop = page.records(0);
+      // Of a site it may be another shard's.
+      if (!stop.shard().empty()) return {};
+      // The first of them begins the reason.
+      const std::string said = stop.who() + (stop.detail().empty() ? "" : ": " + stop.detail());
+      if (reason == said || reason.starts_with(said + "; ")) return time_text(stop.at());
+      if (page.next_page_token().empty()) return {};
+      request.set_page_token(page.next_page_token());
+    }
+  } catch (const Failure&) {
+    // Who may not read the audit trail is not told: what stops automation is said all the same.
+  }
+  return {};
+}
+
+}  // namespace weft::ctl

@@ -124,7 +124,8 @@ ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::stri
 
 void ask_last(const PGconn* silent, std::map<std::string, std::string>& options) {
   auto servers = each_server(options);
-  std::ranges::stable_partition(servers, [silent](const Options& server) { return !is_of(silent, server); });
+  std::stable_partition(servers.begin(), servers.end(),
+                        [silent](const Options& server) { return !is_of(silent, server); });
   for (const char* key : {"host", "hostaddr", "port"}) {
     if (servers.empty() || !options.contains(key)) continue;
     std::string list;

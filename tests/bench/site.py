@@ -23,8 +23,8 @@ import urllib.request
 import bench_lib as bench
 import ingest
 
-sys.path.insert(0, str(bench.ROOT))
-from tests.support import postgres_pair  # noqa: E402
+sys.path.insert(0, str(bench.ROOT / "tests" / "support"))
+import postgres_pair  # noqa: E402
 
 CORES = (0, 1)
 PATIENCE = 120

@@ -11,8 +11,8 @@ import tempfile
 
 import bench_lib as bench
 
-sys.path.insert(0, str(bench.ROOT))
-from tests.support import postgres_pair  # noqa: E402
+sys.path.insert(0, str(bench.ROOT / "tests" / "support"))
+import postgres_pair  # noqa: E402
 
 
 def measure(options, name, *urls):

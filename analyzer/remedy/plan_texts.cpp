@@ -17,6 +17,10 @@ std::string subject_text(const Plan& plan) {
   return std::string(to_string(plan.action)) + ' ' + plan.target.label + ": ";
 }
 
+std::string ended_return_text(const char* ended, const Plan& back) {
+  return std::string(" ") + ended + " its return " + plan_name(back.id);
+}
+
 std::string command_that_undoes(const Plan& plan) {
   if (plan.target.kind == EntityKind::kHost) return "weftctl undrain " + plan.target.host;
   const bool is_cost = outward_action(plan) == RemedyAction::kRaiseLinkCost;

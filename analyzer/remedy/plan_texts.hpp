@@ -16,6 +16,9 @@ tl::unexpected<Error> no_plan(std::uint64_t id);
 /// What a record of the audit trail is about: "ISOLATE_LINK leaf-1 port 7 - spine-2 port 1: ".
 std::string subject_text(const Plan& plan);
 
+/// What a person did to the return `back`, as Plan::kept_out says it: " aborted its return PLAN-7".
+std::string ended_return_text(const char* ended, const Plan& back);
+
 /// weftctl's command that takes back what the plan holds: "weftctl undrain n1"; a link by its whole label, quoted.
 std::string command_that_undoes(const Plan& plan);
 

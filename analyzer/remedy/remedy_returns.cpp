@@ -7,10 +7,19 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
+#include "analyzer/remedy/plan_texts.hpp"
 #include "analyzer/remedy/windows.hpp"
 #include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
+namespace {
+
+// A person who asked for it knows when it ends, also where it took the place of a proposal for an incident.
+bool is_of_person(const Plan& out) {
+  return out.incident == 0 || (takes_out(out.action) && out.requested_by != kOurselves);
+}
+
+}  // namespace
 
 // Another incident than that of the plan counts as well: giving the target back and taking it again helps nobody. A
 // host may have an entry for each of its names.
@@ -60,9 +69,7 @@ PlanManager::ReturnDue PlanManager::is_over_for_long(const Entry& held, const Re
 PlanManager::ReturnDue PlanManager::return_due(const Entry& held, const RemedyView& view) const {
   using enum ReturnDue::Is;
   const Plan& out = held.plan;
-  // A person who asked for it knows when it ends, also where it took the place of a proposal for an incident.
-  if (out.incident == 0 || (takes_out(out.action) && out.requested_by != kOurselves))
-    return {kNotYet, "a person took it out of service"};
+  if (is_of_person(out)) return {kNotYet, "a person took it out of service"};
   if (!out.kept_out.empty()) return {kNotYet, out.kept_out};
   if (out.target.kind == EntityKind::kHost) {
     const ReturnDue over = is_over_for_long(held, view);
@@ -98,8 +105,7 @@ PlanManager::Before PlanManager::what_held(const Plan& back) const {
 }
 
 TimePoint PlanManager::return_after(const Plan& out) const {
-  const bool by_person = takes_out(out.action) && out.requested_by != kOurselves;
-  if (!out.in_force || !is_over(out.state) || out.incident == 0 || by_person || !out.kept_out.empty() ||
+  if (!out.in_force || !is_over(out.state) || is_of_person(out) || !out.kept_out.empty() ||
       outward_action(out) != RemedyAction::kIsolateLink ||
       settings_.mode(RemedyAction::kRestoreLink) == RemedyMode::kOff)
     return kNever;
@@ -164,7 +170,7 @@ void PlanManager::keep_out_of_person(Entry& held) {
 void PlanManager::keep_out(Entry& back, const char* ended, const std::string& why, const std::string& who,
                            TimePoint now) {
   if (takes_out(back.plan.action)) return;
-  back.plan.kept_out = who + ' ' + ended + " its return " + plan_name(back.plan.id) + (why.empty() ? "" : ": " + why);
+  back.plan.kept_out = who + ended_return_text(ended, back.plan) + (why.empty() ? "" : ": " + why);
   // Several may hold the target: one of them may be a return of which nobody knows whether it landed.
   for (auto& [id, held] : entries_) {
     const bool holds = held.plan.in_force || held.plan.unresolved || id == back.plan.undoes;

@@ -40,7 +40,7 @@ constexpr const char* kAborted = "ABORTED";
 // A person aborted it before. What the next one says stands in its history: its reason stays that of the first.
 bool is_aborted_by_person(const Plan& plan) {
   return plan.outcome.starts_with(kAbortedBy) ||
-         plan.kept_out.find(" aborted its return " + plan_name(plan.id)) != std::string::npos;
+         plan.kept_out.find(ended_return_text("aborted", plan)) != std::string::npos;
 }
 
 }  // namespace

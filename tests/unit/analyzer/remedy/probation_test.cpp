@@ -42,6 +42,11 @@ struct Isolated : Book {
   void sweeps(int count) {
     for (int i = 0; i < count; ++i) book->review(look());  // each sweep takes a second
   }
+  void comes_up(int then) {
+    fabric.relink(end);
+    fabric.route();
+    sweeps(then);
+  }
   Entity target = link("leaf-1", "spine-0");
   PortIndex end = fabric.port_towards("leaf-1", "spine-0");
 };
@@ -84,9 +89,7 @@ TEST(ProbationTime, BeginsWhenTheLinkIsUpAndMovesWithEachSweep) {
   EXPECT_EQ(b.plan(2).probation_until, kNever) << "it is not up yet";
   EXPECT_EQ(b.plan(2).waits_for, "the link does not come up");
   const auto waits = b.book->all();
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(1);
+  b.comes_up(1);
   ASSERT_EQ(b.plan(2).windows_good, 1U);
   ASSERT_EQ(b.plan(2).windows_needed, 30U);
   EXPECT_EQ(b.plan(2).waits_for, "");
@@ -104,9 +107,7 @@ TEST(ProbationTime, BeginsWhenTheLinkIsUpAndMovesWithEachSweep) {
 
 TEST(ProbationTime, StandsStillWithAReason) {
   Probation b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(2);
+  b.comes_up(2);
   EXPECT_EQ(b.plan(2).waits_for, "");
   RemedyView late = b.look();
   b.book->review(late);
@@ -123,9 +124,7 @@ TEST(ProbationTime, StandsStillWithAReason) {
 
 TEST(AProbation, GoesOnAfterASwitchWasDownAsAWhole) {
   Probation b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(20);
+  b.comes_up(20);
   ASSERT_EQ(b.plan(2).windows_good, 20U);
   b.all_of("spine-0", false);
   b.sweeps(25);
@@ -136,17 +135,13 @@ TEST(AProbation, GoesOnAfterASwitchWasDownAsAWhole) {
   ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << "it trains, as after it was sent: " << b.plan(2).outcome;
   EXPECT_EQ(b.plan(2).waits_for, "the link does not come up");
   EXPECT_EQ(b.plan(2).windows_good, 20U);
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(11);
+  b.comes_up(11);
   EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
 }
 
 TEST(AProbation, IsFailedByALinkThatDoesNotComeBackWithItsSwitch) {
   Probation b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(5);
+  b.comes_up(5);
   b.all_of("spine-0", false);
   b.sweeps(5);
   b.all_of("spine-0", true);
@@ -162,9 +157,7 @@ TEST(AProbation, DoesNotWaitForADeadSwitchForEver) {
   for (const bool was_up : {false, true}) {
     Probation b;
     if (was_up) {
-      b.fabric.relink(b.end);
-      b.fabric.route();
-      b.sweeps(5);
+      b.comes_up(5);
     }
     b.all_of("spine-0", false);
     b.sweeps(29);
@@ -177,9 +170,7 @@ TEST(AProbation, DoesNotWaitForADeadSwitchForEver) {
 
 TEST(AReturnBySomebodyElse, IsWatchedForWhoeverAsksForIt) {
   Isolated b;
-  b.fabric.relink(b.end);  // by hand
-  b.fabric.route();
-  b.sweeps(1);
+  b.comes_up(1);
   const auto seen = b.book->preview(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
   ASSERT_TRUE(seen) << seen.error().message;
   EXPECT_EQ(seen->outcome,
@@ -195,9 +186,7 @@ TEST(AReturnBySomebodyElse, IsWatchedForWhoeverAsksForIt) {
 
 TEST(AReturnBySomebodyElse, IsWatchedAlsoWhenItsPlanHasLetGo) {
   Isolated b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(1);
+  b.comes_up(1);
   b.tell(TargetState::kClear);
   ASSERT_FALSE(b.plan(1).in_force);
   const auto seen = b.book->preview(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
@@ -215,9 +204,7 @@ TEST(AReturnBySomebodyElse, IsWatchedAlsoWhenItsPlanHasLetGo) {
 
 TEST(AReturnBySomebodyElse, IsNotSentWhereSomebodyTookItOutAgain) {
   Isolated b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(1);
+  b.comes_up(1);
   b.tell(TargetState::kClear);
   ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
   b.tell(TargetState::kOurs);
@@ -233,9 +220,7 @@ TEST(AReturnBySomebodyElse, IsNotSentWhereSomebodyTookItOutAgain) {
 // Both undos were answered: what the second one does may be seen later.
 TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndSomebodyEnabledIt) {
   Probation b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(3);
+  b.comes_up(3);
   b.fabric.unlink(b.end);
   b.fabric.route();
   b.sweeps(1);
@@ -255,9 +240,7 @@ TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndSomebodyEnabledIt) {
   }
   ASSERT_EQ(b.plan(2).state, PlanState::kRolledBack) << b.plan(2).outcome;
   ASSERT_EQ(undos, 2);
-  b.fabric.relink(b.end);  // by hand
-  b.fabric.route();
-  b.sweeps(1);
+  b.comes_up(1);
   b.tell(TargetState::kClear);
   ASSERT_TRUE(b.plan(2).unresolved);
   EXPECT_NE(b.plan(2).steps.back().what.find("what weftd sent may still land until "), std::string::npos)
@@ -279,9 +262,7 @@ TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndSomebodyEnabledIt) {
 
 TEST(AReturnBySomebodyElse, IsTakenBackWhenItFailsAgain) {
   Isolated b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(1);
+  b.comes_up(1);
   ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
   b.tell(TargetState::kClear);
   b.sweeps(2);
@@ -318,9 +299,7 @@ TEST(AnAbortedReturn, IsRefusedWhereTheLinkMustStay) {
 
 TEST(AnAbortedReturn, FailsNotWhereTheLinkMustStayMeanwhile) {
   Probation b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(1);
+  b.comes_up(1);
   ASSERT_TRUE(b.book->abort(2, "wrong cable", "bob", b.look()));
   b.is_up_where_guards_forbid_to_isolate();
   b.tell(TargetState::kClear);
@@ -332,9 +311,7 @@ TEST(AnAbortedReturn, FailsNotWhereTheLinkMustStayMeanwhile) {
 
 TEST(AnAbortedReturn, SaysThatItWaitsForHandsOff) {
   Probation b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(2);
+  b.comes_up(2);
   b.book->set_hands_off(true, "drill", "kim", b.fabric.now());
   const auto aborted = b.book->abort(2, "wrong cable", "bob", b.look());
   ASSERT_TRUE(aborted) << aborted.error().message;
@@ -353,9 +330,7 @@ TEST(AnAbortedReturn, SaysThatItWaitsForHandsOff) {
 
 TEST(AnAbort, OfAReturnThatIsOverNamesTheWayOut) {
   Probation b;
-  b.fabric.relink(b.end);
-  b.fabric.route();
-  b.sweeps(32);
+  b.comes_up(32);
   ASSERT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
   EXPECT_EQ(b.book->abort(2, "", "bob", b.fabric.now()).error().message,
             "PLAN-2 is COMMITTED: no fault during probation. To take the link out again: weftctl isolate \"leaf-1 - "

@@ -3,6 +3,7 @@
 // What one process leaves to the next about the wall clock.
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "fabric/clock.hpp"
@@ -20,6 +21,8 @@ struct ClockStep {
 struct ClockMemory {
   TimePoint until = kNever;        ///< kNever: nobody looked
   std::vector<ClockStep> steps{};  ///< oldest first
+  Duration steady{};               ///< Clock::steady() at `until`
+  std::string boot{};              ///< the start of the machine that `steady` counts from; empty: not known
   /// `now`, or what the clock showed last where it was set forward since: no plan is older than by that.
   TimePoint seen_by(TimePoint now) const { return until == kNever ? now : std::min(now, until); }
   /// What the clock showed `age` ago, as far as it is known, or an earlier moment: what bears an earlier time than this

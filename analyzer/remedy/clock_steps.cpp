@@ -52,10 +52,20 @@ Duration ClockSteps::look(TimePoint now, Duration steady) {
   return by;
 }
 
-Duration ClockSteps::resume(const ClockMemory& memory, TimePoint now) {
+Duration ClockSteps::resume(const ClockMemory& memory, TimePoint now, std::string boot) {
+  boot_ = std::move(boot);
   steps_ = memory.steps;
   if (memory.until == kNever) return {};
   const Duration by = now - memory.until;
+  if (now_ != kNever && !boot_.empty() && boot_ == memory.boot) {
+    const Duration passed = steady_ - memory.steady;
+    const Duration set = by - passed;
+    if (passed >= Duration::zero() && set <= -kLeastStep) {
+      if (passed >= kLeastStep) add({memory.until, passed});
+      add({memory.until + passed, set});
+      return set;
+    }
+  }
   if (by < kLeastStep && by > -kLeastStep) return {};
   add({memory.until, by});
   return by;

@@ -3,6 +3,7 @@
 // A clock that is set makes nothing older: what must wait for an hour waits for an hour that passed.
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fabric/clock.hpp"
@@ -26,12 +27,14 @@ class ClockSteps {
   /// By how much the wall clock went further than `steady` since the last call, negative when it was set back; zero
   /// when that is less than a few seconds, and at the first call.
   Duration look(TimePoint now, Duration steady);
-  /// Goes on from what the process before left, before anything was looked at. How much time nobody watched until
-  /// `now`: all of it counts as a step, for what of it passed nobody knows. Negative when the clock was set back, by
-  /// at least that much.
-  Duration resume(const ClockMemory& memory, TimePoint now);
+  /// Goes on from what the process before left, next to the first look(). How much time nobody watched until `now`: it
+  /// counts as a step. Negative when the clock was set back, by at least that much. `boot` names the start of the
+  /// machine that the other clock counts from; empty: not known. Where it is that of the process before and look() was
+  /// first, that clock tells what passed, and so each step back. Otherwise one that is as long as the time that passed
+  /// looks like no time at all.
+  Duration resume(const ClockMemory& memory, TimePoint now, std::string boot = {});
   /// What the next process needs.
-  ClockMemory memory() const { return {now_, steps_}; }
+  ClockMemory memory() const { return {now_, steps_, steady_, boot_}; }
   /// Ages as of `now`, which should be what was looked at last. Valid until the next look().
   Ages ages(TimePoint now) const { return {now, steps_}; }
 
@@ -40,6 +43,7 @@ class ClockSteps {
 
   TimePoint now_ = kNever;
   Duration steady_{};
+  std::string boot_;
   std::vector<ClockStep> steps_;  // oldest first; the first may stand for several
 };
 

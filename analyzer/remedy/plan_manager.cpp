@@ -55,8 +55,8 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
   }
 }
 
-Duration PlanManager::resume_clock(const ClockMemory& memory, TimePoint now) {
-  const Duration by = clock_.resume(memory, now);
+Duration PlanManager::resume_clock(const ClockMemory& memory, TimePoint now, std::string boot) {
+  const Duration by = clock_.resume(memory, now, std::move(boot));
   if (by < Duration::zero()) set_back(-by, now);
   return by;
 }

@@ -39,8 +39,8 @@ class PlanManager {
   PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint now, std::optional<Duration> steady = {});
 
   /// Goes on with the clock of the process before, once and first of all. How much time until `now` counts as none;
-  /// negative when the clock was set back.
-  Duration resume_clock(const ClockMemory& memory, TimePoint now);
+  /// negative when the clock was set back. `boot`: as of ClockSteps::resume().
+  Duration resume_clock(const ClockMemory& memory, TimePoint now, std::string boot = {});
   /// What the next process needs for resume_clock().
   ClockMemory clock_memory() const { return clock_.memory(); }
   /// Looks at everything anew: after each sweep, after answers of actuators, and about once a second otherwise.

@@ -52,9 +52,10 @@ class WithClock(weftd_partners.WithScheduler):
         self.clock.set(seconds)
         self.weftd.wait_sweeps(4)
 
-    def restart(self, seconds: float) -> None:
-        """The clock is set while no weftd runs."""
+    def restart(self, seconds: float, down: float = 0) -> None:
+        """The clock is set while no weftd runs, for `down` seconds."""
         self.weftd.kill()
+        time.sleep(down)
         self.clock.set(seconds)
         self.weftd.start()
         self.weftd.wait_sweeps(4)
@@ -135,6 +136,9 @@ class Approvals(WithClock):
             self.set_clock(shift)
             if time.monotonic() - approved < EXPIRY / 2:
                 self.assertEqual("APPROVED", self.state("n1")["state"], f"set to {shift} s: it had time left")
+        # Set back by as much as no weftd runs: by this clock no time passes.
+        down = EXPIRY * 2 / 3
+        self.restart(-10 * HOUR - down, down=down)
         lapsed = self.plan("n1", "DRAIN_NODE", "PROPOSED")
         self.assertLess(time.monotonic() - approved, EXPIRY + 25, "it was good for longer than it was given for")
         self.assertEqual(proposal["id"], lapsed["id"], "the trouble lasts: it is the same plan")

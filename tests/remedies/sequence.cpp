@@ -92,7 +92,7 @@ class Sequence {
     std::erase_if(unwanted_, [&](const auto& each) { return is_unknown(each.second); });
     return_rules_.restarted(journal_);
     book_.emplace(settings_, std::move(memory), world_.now(), world_.steady());
-    book_->resume_clock(clock_, world_.now());
+    book_->resume_clock(clock_, world_.now(), "the machine is never started anew");
     gate_.emplace();
     lane_.clear();
     person_stops_ = acknowledged_stop_;

@@ -5,7 +5,8 @@ namespace weft::store {
 
 void write_clock(Database& database, const ClockMemory& memory) {
   Statement(database, "DELETE FROM clock_seen").run();
-  Statement(database, "INSERT INTO clock_seen VALUES (1, ?)").run(memory.until);
+  Statement(database, "INSERT INTO clock_seen VALUES (1, ?, ?, ?)")
+      .run(memory.until, static_cast<std::int64_t>(memory.steady.count()), memory.boot);
   Statement(database, "DELETE FROM clock_step").run();
   Statement step(database, "INSERT INTO clock_step VALUES (?, ?, ?)");
   std::int64_t position = 0;
@@ -14,9 +15,13 @@ void write_clock(Database& database, const ClockMemory& memory) {
 
 ClockMemory read_clock(Database& database) {
   ClockMemory memory;
-  Statement seen(database, "SELECT until FROM clock_seen");
+  Statement seen(database, "SELECT until, steady, boot FROM clock_seen");
   seen.query();
-  if (seen.next()) memory.until = seen.time(0);
+  if (seen.next()) {
+    memory.until = seen.time(0);
+    memory.steady = Duration(seen.integer(1));
+    memory.boot = seen.text(2);
+  }
   seen.next();
   Statement steps(database, "SELECT at, by FROM clock_step ORDER BY position");
   steps.query();

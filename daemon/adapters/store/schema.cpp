@@ -226,6 +226,12 @@ ALTER TABLE plan ADD COLUMN incident_began INTEGER NOT NULL DEFAULT 0;
                                       // Who ended the return of what a plan holds, and why.
                                       R"sql(
 ALTER TABLE plan ADD COLUMN kept_out TEXT NOT NULL DEFAULT '';
+)sql",
+                                      // What the clock that nobody sets showed at the same moment, and which start of
+                                      // the machine it counts from.
+                                      R"sql(
+ALTER TABLE clock_seen ADD COLUMN steady INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE clock_seen ADD COLUMN boot TEXT NOT NULL DEFAULT '';
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

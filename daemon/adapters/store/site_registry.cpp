@@ -2,11 +2,11 @@
 #include "daemon/adapters/store/site_registry.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 
 namespace weft::store {
@@ -25,9 +25,7 @@ void show_alone(Site& site, const SiteMember& self, const Site* before) {
 }  // namespace
 
 std::string loopback_name() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");  // random(4)
-  std::string boot;
-  file >> boot;
+  const std::string boot = runtime::boot_id();
   std::error_code error;
   const auto network = std::filesystem::read_symlink("/proc/self/ns/net", error);  // namespaces(7)
   return boot.empty() || error ? std::string() : boot + ' ' + network.string();

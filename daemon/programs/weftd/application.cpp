@@ -23,6 +23,7 @@
 #include "daemon/adapters/store/store_mark.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "daemon/platform/runtime/unkillable.hpp"
 #include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/command_forwarders.hpp"
@@ -191,6 +192,7 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   auto ledger = read_ledger(**store, config, clock.now(), true);
   if (!ledger) return tl::unexpected(ledger.error());
   remedy_options->clock = std::move(ledger->clock);
+  remedy_options->boot = runtime::boot_id();
   const RemedyMemory& plans = ledger->plans;
   const auto told_before = std::move(ledger->restored.told);
   logger("weftd")->info("weftd {}: {} incidents loaded from {}", WEFT_VERSION, ledger->restored.incidents.size(),

@@ -57,6 +57,7 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
       store_(store),
       store_lane_(store_lane),
       clock_(clock),
+      boot_(std::move(options.boot)),
       post_(std::move(post)),
       writes_(
           store_lane, post_, [this](const Batch& batch) { return write(batch); },

@@ -32,6 +32,7 @@ struct RemedyControllerOptions {
   analyzer::RemedySettings settings;
   std::vector<std::unique_ptr<actuate::Actuator>> actuators;
   ClockMemory clock{};                   ///< of the process before
+  std::string boot{};                    ///< as of analyzer::ClockSteps::resume()
   std::filesystem::path hands_off_file;  ///< while it exists nothing is done; empty: there is none
   HandsOffFile::Probe hands_off_probe = probe_hands_off_file;  ///< takes the looks at it
   Duration hands_off_patience = std::chrono::seconds(2);       ///< after which a look counts as "it stops"
@@ -197,6 +198,7 @@ class RemedyController {
   store::Store& store_;
   runtime::Lane& store_lane_;
   const Clock& clock_;
+  std::string boot_;
   Post post_;
   std::function<void()> on_news_;
 

@@ -16,7 +16,7 @@ constexpr Duration kReadDrainedEvery = std::chrono::minutes(1);
 }  // namespace
 
 void RemedyController::resume_clock(const ClockMemory& before) {
-  const Duration unseen = plans_.resume_clock(before, clock_.now());
+  const Duration unseen = plans_.resume_clock(before, clock_.now(), boot_);
   if (unseen > kKeepClockEvery)
     logger("remedies")->info("the last {:.0f} s, without weftd, make nothing due", seconds(unseen));
   if (unseen < -kKeepClockEvery)

@@ -87,6 +87,50 @@ TEST(ClockBack, WhileNobodyRanDoesNotProlongAnApproval) {
   EXPECT_NE(b.plan(1).state, PlanState::kApproved) << "it had ten minutes left";
 }
 
+TEST(ClockBack, AStepBackThatIsAsLongAsNobodyWatchedIsSeenOnTheClockThatNobodySets) {
+  const TimePoint then(1000h);
+  const ClockMemory left{then, {}, 100s, "boot"};
+  const auto resumed = [&left](TimePoint now, Duration steady, std::string boot, ClockSteps& after) {
+    after.look(now, steady);
+    return after.resume(left, now, std::move(boot));
+  };
+  ClockSteps after;
+  EXPECT_EQ(resumed(then, 2h + 100s, "boot", after), -2h);
+  EXPECT_EQ(after.memory().steps, (std::vector<ClockStep>{{then, 2h}, {then + 2h, -2h}}));
+  EXPECT_EQ(after.memory().steady, 2h + 100s);
+  EXPECT_EQ(after.memory().boot, "boot");
+  EXPECT_EQ(after.ages(then).of(then - 1s), 1s) << "what nobody watched makes nothing older";
+  ClockSteps at_once;
+  EXPECT_EQ(resumed(then - 2h, 101s, "boot", at_once), -2h - 1s);
+  EXPECT_EQ(at_once.memory().steps.size(), 1U);
+  for (const auto& [boot, steady, what] : {std::tuple{"other", 2h + 100s, "the machine was started anew"},
+                                           std::tuple{"", 2h + 100s, "which start it is cannot be read"},
+                                           std::tuple{"boot", 99s + 0h, "a machine that went back to a snapshot"}}) {
+    ClockSteps other;
+    EXPECT_EQ(resumed(then, steady, boot, other), 0s) << what;
+    EXPECT_TRUE(other.memory().steps.empty()) << what;
+  }
+  ClockSteps forward;
+  EXPECT_EQ(resumed(then + 3h, 1h + 100s, "boot", forward), 3h) << "an hour passed and two were set";
+}
+
+TEST(ClockBack, ByAsMuchAsNobodyRanDoesNotProlongAnApproval) {
+  SetBack b;
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  b.book->set_hands_off(true, "", "ann", b.fabric.now());
+  b.pass(1s);
+  RemedyMemory memory;
+  memory.plans = {b.plan(1)};
+  memory.holds = b.book->brakes();
+  ClockMemory left = b.book->clock_memory();
+  left.boot = "5b1d";
+  b.set_forward = -b.settings.limits.expiry;  // as long as it takes to pass
+  b.book.emplace(b.settings, memory, b.fabric.now(), b.fabric.now().time_since_epoch() - b.set_forward);
+  b.book->resume_clock(left, b.fabric.now(), "5b1d");
+  b.pass(1s);
+  EXPECT_NE(b.plan(1).state, PlanState::kApproved) << "it is as old as it may be";
+}
+
 TEST(ClockBack, HidesNoNewTroubleBehindARejectedPlan) {
   SetBack b;
   b.fabric.advance(1min);

@@ -101,8 +101,8 @@ TEST(ClockSteps, NoHistoryOfAClockMakesAnythingOlder) {
       if (!clock || below(20) == 0) {
         if (clock) pass(below(2) == 0 ? 1s : 3h, false);  // nobody runs
         clock.emplace();
-        clock->resume(kept, TimePoint(lived + set));
         clock->look(TimePoint(lived + set), lived);
+        clock->resume(kept, TimePoint(lived + set), seed % 2 == 0 ? "boot" : "");
         kept = clock->memory();
         kept_at = lived;
       }

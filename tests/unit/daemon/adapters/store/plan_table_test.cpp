@@ -301,8 +301,8 @@ TEST_P(Plans, HowAutomationStandsIsKept) {
 TEST_P(Plans, WhatTheClockShowedIsKept) {
   const TempDir dir;
   EXPECT_EQ(*must_open(dir.path())->restore_clock(), ClockMemory{}) << "nobody looked yet";
-  for (const ClockMemory& memory :
-       {ClockMemory{at_second(9), {{at_second(3), std::chrono::hours(25)}}}, ClockMemory{at_second(20), {}}}) {
+  for (const ClockMemory& memory : {ClockMemory{at_second(9), {{at_second(3), std::chrono::hours(25)}}},
+                                    ClockMemory{at_second(20), {}, std::chrono::hours(7), "5b1d"}}) {
     ASSERT_TRUE(must_open(dir.path())->save_clock(memory));
     EXPECT_EQ(*must_open(dir.path())->restore_clock(), memory);
   }

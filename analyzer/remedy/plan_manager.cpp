@@ -118,16 +118,31 @@ void PlanManager::end(Entry& entry, PlanState state, const std::string& who, std
   note(entry, who, std::move(outcome), now, true, recorded);
 }
 
+bool PlanManager::is_watched_late(const Entry& entry) const {
+  return clock_.ages(entry.asked).of(entry.plan.finished) < settings_.limits.late_watch;
+}
+
+// An undo that was sent more than once, or got no answer, may land after somebody gave back what it took out.
+std::string PlanManager::let_go(Entry& entry) const {
+  const bool sent_once = entry.work.undos == 1 && !entry.work.unanswered && !entry.work.late;
+  entry.plan.unresolved = is_watched_late(entry) && !takes_out(entry.plan.action) && !sent_once;
+  if (!entry.plan.unresolved) return "";
+  return "; what weftd sent may still land until " + minute_text(entry.plan.finished + settings_.limits.late_watch);
+}
+
 // What a reading for a plan that brings something back means for the one that took it out.
-void PlanManager::settle(const Plan& plan, TargetState state, TimePoint now) {
+void PlanManager::settle(const Entry& back, TargetState state, TimePoint now) {
+  const Plan& plan = back.plan;
   if (takes_out(plan.action) || state == TargetState::kOurs) return;
   Entry* before = entry(plan.undoes);
   // What is unresolved stays so: an answer that never came may still have its effect.
   if (!before || !before->plan.in_force) return;
   before->plan.in_force = false;
+  before->asked = back.asked;
+  const std::string late = before->plan.unresolved ? "" : let_go(*before);
   const bool did_it = state == TargetState::kClear && plan.started != kNever;
   note(*before, std::string(kOurselves),
-       did_it ? "reverted by " + plan_name(plan.id) : plan_name(plan.id) + " found it reverted", now, false);
+       (did_it ? "reverted by " + plan_name(plan.id) : plan_name(plan.id) + " found it reverted") + late, now, false);
 }
 
 PlanManager::Entry& PlanManager::add(RemedyAction action, Entity target, const std::string& who,
@@ -340,6 +355,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
     order->owner = owner_of(*order);
     order->namesakes = hosts_.namesakes(order->target.host);
     entry.work.order = order->number;
+    entry.asked = now;
     orders_[order->number] = id;
     batch.orders.push_back(std::move(*order));
   }
@@ -393,7 +409,7 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
     if (before == Before::kLetGo && found && found->state == TargetState::kOurs) found->state = TargetState::kForeign;
     if (runner(*of, now).read(found, before != Before::kNothing)) of->work.stage = PlanWork::Stage::kReady;
     if (reading) {
-      settle(of->plan, reading->state, now);
+      settle(*of, reading->state, now);
       of->checked = now;
     }
     return;
@@ -401,7 +417,7 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   of->work.order = 0;
   if (!reading || is_changed(of->plan.target)) return;
   Plan& plan = of->plan;
-  settle(plan, reading->state, now);
+  settle(*of, reading->state, now);
   // What only failed to come back is held by another plan.
   const bool is_held = std::ranges::any_of(shown_, [&](const PlanPtr& other) {
     return other->id != plan.id && other->in_force && same_target(other->target, plan.target);
@@ -409,19 +425,14 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   const bool ours = reading->state == TargetState::kOurs && !is_held;
   if (plan.in_force == ours && !plan.unresolved) return;
   // What counts is when it was asked: what lands between reading and answer must not be overlooked.
-  const bool may_still_land =
-      reading->state != TargetState::kOurs && clock_.ages(of->checked).of(plan.finished) < settings_.limits.late_watch;
-  if (plan.unresolved && may_still_land) return;
+  const bool is_clear = reading->state != TargetState::kOurs;
+  if (plan.unresolved && is_clear && is_watched_late(*of)) return;
   const bool is_undone = plan.in_force && !plan.unresolved && reading->state == TargetState::kClear;
   plan.in_force = ours;
   if (is_undone && !is_held)
     plan.outcome += (plan.outcome.empty() ? "" : "; ") + undone_text(plan) + ", seen at " + minute_text(now);
-  // An undo that was sent more than once, or got no answer, may land after somebody gave back what it took out.
-  const bool sent_once = of->work.undos == 1 && !of->work.unanswered && !of->work.late;
-  plan.unresolved = may_still_land && !takes_out(plan.action) && !sent_once;
-  const std::string until = plan.unresolved ? "; what weftd sent may still land until " +
-                                                  minute_text(plan.finished + settings_.limits.late_watch)
-                                            : "";
+  plan.unresolved = false;
+  const std::string until = is_clear ? let_go(*of) : "";
   note(*of, std::string(kOurselves),
        (ours        ? "it is in force after all: "
         : is_undone ? undone_text(plan) + ": "

@@ -2,6 +2,7 @@
 #pragma once
 // All plans, from proposal to outcome: what is to be done, whether it may be, and what to ask of the world next.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -118,6 +119,7 @@ class PlanManager {
     Plan plan;
     PlanWork work;
     TimePoint checked = kNever;      ///< when what is in force was last read
+    TimePoint asked = kNever;        ///< when its last order was given out
     TimePoint last_window = kNever;  ///< the sweep of the last window
     bool asked_while_down = false;   ///< a person wanted the link isolated, and saw it down; not known after a restart
     bool down_as_reviewed = false;   ///< RemedyOrder::down_as_reviewed of its next change
@@ -183,8 +185,9 @@ class PlanManager {
   void renew_jobs(Entry& entry, const RemedyView& view);
   bool is_given_up(const Plan& plan) const;  ///< for its incident, while that is open
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
-  bool is_taken(const Entity& target) const;    ///< by a plan that is not over
-  bool is_changed(const Entity& target) const;  ///< by a plan under way, or it may be at any moment
+  bool is_taken(const Entity& target) const;               ///< by a plan that is not over
+  bool is_changed(const Entity& target) const;             ///< by a plan under way, or it may be at any moment
+  static std::array<TimePoint*, 6> moments(Entry& entry);  ///< those that move with the clock
   void set_back(Duration by, TimePoint now);
   TimePoint ended(const Plan& plan, TimePoint now) const;
   bool ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const;
@@ -222,7 +225,9 @@ class PlanManager {
   std::string other_actors_reason(TimePoint now) const;  ///< why the breaker is not to be reset; empty: it may be
   void notice_others(const TargetReading& reading, TimePoint now);
   MarkOwner owner_of(const RemedyOrder& order) const;
-  void settle(const Plan& plan, TargetState state, TimePoint now);
+  bool is_watched_late(const Entry& entry) const;  ///< what was sent for it might have landed after it was read
+  std::string let_go(Entry& entry) const;          ///< of what a return failed to bring back; what to say of it
+  void settle(const Entry& back, TargetState state, TimePoint now);
   void prune(const RemedyView& view);
 
   RemedySettings settings_;

@@ -73,15 +73,18 @@ std::string preferred_text(const std::vector<std::string>& before, const std::st
 
 }  // namespace
 
+std::array<TimePoint*, 6> PlanManager::moments(Entry& entry) {
+  return {&entry.work.due, &entry.work.verifying_since, &entry.work.excused_at, &entry.checked,
+          &entry.asked,    &entry.last_window};
+}
+
 // The clock was set back: what was to be done in a moment is not to wait until that moment comes once more, and what
 // happened "later" hides nothing. No approval is good for longer.
 void PlanManager::set_back(Duration by, TimePoint now) {
   set_back_at_ = now;
   status_.breaker_since = std::min(status_.breaker_since, now);
   for (auto& [id, entry] : entries_) {
-    for (TimePoint* at :
-         {&entry.work.due, &entry.work.verifying_since, &entry.work.excused_at, &entry.checked, &entry.last_window})
-      *at = std::min(*at, now);
+    for (TimePoint* at : moments(entry)) *at = std::min(*at, now);
     if (is_over(entry.plan.state)) continue;
     entry.plan.expires -= by;
     show(entry);
@@ -96,8 +99,7 @@ TimePoint PlanManager::ended(const Plan& plan, TimePoint now) const {
 // The clock was set forward: what waits for a time waits as long as it would have, and is no older than before.
 void PlanManager::set_forward(Duration by, TimePoint now) {
   for (auto& [id, entry] : entries_) {
-    for (TimePoint* at :
-         {&entry.work.due, &entry.work.verifying_since, &entry.work.excused_at, &entry.checked, &entry.last_window})
+    for (TimePoint* at : moments(entry))
       if (*at != kNever) *at += by;
     if (is_over(entry.plan.state)) continue;
     entry.plan.expires += by;

@@ -216,10 +216,8 @@ TEST(AReturnBySomebodyElse, IsNotSentWhereSomebodyTookItOutAgain) {
   EXPECT_FALSE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look())) << "it is down";
 }
 
-// An undo that was sent twice, both answered: what the second one does may be seen later.
-// Both undos were answered: what the second one does may be seen later.
-TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndSomebodyEnabledIt) {
-  Probation b;
+// Both undos of its return were answered: what the first one does may be seen later.
+void take_back_twice(Probation& b) {
   b.comes_up(3);
   b.fabric.unlink(b.end);
   b.fabric.route();
@@ -240,6 +238,26 @@ TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndSomebodyEnabledIt) {
   }
   ASSERT_EQ(b.plan(2).state, PlanState::kRolledBack) << b.plan(2).outcome;
   ASSERT_EQ(undos, 2);
+}
+
+TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndTheNextReturnFindsIt) {
+  Probation b;
+  take_back_twice(b);
+  ASSERT_TRUE(b.plan(2).in_force);
+  b.comes_up(1);
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  b.tell(TargetState::kClear);
+  EXPECT_TRUE(b.plan(3).started == kNever) << "nothing was sent";
+  EXPECT_FALSE(b.plan(2).in_force);
+  EXPECT_TRUE(b.plan(2).unresolved) << b.plan(2).steps.back().what;
+  EXPECT_NE(b.plan(2).steps.back().what.find("PLAN-3 found it reverted; what weftd sent may still land until "),
+            std::string::npos)
+      << b.plan(2).steps.back().what;
+}
+
+TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndSomebodyEnabledIt) {
+  Probation b;
+  take_back_twice(b);
   b.comes_up(1);
   b.tell(TargetState::kClear);
   ASSERT_TRUE(b.plan(2).unresolved);

@@ -288,6 +288,7 @@ Exit show_status(const Session& session) {
   session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
               << open.info() << " info\n";
   print_waiting_plans(session);
+  print_held(session.out, remedies);
   if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";
   if (status.has_leadership()) print_leadership(session, status.leadership());
   print_shards(session, status);

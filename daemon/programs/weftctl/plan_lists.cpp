@@ -224,10 +224,7 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
                  progress_text(plan)});
     table.print(session.sheet());
   }
-  if (status.out_of_service() > 0)
-    session.out << "Links and hosts held by plans, also by plans that are over: " << status.out_of_service()
-                << " (weftctl plans --in-force)\n";
-  print_undone(session.out, status);
+  print_held(session.out, status);
   return Exit::kGood;
 }
 

@@ -432,6 +432,13 @@ void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::s
         << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
 }
 
+void print_held(std::ostream& out, const v1::RemedyStatus& status) {
+  if (status.out_of_service() > 0)
+    out << "Links and hosts held by plans, also by plans that are over: " << status.out_of_service()
+        << " (weftctl plans --in-force)\n";
+  print_undone(out, status);
+}
+
 void print_undone(std::ostream& out, const v1::RemedyStatus& status) {
   if (status.undone_by_others() > 0)
     out << "Given back by others while a plan held them: " << status.undone_by_others()

@@ -66,6 +66,8 @@ std::string return_command(const v1::Plan& plan);
 void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
 /// Those, or that automation goes on; and its budget.
 void print_automation(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
+/// How many links and hosts plans hold, and as print_undone(); nothing where there are none.
+void print_held(std::ostream& out, const v1::RemedyStatus& status);
 /// How many links and hosts others gave back while plans held them; nothing where there are none.
 void print_undone(std::ostream& out, const v1::RemedyStatus& status);
 

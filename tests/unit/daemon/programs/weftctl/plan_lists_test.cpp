@@ -43,6 +43,7 @@ TEST_F(PlansInForce, AreListedWithTheirWayBack) {
   publish({make_plan(1)});
   EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kInForce, false), "No plan holds anything.\n");
   EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), Not(HasSubstr("--in-force")));
+  EXPECT_THAT(say(Exit::kBadNews, show_status), Not(HasSubstr("--in-force")));
 
   Plan drained = holding(4, RemedyAction::kDrainNode, 3);
   drained.target = {.kind = EntityKind::kHost, .fabric = {}, .port = {}, .peer = {}, .label = "gpu-1", .host = "gpu-1"};
@@ -70,6 +71,9 @@ TEST_F(PlansInForce, AreListedWithTheirWayBack) {
   EXPECT_EQ(json(Exit::kGood, show_plans, WhichPlans::kInForce, false)["plans"].size(), 5U);
   EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
               HasSubstr("\nLinks and hosts held by plans, also by plans that are over: 5 (weftctl"));
+  EXPECT_THAT(
+      say(Exit::kBadNews, show_status),
+      HasSubstr("\nLinks and hosts held by plans, also by plans that are over: 5 (weftctl plans --in-force)\n"));
   publish({over});
   EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), "No open plans.\n");
 }

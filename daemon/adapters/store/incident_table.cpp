@@ -31,21 +31,15 @@ struct IncidentWriter {
         waiting(database, "INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?)"),
         job(database, "INSERT INTO job VALUES (?, ?, ?)"),
         beginning(database, "INSERT INTO beginning VALUES (?, ?) ON CONFLICT DO NOTHING"),
-        timeline(database, "INSERT INTO timeline VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-        next_id(database, "UPDATE number SET value = ?1 WHERE name = 'next_incident' AND value < ?1"),
-        opened(
-            database,
-            "INSERT INTO opened VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET count = opened.count + excluded.count") {
-  }
+        timeline(database, "INSERT INTO timeline VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)") {}
 
   void write_entity(std::uint64_t id, const char* role, std::size_t position, const Entity& e) {
     entity.run(id, role, position, to_string(e.kind), e.fabric, e.port.node.value, e.port.port.value, e.peer.node.value,
                e.peer.port.value, e.label, e.host, e.device);
   }
 
-  /// `before`: its occurrences, as stored.
-  void write(const Incident& i, std::int64_t before) {
-    clear.run(i.id);  // its entities, evidence and jobs go with it
+  void write(const Incident& i, bool is_stored) {
+    if (is_stored) clear.run(i.id);  // its entities, evidence and jobs go with it
     incident.run(i.id, i.revision, to_string(i.finding.kind), to_string(i.finding.severity), to_string(i.state),
                  i.finding.confidence, i.finding.summary, i.opened, i.updated, i.resolved, i.occurrences,
                  i.acknowledged_by, i.silenced_until, i.finding.waiting.total, i.finding.maintenance,
@@ -69,12 +63,9 @@ struct IncidentWriter {
       const TimelineEntry& e = i.timeline[n];
       timeline.run(i.id, n, e.at, to_string(e.change), to_string(e.severity), e.text, e.who, e.numbers_at, e.left_out);
     }
-    next_id.run(i.id + 1);
-    if (i.occurrences > before && i.finding.maintenance == 0)
-      opened.run(to_string(i.finding.kind), i.occurrences - before);
   }
 
-  Statement incident, clear, entity, evidence, waiting, job, beginning, timeline, next_id, opened;
+  Statement incident, clear, entity, evidence, waiting, job, beginning, timeline;
 };
 
 Incident read_incident_row(Database& database, const Statement& row) {
@@ -187,10 +178,22 @@ void write_incidents(Database& database, std::span<const Incident> incidents) {
   if (incidents.empty()) return;
   const auto before = read_occurrences(database, incidents);
   IncidentWriter writer(database);
+  std::uint64_t last_id = 0;
+  std::map<IncidentKind, std::int64_t> openings;
   for (const Incident& incident : incidents) {
     const auto known = before.find(incident.id);
-    writer.write(incident, known == before.end() ? 0 : known->second);
+    writer.write(incident, known != before.end());
+    last_id = std::max(last_id, incident.id);
+    const std::int64_t times = known == before.end() ? 0 : known->second;
+    if (incident.occurrences > times && incident.finding.maintenance == 0)
+      openings[incident.finding.kind] += incident.occurrences - times;
   }
+  // Once for all. PostgreSQL walks over each earlier version of a row that the same transaction wrote.
+  Statement(database, "UPDATE number SET value = ?1 WHERE name = 'next_incident' AND value < ?1").run(last_id + 1);
+  Statement opened(
+      database,
+      "INSERT INTO opened VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET count = opened.count + excluded.count");
+  for (const auto& [kind, times] : openings) opened.run(to_string(kind), times);
 }
 
 void write_events(Database& database, std::span<const Event> events) {

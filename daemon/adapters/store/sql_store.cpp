@@ -2,6 +2,7 @@
 #include "daemon/adapters/store/sql_store.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <tuple>
 
@@ -24,6 +25,8 @@ namespace weft::store {
 namespace {
 
 constexpr std::size_t kMostWaitingEvents = 10'000;
+/// Of one transaction: it holds the row that a takeover changes.
+constexpr std::size_t kMostIncidentsAtOnce = 1'000;
 constexpr std::int64_t kDeletedAtOnce = 200;
 
 /// How many of `records` are those that are stored already, from the first on.
@@ -243,21 +246,34 @@ void SqlStore::take_account(bool stayed) {
 
 Result<void> SqlStore::write_waiting() {
   if (waiting_.empty() && waiting_events_.empty()) return {};
-  std::vector<Incident> incidents;
-  incidents.reserve(waiting_.size());
-  for (const auto& [id, incident] : waiting_) incidents.push_back(incident);
-  Result<void> done = write([&] {
-    write_incidents(state_, incidents);
-    write_events(state_, std::vector<Event>(waiting_events_.begin(), waiting_events_.end()));
-  });
-  if (done) {
-    waiting_.clear();
-    waiting_events_.clear();
-  } else if (state_.connection().unsettled()) {
-    unsettled_events_ = waiting_events_.size();
-  }
+  Result<void> done;
+  while (done && !(waiting_.empty() && waiting_events_.empty())) done = write_some();
   state_problem_ = done ? "" : done.error().message;
   publish_status();
+  return done;
+}
+
+// No event is stored before its incident: without that the id would be given again.
+Result<void> SqlStore::write_some() {
+  std::vector<Incident> incidents;
+  auto end = waiting_.begin();
+  for (; end != waiting_.end() && incidents.size() < kMostIncidentsAtOnce; ++end) incidents.push_back(end->second);
+  std::optional<std::size_t> events;  // none: the transaction did not begin
+  Result<void> done = write([&] {
+    if (state_.failed()) return;
+    const auto later = std::stable_partition(waiting_events_.begin(), waiting_events_.end(), [&](const Event& event) {
+      return end == waiting_.end() || event.incident < end->first;
+    });
+    write_incidents(state_, incidents);
+    write_events(state_, std::vector<Event>(waiting_events_.begin(), later));
+    events = static_cast<std::size_t>(later - waiting_events_.begin());
+  });
+  if (done) {
+    waiting_.erase(waiting_.begin(), end);
+    waiting_events_.erase(waiting_events_.begin(), waiting_events_.begin() + static_cast<std::ptrdiff_t>(*events));
+  } else if (events && state_.connection().unsettled()) {
+    unsettled_events_ = *events;
+  }
   return done;
 }
 
@@ -338,7 +354,9 @@ Result<void> SqlStore::save_plans(std::span<const Plan> plans, const RemedyHolds
   Result<void> done = write_waiting();
   if (done) {
     std::span<const AuditRecord> added;
+    bool begun = false;
     done = write([&] {
+      begun = !state_.failed();
       added = records.subspan(stored_in_front(records, stored_records_));
       write_plans(state_, plans);
       if (holds) write_remedy_state(state_, *holds);
@@ -346,7 +364,7 @@ Result<void> SqlStore::save_plans(std::span<const Plan> plans, const RemedyHolds
     });
     if (done)
       stored_records_.clear();
-    else if (state_.connection().unsettled())
+    else if (begun && state_.connection().unsettled())
       unsettled_records_.assign(added.begin(), added.end());
   }
   plan_problem_ = done ? "" : done.error().message;

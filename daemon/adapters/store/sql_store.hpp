@@ -61,6 +61,8 @@ class SqlStore final : public Store {
         state_(std::move(state)),
         history_(std::move(history), options) {}
   Result<void> write_waiting();
+  /// The first of them, in one transaction.
+  Result<void> write_some();
   /// One transaction that stays when this returns success. `body` is called when it has begun.
   template <typename Body>
   Result<void> write(const Body& body);

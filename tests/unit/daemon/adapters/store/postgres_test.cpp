@@ -208,6 +208,33 @@ TEST_P(Postgres, EventsOfSuchACommitAreThereOnce) {
   EXPECT_EQ(store->events(1)->size(), 2U);
 }
 
+TEST_P(Postgres, WhatCameBeforeThatWasKnownIsThereToo) {
+  auto store = must_open(dir.path());
+  server.require_standby();
+  const AuditRecord first{0, at_second(1), "kim", "approved", 1, 0, "", ""};
+  const AuditRecord second{0, at_second(2), "kim", "rejected", 1, 0, "", ""};
+  const auto cancel_when_it_waits = [&](const std::function<Result<void>()>& save) {
+    Result<void> saved;
+    std::thread saver([&] { saved = save(); });
+    until_it_waits(server, "SyncRep");
+    server.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'");
+    saver.join();
+    EXPECT_FALSE(saved) << "no standby has it";
+  };
+  cancel_when_it_waits([&] { return store->save_incidents({{make_incident(1)}}, {{opened(1)}}); });
+  EXPECT_FALSE(store->save_incidents({{make_incident(2)}}, {{opened(2)}})) << "of the first it is not known";
+  server.require_no_standby();
+  EXPECT_TRUE(in_time([&] { return store->save_incidents({}, {}).has_value(); }));
+  EXPECT_EQ(store->events(1)->size(), 1U);
+  EXPECT_EQ(store->events(2)->size(), 1U);
+  server.require_standby();
+  cancel_when_it_waits([&] { return store->save_plans({}, nullptr, {{first}}); });
+  EXPECT_FALSE(store->save_plans({}, nullptr, {{first, second}})) << "of the first it is not known";
+  server.require_no_standby();
+  EXPECT_TRUE(in_time([&] { return store->save_plans({}, nullptr, {{first, second}}).has_value(); }));
+  EXPECT_EQ(store->verify_audit()->records, 2U);
+}
+
 TEST_P(Postgres, ACommitThatDidNotStayIsRepeated) {
   auto store = must_open(dir.path());
   {

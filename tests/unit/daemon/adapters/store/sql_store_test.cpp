@@ -149,5 +149,84 @@ TEST(Store, NewestRevisionWinsWhileWaiting) {
   EXPECT_EQ(store->restore(kNever)->incidents.at(0).revision, 2U);
 }
 
+std::vector<Incident> many_incidents(std::size_t count) {
+  std::vector<Incident> incidents;
+  for (std::size_t i = 0; i < count; ++i) incidents.push_back(make_incident(i + 1));
+  return incidents;
+}
+
+std::vector<Event> openings_of(std::span<const Incident> incidents) {
+  std::vector<Event> events;
+  for (const Incident& incident : incidents) events.push_back({incident.opened, incident.id, "opened", "", ""});
+  return events;
+}
+
+/// Runs one of two texts, as somebody who has psql or sqlite3.
+void change_by_hand(const TempDir& dir, const char* sqlite, const char* postgres) {
+  Database database = by_hand(dir.path());
+  database.run(engine() == Engine::kPostgres ? postgres : sqlite);
+  ASSERT_TRUE(database.outcome());
+}
+
+using ManyIncidents = OnEachEngine;
+INSTANTIATE_ON_EACH_ENGINE(ManyIncidents);
+
+// The database refuses one of them: what was committed before shows how far a transaction reached.
+TEST_P(ManyIncidents, AreStoredInTransactionsThatAreBoundedAndWithTheirEvents) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  change_by_hand(
+      dir,
+      "CREATE TRIGGER refuses BEFORE INSERT ON incident WHEN NEW.id = 2100 BEGIN SELECT RAISE(ABORT, 'refused'); END",
+      "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''refused''; END'; "
+      "CREATE TRIGGER refuses BEFORE INSERT ON incident FOR EACH ROW WHEN (NEW.id = 2100) EXECUTE FUNCTION refuse()");
+  const auto incidents = many_incidents(2500);
+  const auto events = openings_of(incidents);
+  EXPECT_FALSE(store->save_incidents(incidents, events));
+  EXPECT_EQ(store->status().incidents_waiting, 500U);
+  Database database = by_hand(dir.path());
+  EXPECT_EQ(database.number("SELECT count(*) FROM incident"), 2000);
+  EXPECT_EQ(database.number("SELECT value FROM number WHERE name = 'next_incident'"), 2001);
+  EXPECT_EQ(database.number("SELECT count(*) FROM event"), 2000);
+  EXPECT_EQ(database.number("SELECT count(*) FROM event WHERE incident > 2000"), 0);
+  EXPECT_EQ(store->events(2400)->size(), 1U) << "it waits, and is shown";
+  change_by_hand(dir, "DROP TRIGGER refuses", "DROP TRIGGER refuses ON incident");
+  EXPECT_TRUE(store->save_collectors({}, {})) << "what waits goes first";
+  EXPECT_EQ(store->status().incidents_waiting, 0U);
+  EXPECT_EQ(database.number("SELECT count(*) FROM incident"), 2500);
+  EXPECT_EQ(database.number("SELECT count(DISTINCT incident) FROM event"), 2500);
+  EXPECT_EQ(database.number("SELECT count(*) FROM event"), 2500);
+  EXPECT_TRUE(database.outcome());
+}
+
+// A row that one transaction writes n times costs PostgreSQL n * n / 2 steps.
+TEST_P(ManyIncidents, OfOneTransactionWriteEachCountOnce) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  change_by_hand(dir,
+                 "CREATE TABLE written (what TEXT) STRICT; "
+                 "CREATE TRIGGER ids AFTER UPDATE ON number BEGIN INSERT INTO written VALUES ('id'); END; "
+                 "CREATE TRIGGER first AFTER INSERT ON opened BEGIN INSERT INTO written VALUES ('opened'); END; "
+                 "CREATE TRIGGER more AFTER UPDATE ON opened BEGIN INSERT INTO written VALUES ('opened'); END",
+                 "CREATE TABLE written (what TEXT); "
+                 "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO written VALUES "
+                 "(TG_ARGV[0]); RETURN NULL; END'; "
+                 "CREATE TRIGGER ids AFTER UPDATE ON number FOR EACH ROW EXECUTE FUNCTION note('id'); "
+                 "CREATE TRIGGER opens AFTER INSERT OR UPDATE ON opened FOR EACH ROW EXECUTE FUNCTION note('opened')");
+  auto incidents = many_incidents(200);
+  for (std::size_t i = 0; i < incidents.size(); i += 2) incidents[i].finding.kind = IncidentKind::kLinkFlap;
+  ASSERT_TRUE(store->save_incidents(incidents, {}));
+  Database database = by_hand(dir.path());
+  EXPECT_EQ(database.number("SELECT count(*) FROM written WHERE what = 'id'"), 1);
+  EXPECT_EQ(database.number("SELECT count(*) FROM written WHERE what = 'opened'"), 2) << "one of each kind";
+  for (Incident& incident : incidents) incident.occurrences = 3;
+  ASSERT_TRUE(store->save_incidents(incidents, {}));
+  const auto restored = store->restore(kNever);
+  ASSERT_TRUE(restored);
+  EXPECT_EQ(restored->opened[static_cast<std::size_t>(IncidentKind::kLinkFlap)], 300U);
+  EXPECT_EQ(restored->opened[static_cast<std::size_t>(IncidentKind::kLinkDown)], 300U);
+  EXPECT_EQ(restored->incident_ids.next(), 201U);
+}
+
 }  // namespace
 }  // namespace weft::store

@@ -47,7 +47,7 @@ Core::Core(const config::WeftdConfig& config, ExpectedCabling expected, store::S
       post_(std::move(post)),
       host_rules_(config.analyzer, clock.now()),
       hosts_(config.telemetry, std::move(restored.collectors), restored.incidents, host_rules_, store, store_lane,
-             clock, post_),
+             clock, post_, [this] { return !incidents_lost_; }),
       incidents_(config.incidents, std::move(restored.incidents), restored.incident_ids),
       maintenance_(config.maintenance, config.incidents.retention, std::move(restored.maintenance),
                    restored.maintenance_ids, store, store_lane, clock, post_,
@@ -58,7 +58,12 @@ Core::Core(const config::WeftdConfig& config, ExpectedCabling expected, store::S
       opened_before_(restored.opened),
       writes_(
           store_lane, post_,
-          [&store](const Batch& batch) { return store.save_incidents(batch.incidents, batch.events); },
+          [this](const Batch& batch) {
+            incidents_lost_ = true;  // if it throws
+            auto done = store_.save_incidents(batch.incidents, batch.events);
+            incidents_lost_ = false;
+            return done;
+          },
           [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }),
       shown_(incidents_.all()),
       started_(clock.now()) {
@@ -335,8 +340,9 @@ void Core::answer_when_saved(std::uint64_t incident, api::Commands::Callback cal
 }
 
 void Core::save_hosts() {
-  // A collector that is told "safe" sends no more of it: what its batches led to must be with the store before.
-  if (!writes_.is_writing() && unsaved_.empty()) hosts_.save();
+  // A collector that is told "safe" sends no more of it: what its batches led to goes to the lane before. It need not
+  // be stored yet: where incidents never cease, collectors would never be told.
+  if (unsaved_.empty()) hosts_.save();
 }
 
 void Core::stop() {

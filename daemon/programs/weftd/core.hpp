@@ -161,6 +161,8 @@ class Core {
   runtime::WriteBehind<Batch> writes_;
   bool stopped_ = false;
   bool leads_ = true;
+  /// Of the store lane: a write of incidents threw, and has not been tried again.
+  bool incidents_lost_ = false;
   std::uint64_t losses_ = 0;  ///< of the store, as far as store_again() was called for them
   Leadership leadership_;
   SitePtr site_;  ///< null: none

@@ -23,13 +23,16 @@ constexpr std::size_t kRememberedHosts = 2;
 
 HostSessions::HostSessions(const config::Telemetry& config, std::vector<store::CollectorMark> known,
                            std::span<const Incident> incidents, analyzer::HostAnalyzer& rules, store::Store& store,
-                           runtime::Lane& store_lane, const Clock& clock, Post post)
+                           runtime::Lane& store_lane, const Clock& clock, Post post, std::function<bool()> may_save)
     : config_(config),
       clock_(clock),
       rules_(rules),
       writes_(
           store_lane, std::move(post),
-          [&store](const Batch& batch) { return store.save_collectors(batch.marks, batch.forgotten); },
+          [&store, may_save = std::move(may_save)](const Batch& batch) -> Result<void> {
+            if (!may_save()) return fail(ErrorCode::kUnavailable, "the incidents of their batches are not stored yet");
+            return store.save_collectors(batch.marks, batch.forgotten);
+          },
           [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }) {
   restore(std::move(known), incidents);
 }

@@ -39,9 +39,11 @@ class HostSessions {
   using Stream = api::TelemetrySink::Stream;
 
   /// `rules` hear what hosts tell; from the store, `known` and the open ones of `incidents` are remembered there.
-  HostSessions(const config::Telemetry& config, std::vector<store::CollectorMark> known,
-               std::span<const Incident> incidents, analyzer::HostAnalyzer& rules, store::Store& store,
-               runtime::Lane& store_lane, const Clock& clock, Post post);
+  /// `may_save` is asked on the store lane before each write; false: what batches led to is not with the store.
+  HostSessions(
+      const config::Telemetry& config, std::vector<store::CollectorMark> known, std::span<const Incident> incidents,
+      analyzer::HostAnalyzer& rules, store::Store& store, runtime::Lane& store_lane, const Clock& clock, Post post,
+      std::function<bool()> may_save = [] { return true; });
 
   // As api::TelemetrySink has them, on the one thread.
   void hello(const Stream& stream, api::CollectorHello hello);
@@ -64,7 +66,7 @@ class HostSessions {
   /// Time passes: collectors fall silent or are forgotten.
   void tick();
   /// Writes how far collectors were heard, about once a second, and acknowledges what is written. To be called when all
-  /// incidents that batches led to are on their way to the store.
+  /// incidents that batches led to are stored or on the store lane.
   void save();
   /// All hosts, sorted by name; the same list as before when nothing changed. Null while there was never one.
   std::shared_ptr<const HostList> views();

@@ -2,9 +2,10 @@
 // Many simulated collectors on one machine: each a stream of its own that says Hello and then tells one reading each
 // interval, as weft-collector's would be. Prints what was sent and acknowledged as one line of JSON.
 //
-//   ingest SERVER COLLECTORS VALUES SECONDS CONNECTIONS [FIRST]
+//   ingest SERVER COLLECTORS VALUES SECONDS CONNECTIONS [FIRST [storm]]
 //
-// Their hosts are node-FIRST (0) and so on.
+// Their hosts are node-FIRST (0) and so on. Their traffic moves and their errors stand still; in a storm every second
+// link of each host goes down with each reading.
 // A real collector has a connection of its own. With fewer connections than collectors streams share them, at most 100
 // each, and the server saves the rest.
 
@@ -19,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -62,13 +64,28 @@ std::shared_ptr<const weft::HostInventory> make_inventory(unsigned values) {
   return inventory;
 }
 
+/// What each reading adds to each series: nothing to errors, waits and gauges, unless links shall flap.
+std::vector<std::uint64_t> make_movement(const weft::HostInventory& inventory, bool is_storm) {
+  std::vector<std::uint64_t> movement;
+  for (std::size_t i = 0; i < inventory.series.size(); ++i) {
+    const weft::HostSeries& series = inventory.series[i];
+    const auto info = std::ranges::find(weft::counter_catalogue(), series.name, &weft::CounterInfo::name);
+    const bool is_traffic = info != weft::counter_catalogue().end() && !info->is_error && !info->is_gauge &&
+                            (info->unit == weft::CounterUnit::kBytes || info->unit == weft::CounterUnit::kPackets);
+    const bool is_flap = is_storm && series.name == "link_downed" && i % 2 == 0;
+    movement.push_back(is_traffic ? 1'000'003 * (i + 1) : is_flap ? 1 : 0);
+  }
+  return movement;
+}
+
 /// One collector. Writes are started by the pacing thread alone; a batch whose turn comes while the last one is still
 /// on its way is skipped and counted.
 class Collector final : public grpc::ClientBidiReactor<weft::v1::CollectorMessage, weft::v1::AnalyzerMessage> {
  public:
   Collector(weft::v1::TelemetryService::Stub& stub, unsigned number,
-            const std::shared_ptr<const weft::HostInventory>& inventory, Tally& tally)
-      : tally_(tally) {
+            const std::shared_ptr<const weft::HostInventory>& inventory, const std::vector<std::uint64_t>& movement,
+            Tally& tally)
+      : movement_(movement), tally_(tally) {
     reading_.inventory = inventory;
     reading_.values.assign(inventory->series.size(), number);
     reading_.present.assign(inventory->series.size(), 1);
@@ -107,8 +124,7 @@ class Collector final : public grpc::ClientBidiReactor<weft::v1::CollectorMessag
       return;
     }
     reading_.taken = weft::SystemClock().now();
-    // Half of the counters of a busy host move.
-    for (std::size_t i = 0; i < reading_.values.size(); i += 2) reading_.values[i] += 1'000'003 * (i + 1);
+    for (std::size_t i = 0; i < reading_.values.size(); ++i) reading_.values[i] += movement_[i];
     weft::HostBatch batch;
     batch.reading = reading_;
     const auto body = encoder_.encode(batch);
@@ -157,6 +173,7 @@ class Collector final : public grpc::ClientBidiReactor<weft::v1::CollectorMessag
     done_ = true;
   }
 
+  const std::vector<std::uint64_t>& movement_;
   Tally& tally_;
   grpc::ClientContext context_;
   weft::v1::CollectorMessage out_;
@@ -176,10 +193,11 @@ class Collector final : public grpc::ClientBidiReactor<weft::v1::CollectorMessag
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6 && argc != 7)
-    return std::fprintf(stderr, "ingest SERVER COLLECTORS VALUES SECONDS CONNECTIONS [FIRST]\n"), 2;
+  const bool is_storm = argc == 8 && std::string_view(argv[7]) == "storm";
+  if (argc != 6 && argc != 7 && !is_storm)
+    return std::fprintf(stderr, "ingest SERVER COLLECTORS VALUES SECONDS CONNECTIONS [FIRST [storm]]\n"), 2;
   const auto count = static_cast<unsigned>(std::atoi(argv[2]));
-  const auto first = argc == 7 ? static_cast<unsigned>(std::atoi(argv[6])) : 0U;
+  const auto first = argc >= 7 ? static_cast<unsigned>(std::atoi(argv[6])) : 0U;
   const auto connections = std::max(1, std::atoi(argv[5]));
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -196,10 +214,11 @@ int main(int argc, char** argv) {
         grpc::CreateCustomChannel(argv[1], grpc::InsecureChannelCredentials(), arguments)));
   }
   const auto inventory = make_inventory(static_cast<unsigned>(std::atoi(argv[3])));
+  const auto movement = make_movement(*inventory, is_storm);
   Tally tally;
   std::vector<std::unique_ptr<Collector>> collectors;
   for (unsigned i = 0; i < count; ++i) {
-    collectors.push_back(std::make_unique<Collector>(*stubs[i % stubs.size()], first + i, inventory, tally));
+    collectors.push_back(std::make_unique<Collector>(*stubs[i % stubs.size()], first + i, inventory, movement, tally));
     if (i % 200 == 199) std::this_thread::sleep_for(50ms);
   }
   for (int i = 0; i < 600 && tally.welcomed < count; ++i) std::this_thread::sleep_for(100ms);

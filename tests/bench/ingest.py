@@ -119,14 +119,15 @@ def latencies(server, count=20):
 
 
 @contextlib.contextmanager
-def collectors(build, servers, count, connections, seconds=SECONDS):
+def collectors(build, servers, count, connections, seconds=SECONDS, storm=False):
     """So many collectors at each of the servers, no two of one host. When it is entered they are connected, and tell their readings for so
-    many seconds. Gives a client for each server; see result()."""
+    many seconds; in a storm every second link of each host flaps. Gives a client for each server; see result()."""
     with contextlib.ExitStack() as stack:
         clients = []
         for number, server in enumerate(servers):
             clients.append(stack.enter_context(subprocess.Popen(
-                [bench.program(build, "ingest"), server, str(count), str(VALUES), str(seconds), str(connections), str(number * count)],
+                [bench.program(build, "ingest"), server, str(count), str(VALUES), str(seconds), str(connections), str(number * count),
+                 *(["storm"] if storm else [])],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)))
             stack.callback(clients[-1].kill)
         for client in clients:

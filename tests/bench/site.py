@@ -7,7 +7,8 @@
 - the most batches of collectors that two shards acknowledge a second, beside one weftd without a site: more and more collectors, until they
   are not followed any more. Ratio: ours / peer;
 - 10,000 collectors on a pair: batches acknowledged, of those sent; CPU and memory of the leader, with the limits of ingest.py, and of the
-  standby beside the leader. What the database does for them is said on standard error.
+  standby beside the leader. What the database does for them is said on standard error;
+- the same in a storm: four links of each host flap from the first second on. Incidents stored at the end, of those that there are.
 
 The simulated collectors, the questions and PostgreSQL run on the same cores.
 """
@@ -28,6 +29,7 @@ import postgres_pair  # noqa: E402
 
 CORES = (0, 1)
 PATIENCE = 120
+FLAPPING = 4  # links of each host, in a storm
 
 
 def database(postgres, name):
@@ -135,14 +137,15 @@ def measure_shards(options, postgres):
     bench.report("site: two shards, most batches acknowledged a second", f"{two:,.0f}", f"one weftd {one:,.0f}", bench.ratio(two / one))
 
 
-def measure_pair(options, postgres):
-    count, url = options.collectors, database(postgres, "pair")
+def measure_pair(options, postgres, storm=False):
+    count, where = options.collectors, "storm" if storm else "pair"
+    url = database(postgres, where)
     with contextlib.ExitStack() as stack:
         leader, leader_http, server = stack.enter_context(weftd(options, url))
         wait_leads(leader_http)
         standby, standby_http, _ = stack.enter_context(weftd(options, url))
         wait("the standby is ready", lambda: get(standby_http, "/readyz"))
-        (client,) = stack.enter_context(ingest.collectors(options.build, [server], count, connections(count), options.seconds))
+        (client,) = stack.enter_context(ingest.collectors(options.build, [server], count, connections(count), options.seconds, storm))
         before = wal(postgres)
         cpu, standby_cpu = ingest.cores([leader.pid, standby.pid], options.seconds / 2)
         written = (wal(postgres) - before) / (options.seconds / 2)
@@ -150,10 +153,16 @@ def measure_pair(options, postgres):
         resident, standby_resident = (ingest.megabytes(each.pid, "VmHWM") for each in (leader, standby))
         if get(leader_http, "/readyz?role=leader") != "ready\n" or get(standby_http, "/readyz?role=leader"):
             sys.exit("the leader did not stay the leader")
-    name = f"site: {count:,} collectors × {ingest.VALUES} values a second on a pair"
+        stored = int(postgres.primary.run("psql", "-h", "127.0.0.1", "-p", str(postgres.primary.port), "-U", "weft", "-d", where, "-XAtqc",
+                                          "SELECT count(*) FROM incident WHERE kind = 'LINK_FLAP'").stdout)
+    name = f"site: {count:,} collectors × {ingest.VALUES} values a second on a pair{', in a storm' if storm else ''}"
     bench.say(f"{name}: {said}; the database wrote {written / 1e6:.2f} MB of WAL a second")
     bench.report(f"{name}: batches acknowledged a second, of those sent", f"{said['acknowledged'] / (options.seconds - 1):,.0f}",
                  f"{said['sent'] / (options.seconds - 1):,.0f}", bench.ratio(said["acknowledged"] / said["sent"]))
+    if storm:
+        bench.report(f"{name}: incidents stored, of those that there are", f"{stored:,}", f"{FLAPPING * count:,}", bench.ratio(stored / (FLAPPING * count)))
+    elif stored:
+        sys.exit(f"{stored:,} incidents without a storm")
     ingest.report(f"{name}: the leader's CPU, cores (limit)", cpu, ingest.LIMIT_CPU, "{:.2f}")
     ingest.report(f"{name}: the leader's resident memory, MB, highest (limit)", resident, ingest.LIMIT_MEGABYTES, "{:.0f}")
     # A short run may see no tick of it.
@@ -166,7 +175,11 @@ def wal(postgres):
     return int(postgres.primary.sql("SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint"))
 
 
-PARTS = {"questions": measure_questions, "shards": measure_shards, "pair": measure_pair}
+def measure_storm(options, postgres):
+    measure_pair(options, postgres, storm=True)
+
+
+PARTS = {"questions": measure_questions, "shards": measure_shards, "pair": measure_pair, "storm": measure_storm}
 
 
 def main():

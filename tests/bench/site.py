@@ -20,6 +20,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import bench_lib as bench
 import ingest
@@ -147,7 +148,9 @@ def measure_pair(options, postgres, storm=False):
         wait("the standby is ready", lambda: get(standby_http, "/readyz"))
         (client,) = stack.enter_context(ingest.collectors(options.build, [server], count, connections(count), options.seconds, storm))
         before = wal(postgres)
-        cpu, standby_cpu = ingest.cores([leader.pid, standby.pid], options.seconds / 2)
+        served = [server_seconds(each) for each in (postgres.primary, postgres.standby)]
+        cpu, standby_cpu, client_cpu = ingest.cores([leader.pid, standby.pid, client.pid], options.seconds / 2)
+        served = [(server_seconds(each) - earlier) / (options.seconds / 2) for each, earlier in zip((postgres.primary, postgres.standby), served)]
         written = (wal(postgres) - before) / (options.seconds / 2)
         said = ingest.result(client)
         resident, standby_resident = (ingest.megabytes(each.pid, "VmHWM") for each in (leader, standby))
@@ -156,7 +159,8 @@ def measure_pair(options, postgres, storm=False):
         stored = int(postgres.primary.run("psql", "-h", "127.0.0.1", "-p", str(postgres.primary.port), "-U", "weft", "-d", where, "-XAtqc",
                                           "SELECT count(*) FROM incident WHERE kind = 'LINK_FLAP'").stdout)
     name = f"site: {count:,} collectors × {ingest.VALUES} values a second on a pair{', in a storm' if storm else ''}"
-    bench.say(f"{name}: {said}; the database wrote {written / 1e6:.2f} MB of WAL a second")
+    bench.say(f"{name}: {said}; the database wrote {written / 1e6:.2f} MB of WAL a second; its primary took {served[0]:.2f} of a core, "
+              f"its standby {served[1]:.2f}, the collectors {client_cpu:.2f}")
     bench.report(f"{name}: batches acknowledged a second, of those sent", f"{said['acknowledged'] / (options.seconds - 1):,.0f}",
                  f"{said['sent'] / (options.seconds - 1):,.0f}", bench.ratio(said["acknowledged"] / said["sent"]))
     if storm:
@@ -168,6 +172,16 @@ def measure_pair(options, postgres, storm=False):
     # A short run may see no tick of it.
     ingest.report(f"{name}: the standby's CPU, cores (leader)", max(standby_cpu, 0.001), cpu, "{:.3f}")
     ingest.report(f"{name}: the standby's resident memory, MB, highest (leader)", standby_resident, resident, "{:.0f}")
+
+
+def server_seconds(server):
+    """The CPU that a server of the database took so far, with its processes and those that have ended."""
+    ended = Path(f"/proc/{server.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[13:15]
+    seconds = sum(map(int, ended)) / ingest.TICKS
+    for pid in server.processes():
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            seconds += ingest.cpu_seconds(pid)
+    return seconds
 
 
 def wal(postgres):

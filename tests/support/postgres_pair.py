@@ -83,6 +83,12 @@ class Server:
 
     def signal(self, number: int) -> None:
         """To the server and all its processes: SIGSTOP hangs it, SIGCONT wakes it, SIGKILL ends it."""
+        for process in self.processes():
+            with contextlib.suppress(ProcessLookupError):  # a connection that ended
+                os.kill(process, number)
+
+    def processes(self) -> list[int]:
+        """The server, and those that it made."""
         processes = [self.process.pid]
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -91,9 +97,7 @@ class Server:
                         processes.append(int(name))
             except OSError:
                 continue  # it ended meanwhile
-        for process in processes:
-            with contextlib.suppress(ProcessLookupError):  # a connection that ended
-                os.kill(process, number)
+        return processes
 
     def stop(self) -> None:
         if self.process is not None:

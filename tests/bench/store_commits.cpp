@@ -36,7 +36,6 @@ using BareValues = std::vector<BareValue>;
 /// What an incident, an event and a mark are written with (incident_table.cpp, collector_table.cpp).
 enum BareStatement : std::uint8_t {
   kPrevious,
-  kClear,
   kIncident,
   kEntity,
   kEvidence,
@@ -50,7 +49,6 @@ enum BareStatement : std::uint8_t {
 };
 constexpr const char* kSql[kStatements] = {
     "SELECT occurrences FROM incident WHERE id = ?",
-    "DELETE FROM incident WHERE id = ?",
     "INSERT INTO incident (id, revision, kind, severity, state, confidence, summary, opened, updated, resolved, "
     "occurrences, acknowledged_by, silenced_until, waiting_total, maintenance, worst_severity, headline) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -235,7 +233,6 @@ void write_bare(Bare& bare, std::int64_t id) {
   };
   const std::string kind = "LINK_DOWN", severity = "WARNING";
   bare.run(kPrevious, {id});
-  bare.run(kClear, {id});
   bare.run(kIncident, {id, std::int64_t{1}, kind, severity, std::string("OPEN"), 0.9, summary, now, now, none,
                        std::int64_t{1}, empty, none, none, none, severity, summary});
   entity("cause");
@@ -244,8 +241,6 @@ void write_bare(Bare& bare, std::int64_t id) {
   entity("evidence");
   bare.run(kBeginning, {id, now});
   bare.run(kTimeline, {id, none, now, std::string("OPENED"), severity, summary, empty, none, none});
-  bare.run(kNextId, {id + 1});
-  bare.run(kOpened, {kind, std::int64_t{1}});
 }
 
 /// What is done a second in each round.
@@ -299,7 +294,7 @@ void compare(const std::string& what, double seconds, std::size_t count, const s
 void measure(const std::string& name, double seconds, Store& store, const std::vector<Peer>& peers) {
   std::uint64_t next = 1;
   std::int64_t next_bare = 1;
-  for (const std::size_t count : {1, 64}) {
+  for (const std::size_t count : {1, 64, 1'000}) {
     std::vector<Incident> incidents(count);
     const std::string batch = count == 1 ? "one" : std::to_string(count);
     compare(
@@ -318,6 +313,8 @@ void measure(const std::string& name, double seconds, Store& store, const std::v
           bare.begin();
           const std::int64_t first = next_bare;
           for (; next_bare < first + static_cast<std::int64_t>(count); ++next_bare) write_bare(bare, next_bare);
+          bare.run(kNextId, {next_bare});
+          bare.run(kOpened, {std::string("LINK_DOWN"), static_cast<std::int64_t>(count)});
           for (std::int64_t id = first; id < next_bare; ++id)
             bare.run(kEvent, {kNow.time_since_epoch().count(), id, std::string("opened"), std::string(),
                               std::string("a link")});

@@ -104,22 +104,22 @@ void print_beginnings(std::ostream& out, const v1::Incident& incident) {
   print_names(out, "previously  ", before);
 }
 
-void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint now) {
+void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint now, std::size_t columns) {
   if (incident.evidence().empty()) return;
   out << "\nevidence\n";
   for (const v1::Evidence& fact : incident.evidence()) {
-    out << "  " << printable(fact.description()) << "\n    " << printable(fact.signal());
+    print_hanging(out, "  ", printable(fact.description()), columns);
+    std::string text = printable(fact.signal());
     // A fact that is no number has none of these.
     const bool has_value = fact.value() != 0 || fact.has_threshold() || !fact.unit().empty();
-    if (has_value) out << " = " << printable(quantity_text(fact.value(), fact.unit()));
-    if (fact.has_threshold()) out << ", threshold " << printable(quantity_text(fact.threshold(), fact.unit()));
+    if (has_value) text += " = " + printable(quantity_text(fact.value(), fact.unit()));
+    if (fact.has_threshold()) text += ", threshold " + printable(quantity_text(fact.threshold(), fact.unit()));
     if (fact.has_window())
-      out << ", over "
-          << seconds_text(static_cast<double>(fact.window().seconds()) +
-                          static_cast<double>(fact.window().nanos()) / 1e9);
-    out << ", at " << label_of(fact.where());
-    if (fact.has_observed()) out << ", " << time_text(fact.observed()) << ", " << age_text(true, fact.observed(), now);
-    out << '\n';
+      text += ", over " + seconds_text(static_cast<double>(fact.window().seconds()) +
+                                       static_cast<double>(fact.window().nanos()) / 1e9);
+    text += ", at " + label_of(fact.where());
+    if (fact.has_observed()) text += ", " + time_text(fact.observed()) + ", " + age_text(true, fact.observed(), now);
+    print_hanging(out, "    ", text, columns);
   }
 }
 
@@ -139,17 +139,17 @@ bool says(v1::Incident::TimelineEntry::Change change) {
          change == Entry::SEVERITY_CHANGED;
 }
 
-void print_timeline(std::ostream& out, const v1::Incident& incident) {
+void print_timeline(std::ostream& out, const v1::Incident& incident, std::size_t columns) {
   if (incident.timeline().empty()) return;
   out << "\ntimeline\n";
   for (const v1::Incident::TimelineEntry& entry : incident.timeline()) {
     if (entry.left_out() > 0) out << "  " << entry.left_out() << " entries are not kept\n";
-    out << "  " << time_text(entry.at()) << "  " << change_text(entry.change());
-    if (says(entry.change())) out << ", " << v1::Incident::Severity_Name(entry.severity());
-    if (!entry.who().empty()) out << " by " << printable(entry.who());
-    if (!entry.text().empty()) out << ": " << printable(entry.text());
-    if (entry.has_numbers_at()) out << " (numbers of " << time_text(entry.numbers_at()) << ")";
-    out << '\n';
+    std::string text = change_text(entry.change());
+    if (says(entry.change())) text += ", " + v1::Incident::Severity_Name(entry.severity());
+    if (!entry.who().empty()) text += " by " + printable(entry.who());
+    if (!entry.text().empty()) text += ": " + printable(entry.text());
+    if (entry.has_numbers_at()) text += " (numbers of " + time_text(entry.numbers_at()) + ")";
+    print_hanging(out, "  " + time_text(entry.at()) + "  ", text, columns);
   }
 }
 
@@ -181,18 +181,18 @@ const google::protobuf::Timestamp& present_beginning(const v1::Incident& inciden
   return newest == incident.timeline().rend() ? incident.opened() : newest->at();
 }
 
-void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain,
-                    const std::string& page_url) {
+void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, const IncidentPage& page) {
   const auto when = [&](const char* head, const google::protobuf::Timestamp& at) {
     out << head << time_text(at) << ", " << age_text(true, at, now) << '\n';
   };
   out << incident.id() << "  " << listed_severity(incident) << "  " << v1::Incident::Kind_Name(incident.kind()) << "  "
       << v1::Incident::State_Name(incident.state()) << '\n';
   // The summary is of the time when it was open.
-  if (incident.has_resolved()) out << "Resolved. It was: ";
-  out << printable(listed_summary(incident)) << "\n\n";
-  out << "meaning     " << meaning_of(incident.kind()) << '\n';
-  out << "cause       " << label_of(incident.cause()) << '\n';
+  print_hanging(out, incident.has_resolved() ? "Resolved. It was: " : "", printable(listed_summary(incident)),
+                page.columns);
+  out << '\n';
+  print_hanging(out, "meaning     ", meaning_of(incident.kind()), page.columns);
+  print_hanging(out, "cause       ", label_of(incident.cause()), page.columns);
   out << "confidence  " << percent_text(incident.confidence()) << '\n';
   when("since       ", present_beginning(incident));
   if (incident.has_updated()) when("updated     ", incident.updated());
@@ -209,11 +209,11 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
     out << "runbook     ";
     // An older weftd serves none.
     if (!incident.runbook().empty())
-      out << printable(page_url + incident.runbook()) << (page_url.empty() ? " on weftd's page " : " ");
+      out << printable(page.url + incident.runbook()) << (page.url.empty() ? " on weftd's page " : " ");
     out << "(weftctl runbook " << v1::Incident::Kind_Name(incident.kind()) << ")\n";
   }
 
-  const Pen pen(plain);
+  const Pen pen(page.plain);
   if (const auto lines = drawing_of(incident, pen); !lines.empty()) {
     out << (incident.waiting().empty() ? "\nlocation\n" : "\nwaiting links\n");
     for (const std::string& line : lines) out << "  " << line << '\n';
@@ -223,8 +223,8 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
     for (std::size_t i = 0; i < path.size(); ++i) out << (i == 0 ? "" : pen.step) << path[i];
     out << '\n';
   }
-  print_evidence(out, incident, now);
-  print_timeline(out, incident);
+  print_evidence(out, incident, now, page.columns);
+  print_timeline(out, incident, page.columns);
 }
 
 }  // namespace weft::ctl

@@ -20,10 +20,14 @@ std::string listed_state(const v1::Incident& incident, TimePoint now);
 /// When it was opened or last reopened. The first opening where the timeline does not tell, as of an older weftd.
 const google::protobuf::Timestamp& present_beginning(const v1::Incident& incident);
 
+/// How an incident is printed.
+struct IncidentPage {
+  bool plain = false;       ///< the drawing in ASCII
+  std::size_t columns = 0;  ///< of the terminal; 0: no limit
+  std::string url{};        ///< of weftd's page, as Status has it; empty: not known
+};
 /// What kind of trouble it is, the cause, since when, how sure, whom it hurts, a drawing, the evidence and the
-/// timeline. Lists are cut with the number of what is left out. `plain`: the drawing in ASCII. `page_url`: of weftd's
-/// page, as Status has it; empty: not known.
-void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, bool plain,
-                    const std::string& page_url = {});
+/// timeline. Lists are cut with the number of what is left out.
+void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint now, const IncidentPage& page = {});
 
 }  // namespace weft::ctl

@@ -18,7 +18,8 @@ Exit print_one(const Session& session, const v1::Incident& incident) {
   } else {
     const v1::Status status =
         session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
-    print_incident(session.out, incident, session.now, session.plain, status.page_url());
+    print_incident(session.out, incident, session.now,
+                   {.plain = session.plain, .columns = session.columns, .url = status.page_url()});
   }
   return Exit::kGood;
 }

@@ -14,9 +14,6 @@ namespace {
 /// How the step begins that says that a person keeps the target out.
 constexpr std::string_view kKeptOut = "automation does not return it by itself";
 
-/// Narrower than this the terminal breaks lines as well as we do.
-constexpr std::size_t kLeastHanging = 24;
-
 /// What is done to the world, for somebody who sees it for the first time.
 const char* meaning_of(const v1::Plan& plan) {
   switch (plan.action()) {
@@ -75,17 +72,6 @@ const char* verdict_text(const v1::GuardVerdict& verdict) {
       return "needs a person";
     default:
       return "unknown";
-  }
-}
-
-/// `text` behind `head`, in lines of `columns` columns, the others below the first; 0: in one line.
-void print_hanging(std::ostream& out, const std::string& head, const std::string& text, std::size_t columns) {
-  const std::size_t begins = width(head);
-  std::string before = head;
-  const bool fits = columns > begins + kLeastHanging;
-  for (const std::string& line : wrapped(text, fits ? columns - begins : std::string::npos)) {
-    out << before << line << '\n';
-    before.assign(begins, ' ');
   }
 }
 

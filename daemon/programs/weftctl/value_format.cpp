@@ -84,6 +84,17 @@ std::optional<TimePoint> parse_time(std::string_view text, TimePoint now) {
          std::chrono::seconds(*second);
 }
 
+void print_hanging(std::ostream& out, const std::string& head, const std::string& text, std::size_t columns) {
+  const std::size_t begins = width(head);
+  constexpr std::size_t kLeast = 24;  // narrower than this the terminal breaks lines as well as we do
+  std::string before = head;
+  const bool fits = columns > begins + kLeast;
+  for (const std::string& line : wrapped(text, fits ? columns - begins : std::string::npos)) {
+    out << before << line << '\n';
+    before.assign(begins, ' ');
+  }
+}
+
 std::string list_text(const std::vector<std::string>& words, bool json) {
   if (json) {
     google::protobuf::ListValue list;

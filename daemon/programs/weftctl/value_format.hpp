@@ -6,6 +6,7 @@
 #include <google/protobuf/timestamp.pb.h>
 
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ void set_seconds(google::protobuf::Timestamp& to, TimePoint from);
 std::optional<Duration> parse_duration(std::string_view text);
 /// "2026-01-31 14:00", "2026-01-31T14:00:30Z", always UTC; or a duration from `now` on; nullopt for anything else.
 std::optional<TimePoint> parse_time(std::string_view text, TimePoint now);
+/// `text` behind `head`, in lines of `columns` columns, the others below the first; 0: in one line.
+void print_hanging(std::ostream& out, const std::string& head, const std::string& text, std::size_t columns);
 /// Words for programs: a JSON array of texts, or one on each line.
 std::string list_text(const std::vector<std::string>& words, bool json);
 /// Protobuf's JSON mapping, fields that hold zero printed too; on one line or indented.

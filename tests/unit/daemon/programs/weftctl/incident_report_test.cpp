@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "daemon/programs/weftctl/incident_drawing.hpp"
@@ -225,7 +226,7 @@ TEST(IncidentStory, HasWhatAPersonAsksFor) {
   fact.mutable_observed()->set_seconds(kOpened + 88);
   set_port(*fact.mutable_where(), "leaf-0 port 2");
   std::ostringstream out;
-  print_incident(out, incident, kNow, true);
+  print_incident(out, incident, kNow, {.plain = true});
   const std::string text = out.str();
   for (const char* part :
        {"INC-7  WARNING  SLOW_RECEIVER  OPEN\n", "cause       h0 port 1\n", "confidence  80.0 %\n",
@@ -250,8 +251,34 @@ v1::Incident::TimelineEntry& add_entry(v1::Incident& incident, std::int64_t afte
 
 std::string printed(const v1::Incident& incident) {
   std::ostringstream out;
-  print_incident(out, incident, kNow, true);
+  print_incident(out, incident, kNow, {.plain = true});
   return out.str();
+}
+
+TEST(IncidentStory, FitsTheTerminal) {
+  v1::Incident incident = make(v1::Incident::LINK_DOWN);
+  const std::string summary =
+      "Link leaf-r2-p01 port 30 - spine-03 port 12 is down, reported by both ends, and carried "
+      "the traffic of 16 hosts";
+  incident.set_summary(summary);
+  v1::Evidence& fact = *incident.add_evidence();
+  fact.set_signal("port_state");
+  fact.set_description("leaf-r2-p01 port 30 - spine-03 port 12 was active for eleven days before it went down");
+  fact.mutable_observed()->set_seconds(kOpened);
+  set_port(*fact.mutable_where(), "leaf-r2-p01 port 30");
+  add_entry(incident, 0, v1::Incident::TimelineEntry::OPENED, v1::Incident::CRITICAL, summary);
+  std::ostringstream narrow, wide;
+  print_incident(narrow, incident, kNow, {.plain = true, .columns = 80});
+  print_incident(wide, incident, kNow, {.plain = true});
+  std::istringstream lines(narrow.str());
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_TRUE(line.size() <= 80 || line.starts_with("runbook")) << line;
+  EXPECT_NE(narrow.str(), wide.str());
+  const auto words = [](const std::string& text) {
+    std::istringstream all(text);
+    return std::vector<std::string>(std::istream_iterator<std::string>(all), {});
+  };
+  EXPECT_EQ(words(narrow.str()), words(wide.str())) << "no word is lost";
 }
 
 TEST(IncidentStory, SaysWhatTheIncidentSaidOverTime) {
@@ -352,7 +379,7 @@ TEST(IncidentStory, EveryKindHasAMeaning) {
   for (int i = 0; i < kinds->value_count(); ++i) {
     if (kinds->value(i)->number() == v1::Incident::KIND_UNSPECIFIED) continue;
     std::ostringstream out;
-    print_incident(out, make(static_cast<v1::Incident::Kind>(kinds->value(i)->number())), kNow, true);
+    print_incident(out, make(static_cast<v1::Incident::Kind>(kinds->value(i)->number())), kNow, {.plain = true});
     EXPECT_EQ(out.str().find("unknown kind"), std::string::npos) << kinds->value(i)->name();
   }
 }

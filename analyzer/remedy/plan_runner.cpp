@@ -53,7 +53,8 @@ void PlanRunner::end(PlanState state, std::string outcome) {
   plan_.neighbours.clear();
   plan_.waits_for.clear();
   plan_.routes_before.reset();
-  work_ = {};
+  // Whether what was sent may land after the end.
+  work_ = {.undos = work_.undos, .unanswered = work_.unanswered, .late = work_.late};
   note_(plan_.outcome);
 }
 

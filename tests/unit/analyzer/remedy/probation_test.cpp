@@ -240,6 +240,32 @@ void take_back_twice(Probation& b) {
   ASSERT_EQ(undos, 2);
 }
 
+TEST(AReturnThatFailed, LetsGoAtOnceWhenItWasTakenBackOnceAndSomebodyEnabledIt) {
+  for (const bool is_aborted : {false, true}) {
+    Probation b;
+    b.comes_up(3);
+    if (is_aborted) {
+      ASSERT_TRUE(b.book->abort(2, "wrong port", "ann", b.look()));
+    } else {
+      b.fabric.unlink(b.end);
+      b.fabric.route();
+      b.sweeps(1);
+    }
+    ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack);
+    b.tell(TargetState::kClear);
+    b.act();
+    b.fabric.unlink(b.end);
+    b.tell(TargetState::kOurs);
+    ASSERT_EQ(b.plan(2).state, PlanState::kRolledBack) << b.plan(2).outcome;
+    ASSERT_TRUE(b.plan(2).in_force);
+    b.comes_up(1);
+    b.tell(TargetState::kClear);
+    EXPECT_FALSE(b.plan(2).in_force);
+    EXPECT_FALSE(b.plan(2).unresolved) << b.plan(2).steps.back().what;
+    EXPECT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.target, "", "ann", b.look()));
+  }
+}
+
 TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndTheNextReturnFindsIt) {
   Probation b;
   take_back_twice(b);

@@ -188,15 +188,17 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* breaker =
       app.add_subcommand("breaker",
                          "Show or reset the circuit breaker. After a reset automatic plans may begin at "
-                         "once: read weftctl plans first");
+                         "once: it lists them");
   breaker->add_option("WORD", given.word, "reset; default: show the state")->check(CLI::IsMember({"reset"}));
   breaker->add_option("--reason", given.reason, "Findings, for the audit trail; required with reset");
   add_who(breaker, given);
+  breaker->add_flag("--yes", given.yes,
+                    "With reset, on a terminal: list the plans that begin then, but do not ask first");
   breaker->callback([&, reason_given] {
     chosen = [&, reason_given](const Session& session) {
       if (given.word.empty()) return show_automation(session);
       reason_given();
-      return reset_breaker(session, given.reason, given.who);
+      return reset_breaker(session, given.reason, given.who, given.yes);
     };
   });
 }

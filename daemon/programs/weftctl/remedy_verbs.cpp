@@ -69,14 +69,15 @@ v1::ListPlansResponse open_plans(const Session& session) {
   return session.client.all_pages(session.client.remedies, &Stub::ListPlans, request);
 }
 
-/// It goes on, or begins, as soon as nothing stops automation: what was approved, and a proposal that needs no approval
-/// and that no other guard stops.
-bool starts_without_brake(const v1::Plan& plan, const v1::RemedyStatus& status) {
+/// It goes on, or begins, as soon as this brake (hands-off or the circuit breaker) is released: what was approved, and
+/// a proposal that needs no approval and that no other guard stops. The breaker holds only what takes out.
+bool starts_without_brake(const v1::Plan& plan, const v1::RemedyStatus& status, v1::GuardVerdict::Guard brake) {
+  if (brake == v1::GuardVerdict::BREAKER && !takes_out(plan)) return false;
   if (plan.state() != v1::Plan::PROPOSED) return plan.state() != v1::Plan::VERIFYING && !is_undone(plan);
   if (std::ranges::find(status.automatic(), static_cast<int>(plan.action())) == status.automatic().end()) return false;
-  return std::ranges::none_of(plan.guards(), [](const v1::GuardVerdict& verdict) {
+  return std::ranges::none_of(plan.guards(), [brake](const v1::GuardVerdict& verdict) {
     if (verdict.result() == v1::GuardVerdict::NEEDS_PERSON) return true;
-    return verdict.result() == v1::GuardVerdict::REFUSED && verdict.guard() != v1::GuardVerdict::HANDS_OFF &&
+    return verdict.result() == v1::GuardVerdict::REFUSED && verdict.guard() != brake &&
            verdict.guard() != v1::GuardVerdict::ONE_ACTOR;
   });
 }
@@ -99,19 +100,28 @@ void expect_brake_of_person(const Session& session, const v1::RemedyStatus& stat
                                     status.hands_off_by_file() + "; to release it, remove the file");
 }
 
-/// What begins when hands-off ends.
-void print_what_starts(const Session& session, const v1::RemedyStatus& status) {
+/// What begins when this brake is released.
+void print_what_starts(const Session& session, const v1::RemedyStatus& status, v1::GuardVerdict::Guard brake) {
   print_stops(session.out, status);
   v1::ListPlansResponse open = open_plans(session), starting;
   for (v1::Plan& plan : *open.mutable_plans())
-    if (starts_without_brake(plan, status)) *starting.add_plans() = std::move(plan);
+    if (starts_without_brake(plan, status, brake)) *starting.add_plans() = std::move(plan);
   if (starting.plans().empty()) {
     session.out << "No plan waits for it.\n";
     return;
   }
   session.out << "These plans begin or go on then, if no guard refuses them:\n";
   for (const v1::Plan& plan : starting.plans()) print_short(session, plan);
-  if (!status.hands_off_by_file().empty()) session.out << "None of them while the hands-off file stops automation.\n";
+  if (brake == v1::GuardVerdict::BREAKER && status.hands_off())
+    session.out << "None of them while hands-off stops automation.\n";
+  else if (!status.hands_off_by_file().empty())
+    session.out << "None of them while the hands-off file stops automation.\n";
+}
+
+/// A person at a terminal says yes; others need not be asked.
+void expect_consent(const Session& session, const std::string& what) {
+  if (!session.json && session.answers != nullptr && !is_confirmed(session, what))
+    throw Failure(Exit::kRefused, "nothing was done");
 }
 
 /// After the brake was set: plans whose change was answered and is not known yet to be in force stay in between.
@@ -412,10 +422,9 @@ Exit set_hands_off(const Session& session, bool hands_off, const std::string& re
   if (!hands_off) {
     const v1::RemedyStatus status = ask_status(session);
     expect_brake_of_person(session, status);
-    if (!session.json) print_what_starts(session, status);
+    if (!session.json) print_what_starts(session, status, v1::GuardVerdict::HANDS_OFF);
   }
-  if (!hands_off && !session.json && session.answers != nullptr && !yes && !is_confirmed(session, "release hands-off"))
-    throw Failure(Exit::kRefused, "nothing was done");
+  if (!hands_off && !yes) expect_consent(session, "release hands-off");
   v1::SetHandsOffRequest request;
   request.set_hands_off(hands_off);
   request.set_reason(reason);
@@ -426,7 +435,11 @@ Exit set_hands_off(const Session& session, bool hands_off, const std::string& re
   return Exit::kGood;
 }
 
-Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who) {
+Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who, bool yes) {
+  if (const v1::RemedyStatus status = ask_status(session); status.breaker_tripped()) {
+    if (!session.json) print_what_starts(session, status, v1::GuardVerdict::BREAKER);
+    if (!yes) expect_consent(session, "reset the circuit breaker");
+  }
   v1::ResetBreakerRequest request;
   request.set_reason(reason);
   request.set_who(who);

@@ -153,8 +153,8 @@ Exit show_automation(const Session& session);
 /// that begin then, and a person at the terminal is asked, unless `yes`. kRefused: the answer was no.
 Exit set_hands_off(const Session& session, bool hands_off, const std::string& reason, const std::string& who,
                    bool yes = false);
-/// Resets the circuit breaker and prints the state of automation.
-Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who);
+/// Resets the circuit breaker and prints the state of automation. Before that it lists and asks as set_hands_off().
+Exit reset_breaker(const Session& session, const std::string& reason, const std::string& who, bool yes);
 /// Which lines of the audit trail are shown.
 struct AuditWish {
   std::uint32_t limit = 0;          ///< the newest so many; 0: all

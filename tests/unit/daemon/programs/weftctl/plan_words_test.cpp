@@ -169,5 +169,46 @@ TEST_F(PlanWords, WhatStopsAutomationSaysSinceWhen) {
   EXPECT_THAT(say(Exit::kBadNews, show_automation), Not(HasSubstr("since"))) << "it is not known";
 }
 
+TEST_F(Verbs, AResetOfTheBreakerListsWhatBeginsAndAsksOnce) {
+  const GuardVerdict tripped{Guard::kBreaker, GuardResult::kRefused, "the circuit breaker is tripped"};
+  Plan back = make_plan(4, PlanState::kApproved);
+  back.action = RemedyAction::kRestoreLink;
+  std::vector<Plan> plans{make_plan(1, PlanState::kApproved), make_plan(2), make_plan(3), back};
+  for (Plan& plan : plans) plan.guards[0] = tripped;
+  plans[2].guards[1] = {Guard::kBudget, GuardResult::kRefused, "actions per hour are used up: 4"};
+  auto snapshot = with_plans(make_snapshot(1, {}), plans);
+  snapshot->remedy.breaker_tripped = true;
+  snapshot->remedy.breaker_reason = "40 links in 5 min";
+  snapshot->remedy.automatic = {RemedyAction::kIsolateLink};
+  publication.publish(snapshot);
+  const auto reset = [&](const std::string& typed, bool yes) {
+    std::ostringstream out;
+    std::istringstream in(typed);
+    Session session{*client, out, false, true, true, api::kNow};
+    session.answers = &in;
+    try {
+      reset_breaker(session, "looked", "ann", yes);
+      return out.str();
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.exit, Exit::kRefused);
+      return out.str() + failure.what();
+    }
+  };
+  const std::string refused = reset("n\n", false);
+  EXPECT_THAT(refused, HasSubstr("The circuit breaker is tripped: 40 links in 5 min\n"));
+  EXPECT_THAT(refused, HasSubstr("These plans begin or go on then, if no guard refuses them:\n"
+                                 "  PLAN-1  ISOLATE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  APPROVED\n"
+                                 "  PLAN-2  ISOLATE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  PROPOSED\n"
+                                 "\nreset the circuit breaker: do it? [y/N] "));
+  EXPECT_THAT(refused, HasSubstr("nothing was done"));
+  EXPECT_EQ(remedies.times(), 0U);
+  EXPECT_THAT(reset("", true), Not(HasSubstr("do it?")));
+  EXPECT_EQ(remedies.times(), 1U);
+  snapshot->remedy.hands_off = true;
+  snapshot->remedy.hands_off_reason = "kim";
+  publication.publish(std::make_shared<Snapshot>(*snapshot));
+  EXPECT_THAT(reset("n\n", false), HasSubstr("None of them while hands-off stops automation.\n"));
+}
+
 }  // namespace
 }  // namespace weft::ctl

@@ -257,7 +257,7 @@ TEST_F(Verbs, AutomationIsStoppedAndLooked) {
   stopped->remedy.hands_off = true;
   publication.publish(stopped);
   EXPECT_EQ(json(Exit::kGood, set_hands_off, false, "gone", "kim", false)["handsOff"], false);
-  EXPECT_EQ(fails(reset_breaker, "looked", "kim").exit, Exit::kRefused) << "it is not tripped";
+  EXPECT_EQ(fails(reset_breaker, "looked", "kim", false).exit, Exit::kRefused) << "it is not tripped";
   auto snapshot = make_snapshot(2, {});
   snapshot->remedy.breaker_tripped = true;
   publication.publish(snapshot);

@@ -51,4 +51,41 @@ struct HistoryAnswer {
   std::vector<PortHistory> ports{};
 };
 
+/// How long the ports of each switch waited to send: one row for each switch, so that a whole fabric is one answer.
+struct StallQuestion {
+  /// One port, the row that it belongs to, and what a tick of its transmit_wait is, in seconds.
+  struct Port {
+    PortKey port;
+    std::uint32_t row = 0;
+    float tick_seconds = 0;
+  };
+  std::string fabric;
+  std::vector<Port> ports{};
+  std::uint32_t rows = 0;
+  TimePoint from = kNever;
+  TimePoint to = kNever;
+  Duration step{};  ///< at least 1 s
+};
+
+/// Of each interval of the history, the port of the row counts that waited most. Shares of time, 0 to 1. A bucket of
+/// which no reading speaks is absent.
+struct StallBucket {
+  std::uint32_t index = 0;
+  double share = 0;  ///< mean over the intervals
+};
+
+/// One switch.
+struct StallRow {
+  double share = 0;                    ///< mean over all intervals; 0 where there are none
+  PortKey worst{};                     ///< the port that waited most in all that time; none: none waited
+  std::vector<StallBucket> buckets{};  ///< ascending
+};
+
+/// The answer, a row for each that was asked for.
+struct StallAnswer {
+  Duration step{};               ///< of the question, or longer
+  std::uint32_t read_every = 1;  ///< there is so much that only one of so many intervals was read
+  std::vector<StallRow> rows{};
+};
+
 }  // namespace weft

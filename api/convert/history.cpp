@@ -133,19 +133,35 @@ void counter_to_proto(const CounterHistory& from, float tick, bool with_still, v
 
 }  // namespace
 
+Result<HistoryTime> history_time(const google::protobuf::Timestamp* from, const google::protobuf::Timestamp* to,
+                                 std::uint32_t points, TimePoint now) {
+  HistoryTime time;
+  time.to = to != nullptr ? from_timestamp(*to) : now;
+  time.from = from != nullptr ? from_timestamp(*from) : std::max(time.to, TimePoint{} + 24h) - 24h;
+  if (time.to < TimePoint{} + 24h || time.from <= TimePoint{})
+    return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends, and after 1970");
+  if (time.from >= now) return fail(ErrorCode::kInvalidArgument, "the time lies ahead");
+  if (time.from >= time.to) return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends");
+  time.to = std::min(time.to, now);
+  time.step = step_for(time.to - time.from, points);
+  // Buckets begin at whole steps, so that a picture that is drawn anew does not flicker, and hours are whole.
+  time.from = TimePoint(time.from.time_since_epoch() / time.step * time.step);
+  return time;
+}
+
 Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> snapshot,
                                                const v1::GetPortHistoryRequest& request, TimePoint now) {
   PortHistoryQuestion asked;
   asked.snapshot = std::move(snapshot);
   asked.with_still = request.with_still();
   HistoryQuestion& question = asked.question;
-  question.to = request.has_to() ? from_timestamp(request.to()) : now;
-  question.from = request.has_from() ? from_timestamp(request.from()) : std::max(question.to, TimePoint{} + 24h) - 24h;
-  if (question.to < TimePoint{} + 24h || question.from <= TimePoint{})
-    return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends, and after 1970");
-  if (question.from >= now) return fail(ErrorCode::kInvalidArgument, "the time lies ahead");
-  if (question.from >= question.to) return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends");
-  question.to = std::min(question.to, now);
+  const auto time =
+      history_time(request.has_from() ? &request.from() : nullptr, request.has_to() ? &request.to() : nullptr,
+                   request.points() == 0 ? kUsualPoints : request.points(), now);
+  if (!time) return tl::unexpected(time.error());
+  question.from = time->from;
+  question.to = time->to;
+  question.step = time->step;
   if (request.points() > kMostPoints)
     return fail(ErrorCode::kInvalidArgument, "at most " + std::to_string(kMostPoints) + " points can be had");
   for (const std::string& name : request.counters()) {
@@ -158,10 +174,6 @@ Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> s
   question.fabric = asked.fabric->name;
   const Topology& topology = *asked.fabric->sweep->topology;
   for (const PortIndex port : asked.ports) question.ports.push_back(topology.key_of(port));
-  const std::uint32_t points = request.points() == 0 ? kUsualPoints : request.points();
-  question.step = step_for(question.to - question.from, points);
-  // Buckets begin at whole steps, so that a picture that is drawn anew does not flicker, and hours are whole.
-  question.from = TimePoint(question.from.time_since_epoch() / question.step * question.step);
   return asked;
 }
 

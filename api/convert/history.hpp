@@ -12,6 +12,18 @@
 
 namespace weft::api {
 
+/// Which time is asked for, and the length of a bucket.
+struct HistoryTime {
+  TimePoint from;
+  TimePoint to;
+  Duration step{};
+};
+
+/// Null: a day before `to`, and now. `points` is 1 at least: at most so many buckets and two. The time begins at a
+/// whole step. kInvalidArgument for a time that ends before it begins or lies ahead.
+Result<HistoryTime> history_time(const google::protobuf::Timestamp* from, const google::protobuf::Timestamp* to,
+                                 std::uint32_t points, TimePoint now);
+
 /// A request whose names are resolved.
 struct PortHistoryQuestion {
   HistoryQuestion question;

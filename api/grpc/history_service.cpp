@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "api/convert/history.hpp"
+#include "api/convert/stall_map.hpp"
 #include "api/grpc/command_call.hpp"
 #include "api/grpc/site_call.hpp"
 
@@ -29,6 +30,25 @@ grpc::ServerUnaryReactor* HistoryService::GetPortHistory(grpc::CallbackServerCon
                                 done = call->callback()](const Result<HistoryAnswer>& read) {
     done(read ? port_history(*asked, *read) : tl::unexpected(read.error()));
   });
+  return call;
+}
+
+grpc::ServerUnaryReactor* HistoryService::GetStallMap(grpc::CallbackServerContext* context,
+                                                      const v1::GetStallMapRequest* request,
+                                                      v1::GetStallMapResponse* response) {
+  const auto refuse = [&](Error error) {
+    return answer<v1::GetStallMapResponse>(context, tl::unexpected(std::move(error)), response);
+  };
+  if (desk_ == nullptr) return refuse({ErrorCode::kUnavailable, "this weftd keeps no history"});
+  auto asked = parse_stall_map(publication_.load(), *request, clock_.now());
+  if (!asked && is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_stall_map(*request, asked.error(), std::move(done)); });
+  if (!asked) return refuse(asked.error());
+  const auto kept = std::make_shared<const StallMapQuestion>(std::move(*asked));
+  using Call = CommandCall<StallAnswer, v1::GetStallMapResponse>;
+  auto* call =
+      new Call(response, [kept](const StallAnswer& from, v1::GetStallMapResponse& to) { to = stall_map(*kept, from); });
+  desk_->read_stall(kept->question, call->callback());
   return call;
 }
 

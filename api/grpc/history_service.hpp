@@ -20,6 +20,8 @@ class HistoryService final : public v1::HistoryService::CallbackService {
   grpc::ServerUnaryReactor* GetPortHistory(grpc::CallbackServerContext* context,
                                            const v1::GetPortHistoryRequest* request,
                                            v1::GetPortHistoryResponse* response) override;
+  grpc::ServerUnaryReactor* GetStallMap(grpc::CallbackServerContext* context, const v1::GetStallMapRequest* request,
+                                        v1::GetStallMapResponse* response) override;
 
  private:
   const Publication& publication_;

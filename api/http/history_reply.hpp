@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// GET /api/v1/ports/{port}/history: what a port, or all ports of a node, counted.
+// GET /api/v1/ports/{port}/history: what a port, or all ports of a node, counted. GET /api/v1/switches/stall: how long
+// the switches of a fabric waited to send.
 
 #include <memory>
 #include <string>
@@ -18,8 +19,9 @@ bool is_history(const std::vector<std::string>& path);
 
 /// `from` and `to`: RFC 3339, or seconds since 1970; `points`; `counters`: names with commas between them; `fabric`;
 /// `still=1`: also counters that did not move. The port is NODE:PORT or NODE/PORT; a node stands for all its ports. The
-/// answer is GetPortHistoryResponse as JSON, or the error. What the own shard of a `site` does not know, others are
-/// asked for; null: there is no site. `done` is called once, from any thread.
+/// answer is GetPortHistoryResponse as JSON, or the error. Of stall: `from`, `to`, `points`, `rows`, `fabric`; the
+/// answer is GetStallMapResponse. What the own shard of a `site` does not know, others are asked for; null: there is no
+/// site. `done` is called once, from any thread.
 void answer_history(HistoryDesk* desk, const SiteQueries* site, std::shared_ptr<const Snapshot> snapshot,
                     const HttpTarget& target, TimePoint now, const Router::Done& done);
 

@@ -21,6 +21,10 @@ class HistoryDesk {
   virtual ~HistoryDesk() = default;
   /// What the ports counted.
   virtual void read(HistoryQuestion question, Callback callback) = 0;
+  /// As above, of the switches of a fabric.
+  using StallCallback = std::function<void(Result<StallAnswer>)>;
+  /// How long they waited to send.
+  virtual void read_stall(StallQuestion question, StallCallback callback) = 0;
 };
 
 }  // namespace weft::api

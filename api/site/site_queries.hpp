@@ -29,6 +29,8 @@ class Incident;
 class JobHealth;
 class GetPortHistoryRequest;
 class GetPortHistoryResponse;
+class GetStallMapRequest;
+class GetStallMapResponse;
 class IncidentTimeline;
 class ListAuditRequest;
 class ListAuditResponse;
@@ -138,6 +140,9 @@ class SiteQueries {
   /// HistoryService.
   void get_port_history(const v1::GetPortHistoryRequest& request, const Error& unknown,
                         Done<v1::GetPortHistoryResponse> done) const;
+  /// The same of the switches of a fabric.
+  void get_stall_map(const v1::GetStallMapRequest& request, const Error& unknown,
+                     Done<v1::GetStallMapResponse> done) const;
   /// A page of the audit trails; see RemedyService. `own` reads the own shard's.
   void list_audit(const v1::ListAuditRequest& request,
                   const std::function<void(const v1::ListAuditRequest&, Done<v1::ListAuditResponse>)>& own,

@@ -59,6 +59,26 @@ struct SiteQueries::State {
           [gathering, i](ShardAnswer<Response> answer) { gathering->take(i, std::move(answer)); });
   }
 
+  /// Asks the other shards about what the own one does not know, as `unknown` says: the first that knows it answers.
+  template <typename Service, typename Request, typename Begin, typename Response>
+  void ask_who_knows(const Request& request, const Error& unknown, Begin begin, Done<Response> done) {
+    const auto snapshot = publication.load();
+    if (!snapshot->site || unknown.code != ErrorCode::kNotFound) return done(tl::unexpected(unknown));
+    ask_all<Service, Request, Response>(
+        *snapshot, tl::unexpected(unknown), request, begin,
+        [unknown, done](auto answers) {
+          std::vector<std::string> missing;
+          for (auto& each : answers) {
+            if (each.is_missing) missing.push_back(each.shard);
+            // What it says counts, also where that is a refusal.
+            if (!each.is_missing && (each.answer || each.answer.error().code != ErrorCode::kNotFound))
+              return done(std::move(each.answer));
+          }
+          done(tl::unexpected(unknown_in_site(unknown, missing)));
+        },
+        false);
+  }
+
   /// What the own shard says: at once or, where `local` takes a third argument, when it was read.
   template <typename Response, typename Request, typename Local>
   static void ask_own(const Local& local, const Snapshot& snapshot, const Request& request,

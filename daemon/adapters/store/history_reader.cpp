@@ -9,20 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/history_codec.hpp"
-#include "daemon/adapters/store/postgres_schema.hpp"
-#include "daemon/adapters/store/schema.hpp"
+#include "daemon/adapters/store/history_places.hpp"
 
 namespace weft::store {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kMostOfMoments = std::chrono::hours(72);
 constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kMostRows = 50'000;
-constexpr auto kPatience = 2s;
 
 /// One port that is asked for, where it stands in its chunk.
 struct Place {
@@ -155,19 +151,6 @@ Places find_places(Database& database, const HistoryQuestion& question) {
   return places;
 }
 
-Result<Database> open(const HistoryPlace& place) {
-  if (place.url.empty()) return look_into_database(place.state_dir / "history.db", history_schema());
-  auto database = open_postgres_history(place.url);
-  if (!database) return database;
-  const bool is_there = database->number(postgres::kHasHistory) == 1;
-  if (is_there &&
-      database->number(postgres::kHistoryVersion) != static_cast<std::int64_t>(history_schema().migrations.size()))
-    database->fail(ErrorCode::kUnavailable, "the history is not of this version of weftd");
-  if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  if (!is_there) return fail(ErrorCode::kNotFound, "there is no history of that yet");
-  return database;
-}
-
 /// Rows of (at, span, sums, peaks) into the buckets.
 class RowReader {
  public:
@@ -197,7 +180,7 @@ class RowReader {
  private:
   Buckets& buckets_;
   std::size_t rows_ = 0;
-  const std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + kPatience;
+  const std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + kHistoryPatience;
 };
 
 }  // namespace
@@ -207,14 +190,14 @@ Result<HistoryAnswer> read_history(const HistoryPlace& place, const HistoryQuest
   if (!positions) return tl::unexpected<Error>(positions.error());
   if (question.step < 1s || question.to <= question.from)
     return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends, and a step is 1 s at least");
-  const bool by_hours = question.to - question.from > kMostOfMoments || question.step >= 1h;
+  const bool by_hours = is_by_hours(question.to - question.from, question.step);
   const Duration step = by_hours ? std::max<Duration>(question.step, 1h) : question.step;
   const auto buckets = static_cast<std::size_t>((question.to - question.from) / step) + 1;
   if (buckets > kMostValues || buckets * question.ports.size() * positions->size() > kMostValues)
     return fail(ErrorCode::kInvalidArgument,
                 "that is more than a million values: request fewer ports, fewer counters or a longer step");
 
-  auto database = open(place);
+  auto database = open_history(place);
   if (!database) return tl::unexpected<Error>(database.error());
   const Places places = find_places(*database, question);
   if (places.empty()) {
@@ -223,19 +206,9 @@ Result<HistoryAnswer> read_history(const HistoryPlace& place, const HistoryQuest
   }
   Buckets sums(question, step, std::move(*positions));
   RowReader reader(sums);
-  // Minutes are read where no whole hour lies within the time: at its ends, and since the last hour that is added up.
-  std::vector<std::pair<TimePoint, TimePoint>> minutes{{question.from, question.to}};
+  std::vector<Stretch> minutes{{question.from, question.to}};
   if (by_hours) {
-    minutes.clear();
-    TimePoint read_until = question.from;
-    Statement whole(*database,
-                    "SELECT at FROM hour WHERE fabric = ? AND at >= ? AND at <= ? AND next_chunk IS NULL ORDER BY at");
-    whole.query(question.fabric, question.from + 1h, question.to);
-    while (whole.next()) {
-      if (const TimePoint begin = whole.time(0) - 1h; begin > read_until) minutes.emplace_back(read_until, begin);
-      read_until = whole.time(0);
-    }
-    if (read_until < question.to) minutes.emplace_back(read_until, question.to);
+    minutes = not_in_hours(*database, question.fabric, question.from, question.to);
     Statement hours(*database,
                     "SELECT at, span, sums, peaks FROM hour JOIN hour_chunk ON hour_chunk.id = (hour.id << 24 | ?4) "
                     "WHERE fabric = ?1 AND at > ?2 AND at <= ?3 AND next_chunk IS NULL ORDER BY at LIMIT ?5");

@@ -26,4 +26,9 @@ inline Result<HistoryAnswer> read_history(const std::filesystem::path& state_dir
   return read_history(HistoryPlace{state_dir}, question);
 }
 
+/// Blocks as above. kNotFound where none of the ports has a history; kInvalidArgument for more than a million values;
+/// kResourceExhausted, kTimeout, kUnavailable and kCorrupt as above. Where a fabric is so large that reading it all
+/// would take long, a part of the intervals is read, evenly.
+Result<StallAnswer> read_stall(const HistoryPlace& place, const StallQuestion& question);
+
 }  // namespace weft::store

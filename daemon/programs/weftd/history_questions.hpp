@@ -20,15 +20,11 @@ class HistoryQuestions final : public api::HistoryDesk {
   HistoryQuestions(store::HistoryPlace place, Duration retention, const Clock& clock)
       : place_(std::move(place)), retention_(retention), clock_(clock) {}
   void read(HistoryQuestion question, Callback callback) override {
-    // A time that begins at a whole step is longer than what was asked for by up to that.
-    if (question.to - question.from > retention_ + 2 * question.step || question.to <= clock_.now() - retention_)
-      return callback(fail(ErrorCode::kInvalidArgument, "port history is kept for " + short_duration(retention_) +
-                                                            " (store.history_retention), and that is longer ago"));
-    const auto refused = callback;
-    if (!lane_.post([this, question = std::move(question), callback = std::move(callback)] {
-          callback(store::read_history(place_, question));
-        }))
-      refused(fail(ErrorCode::kResourceExhausted, "too many questions about the past wait: ask again in a moment"));
+    answer(std::move(question), std::move(callback),
+           [](const auto& place, const auto& asked) { return store::read_history(place, asked); });
+  }
+  void read_stall(StallQuestion question, StallCallback callback) override {
+    answer(std::move(question), std::move(callback), &store::read_stall);
   }
   /// Answers what waits, and no more.
   void stop() { lane_.stop(); }
@@ -36,6 +32,19 @@ class HistoryQuestions final : public api::HistoryDesk {
   const runtime::Lane& lane() const { return lane_; }
 
  private:
+  template <typename Question, typename Take, typename Look>
+  void answer(Question question, Take callback, Look look) {
+    // A time that begins at a whole step is longer than what was asked for by up to that.
+    if (question.to - question.from > retention_ + 2 * question.step || question.to <= clock_.now() - retention_)
+      return callback(fail(ErrorCode::kInvalidArgument, "port history is kept for " + short_duration(retention_) +
+                                                            " (store.history_retention), and that is longer ago"));
+    const auto refused = callback;
+    if (!lane_.post([this, question = std::move(question), callback = std::move(callback), look] {
+          callback(look(place_, question));
+        }))
+      refused(fail(ErrorCode::kResourceExhausted, "too many questions about the past wait: ask again in a moment"));
+  }
+
   const store::HistoryPlace place_;
   const Duration retention_;
   const Clock& clock_;

@@ -186,7 +186,7 @@ function Side({route}: {route: Route}) {
     case 'host': return <HostView key={route.id} host={route.id} span={route.span} />;
     case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} span={route.span} />;
     case 'incidents': return <IncidentList withEnded />;
-    case 'lists': return <Lists key={route.id} which={route.id} />;
+    case 'lists': return <Lists key={route.id} which={route.id} span={route.span} />;
     default: return <IncidentList />;
   }
 }

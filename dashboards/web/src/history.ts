@@ -39,10 +39,14 @@ export interface Mark {
   severity: Severity;
 }
 
-export interface History {
+/** The time that is told, cut into equal parts. */
+export interface Buckets {
   from: string;
   step: string;
   buckets: number;
+}
+
+export interface History extends Buckets {
   ports: PortHistory[];
   marks: Mark[];
 }
@@ -107,6 +111,33 @@ export function useHistory(of: string, span: Span, counters: string[] = [], poin
   return usePolled<History>(key, everyMs(span), () => readHistory(of, span, counters, points));
 }
 
+export interface StallRow {
+  node: string;
+  nodeGuid: string;
+  share: number;
+  worstPort: number;
+  bucket: number[];
+  bucketShare: number[];
+}
+
+/** How long the switches of a fabric waited to send, the worst first. */
+export interface StallMap extends Buckets {
+  fabric: string;
+  rows: StallRow[];
+  switches: number;
+  readEvery: number;
+}
+
+/** Of the switches of a fabric, as many rows as that at most. */
+export function useStallMap(fabric: string, span: Span, rows: number) {
+  const {from, to} = boundsOf(span);
+  return usePolled<StallMap>(`stall ${fabric} ${spanQuery(span)} ${rows}`, everyMs(span), () => {
+    const query = new URLSearchParams({fabric, rows: String(rows), points: to - from <= 3600 ? '62' : '124', from: String(Math.floor(boundsOf(span).from))});
+    if ('to' in span) query.set('to', String(Math.ceil(span.to)));
+    return get<StallMap>(`/api/v1/switches/stall?${query}`);
+  });
+}
+
 /** Of the ports at both ends of a cable. The other end may be one that nothing is stored of. */
 export function useLinkHistory(port: string, peer: string, span: Span) {
   return usePolled<{near: History; far?: History}>(`history ${port} ${peer} ${spanQuery(span)}`, everyMs(span), async () => {
@@ -120,13 +151,19 @@ export function useLinkHistory(port: string, peer: string, span: Span) {
   });
 }
 
+/** When it ends, as RFC 3339: not ahead of now. */
+export function endOf(history: Buckets): string {
+  const end = Date.parse(history.from) + history.buckets * stepOf(history) * 1000;
+  return new Date(Math.min(end, Date.now())).toISOString();
+}
+
 /** The middles of the buckets, in seconds since 1970. */
-export function timesOf(history: History): number[] {
+export function timesOf(history: Buckets): number[] {
   const [begin, step] = [Date.parse(history.from) / 1000, stepOf(history)];
   return Array.from({length: history.buckets}, (_, index) => begin + (index + 0.5) * step);
 }
 
-export function stepOf(history: History): number {
+export function stepOf(history: Buckets): number {
   return Number.parseFloat(history.step);
 }
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of what is not drawn: the worst links, collectors, maintenance windows, the audit trail.
+// Lists of what is not drawn: the worst links, stall over time, collectors, maintenance windows, the audit trail.
 
 import type {ComponentChildren} from 'preact';
 import {useState} from 'preact/hooks';
 import {get} from './api';
+import type {Span} from './history';
 import {usePolled} from './live';
 import {EntityLink, StateMark} from './parts';
 import {toIncident, toPlan, toPort} from './route';
+import {StallView} from './stall_view';
 import type {AuditRecord, Collector, MaintenanceWindow, PortReference, WorstLink} from './types';
 import {byName, clock, errorRate, grouped, percent, plain, portName, seconds, since, useClock} from './words';
 
-const NAMES: Record<string, string> = {worst: 'Worst links', collectors: 'Collectors', maintenance: 'Maintenance', audit: 'Audit trail'};
+const NAMES: Record<string, string> = {worst: 'Worst links', stall: 'Stall over time', collectors: 'Collectors', maintenance: 'Maintenance', audit: 'Audit trail'};
 const SHOWN_AT_ONCE = 200;
 
 function Sheet({head, children}: {head: string[]; children: ComponentChildren}) {
@@ -177,7 +179,7 @@ function Audit() {
   );
 }
 
-export function Lists({which}: {which: string}) {
+export function Lists({which, span}: {which: string; span: Span}) {
   const name = NAMES[which] ? which : 'worst';
   return (
     <section aria-labelledby="list-name">
@@ -188,6 +190,7 @@ export function Lists({which}: {which: string}) {
       </nav>
       <h2 id="list-name">{NAMES[name]}</h2>
       {name === 'worst' && <WorstLinks />}
+      {name === 'stall' && <StallView span={span} />}
       {name === 'collectors' && <Collectors />}
       {name === 'maintenance' && <Maintenance />}
       {name === 'audit' && <Audit />}

@@ -232,15 +232,15 @@ export function usePolled<T>(key: string, every: number, ask: (() => Promise<T>)
   return answer.key === key ? answer : {};
 }
 
-/** What another shard draws: asked of this weftd, which asks that shard. An error when it does not answer. */
+/** What another shard draws: asked of this weftd, which asks that shard. An error when it does not answer. Of "" nothing is asked. */
 export function useMapOf(shard: string): {value?: {map: FabricMap[]; state: MapState}; error?: Failure} {
   const map = useRef<FabricMap[]>();
-  return usePolled(`map-${shard}`, 3000, async () => {
+  return usePolled(`map-${shard}`, 3000, shard !== '' && (async () => {
     const query = `?shard=${encodeURIComponent(shard)}`;
     const state = await get<MapState>(`/api/v1/map/state${query}`);
     let known = map.current;
     if (!isKnown(known, state)) known = (await get<{fabrics: FabricMap[]}>(`/api/v1/map${query}`)).fabrics;
     map.current = known;
     return {map: known, state};
-  });
+  }));
 }

@@ -10,7 +10,7 @@ import {endA, endB, isSwitch, linkAt, makeGraph, portOf} from './graph';
 import {makeLayout, type Layout} from './layout';
 import {shardShown, useLive} from './live';
 import {badLinks, paint, readPalette, type Scene, type View} from './paint';
-import {go, toNode, toPort} from './route';
+import {go, toNode, toPort, toStall} from './route';
 import type {FabricMap, FabricState, Incident} from './types';
 
 const MODES: {mode: Mode; label: string}[] = [
@@ -321,6 +321,7 @@ export function MapView({map, state, selected, port}: Props) {
           ))}
         </div>
         <Legend mode={mode} shading={shading} />
+        {mode === 'stall' && <a href={toStall()}>Over time</a>}
         <div class="zoom">
           <button type="button" aria-label="Zoom in" onClick={() => drawing.current?.scale(1.4)}>+</button>
           <button type="button" aria-label="Zoom out" onClick={() => drawing.current?.scale(1 / 1.4)}>−</button>

@@ -4,7 +4,7 @@
 
 import {useMemo} from 'preact/hooks';
 import {SHADES, stallShadeOf} from './colours';
-import {counterOf, stepOf, useHistory, valuesOf, type CounterHistory, type History, type PortHistory, type Span, type Values} from './history';
+import {counterOf, endOf, useHistory, valuesOf, type CounterHistory, type History, type PortHistory, type Span, type Values} from './history';
 import {MarkList, SpanChoice} from './history_view';
 import {toPort} from './route';
 import {mean, share, short} from './units';
@@ -41,7 +41,7 @@ function Spark({values, top}: {values: Values; top: number}) {
 }
 
 /** Of stall over time, in the colours of the map. */
-function Strip({values}: {values: Values}) {
+export function Strip({values}: {values: Values}) {
   const runs: {from: number; to: number; style: string}[] = [];
   values.forEach((value, index) => {
     const style = value === null ? '' : SHADES.stall[stallShadeOf(value)].style.slice(2);
@@ -56,6 +56,16 @@ function Strip({values}: {values: Values}) {
   );
 }
 
+/** What its colours mean: entries of a legend. */
+export function StripShades() {
+  return (
+    <>
+      {SHADES.stall.filter((each) => /map-s\d$/.test(each.style)).map((each) => <li key={each.style}><span class={`swatch ${each.style.slice(2)}`} />{each.label}</li>)}
+      <li><span class="swatch map-gap" />not read</li>
+    </>
+  );
+}
+
 const totalOf = (port: PortHistory, names: string[]) => names.reduce((sum, name) => sum + Number(counterOf(port, name)?.total ?? 0), 0);
 
 /** The share of time that the port waited to send. Of a counter that stood still there are no buckets: it is 0 where traffic was read. */
@@ -65,11 +75,6 @@ function stallOf(history: History, wait: CounterHistory | undefined, traffic: Va
 }
 
 const known = (values: Values) => values.filter((each): each is number => each !== null);
-
-function endOf(history: History): string {
-  const end = Date.parse(history.from) + history.buckets * stepOf(history) * 1000;
-  return new Date(Math.min(end, Date.now())).toISOString();
-}
 
 interface RowProps {
   history: History;
@@ -130,8 +135,7 @@ export function PortRows({node, span, href, nameOf, what}: Props) {
           <ul class="legend rows-legend" aria-label="Legend">
             <li>{clock(history.from)} – {clock(endOf(history))}</li>
             <li>traffic: the busier direction, up to <b>{bits(top)}</b></li>
-            {SHADES.stall.filter((each) => /map-s\d$/.test(each.style)).map((each) => <li key={each.style}><span class={`swatch ${each.style.slice(2)}`} />{each.label}</li>)}
-            <li><span class="swatch map-gap" />not read</li>
+            <StripShades />
           </ul>
         </>
       )}

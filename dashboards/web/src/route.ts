@@ -31,6 +31,7 @@ const query = (span: Span) => (span === USUAL ? '' : spanQuery(span));
 export const toNode = (guid: string, span = USUAL) => `#/node/${guid}${query(span)}`;
 export const toHost = (host: string, span = USUAL) => `#/host/${encodeURIComponent(host)}${query(span)}`;
 export const toPort = (guid: string, port: number, span = USUAL) => `#/node/${guid}/port/${port}${query(span)}`;
+export const toStall = (span = USUAL) => `#/lists/stall${query(span)}`;
 export const toIncident = (id: string) => `#/incident/${id}`;
 export const toPlan = (id: string) => `#/plan/${id}`;
 

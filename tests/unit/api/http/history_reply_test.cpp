@@ -23,8 +23,14 @@ struct Desk final : HistoryDesk {
     question = std::move(asked);
     callback = std::move(take);
   }
+  void read_stall(StallQuestion asked, StallCallback take) override {
+    stall_question = std::move(asked);
+    stall_callback = std::move(take);
+  }
   std::optional<HistoryQuestion> question;
   Callback callback;
+  std::optional<StallQuestion> stall_question;
+  StallCallback stall_callback;
 };
 
 class HistoryReply : public ::testing::Test {
@@ -79,6 +85,26 @@ TEST_F(HistoryReply, TimesAreRfc3339OrSeconds) {
   ask("/api/v1/ports/host-1%20mlx5_0/history?from=yesterday");
   EXPECT_EQ(reply->status, 400U);
   EXPECT_THAT(reply->body, HasSubstr("from must be a time such as"));
+}
+
+TEST_F(HistoryReply, TheSwitchesOfAFabricAreOneAnswer) {
+  ask("/api/v1/switches/stall?fabric=ib0&points=24&rows=10");
+  ASSERT_FALSE(reply);
+  ASSERT_TRUE(desk.stall_question);
+  EXPECT_EQ(desk.stall_question->rows, 1U);
+  EXPECT_EQ(desk.stall_question->step, 1h);
+  desk.stall_callback(StallAnswer{1h, 1, {{0.25, {{kLeaf}, {2}}, {{3, 0.25}}}}});
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 200U);
+  const json row = json::parse(reply->body)["rows"][0];
+  EXPECT_EQ(row["node"], "MF0;rack/7");
+  EXPECT_EQ(row["worstPort"], 2);
+  EXPECT_EQ(row["bucketShare"], json::array({0.25}));
+  for (const auto& [target, status] : {std::pair{"?fabric=ib9", 404U}, {"?rows=x", 400U}, {"?rows=1001", 400U}}) {
+    ask(std::string("/api/v1/switches/stall") + target);
+    ASSERT_TRUE(reply) << target;
+    EXPECT_EQ(reply->status, status) << target;
+  }
 }
 
 TEST_F(HistoryReply, SaysWhatIsWrong) {

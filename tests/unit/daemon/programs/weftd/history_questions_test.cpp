@@ -33,6 +33,12 @@ TEST(HistoryQuestions, RefuseATimeThatIsNotKept) {
     EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
     EXPECT_EQ(error.message, "port history is kept for 1 d (store.history_retention), and that is longer ago");
   }
+  HistoryQuestions questions({.state_dir = "/nonexistent/weft"}, 24h, clock);
+  std::optional<Error> refused;
+  questions.read_stall({.fabric = "ib0", .from = now - 48h, .to = now, .step = 1h},
+                       [&](const auto& answer) { refused = answer.error(); });
+  ASSERT_TRUE(refused) << "it is refused at once";
+  EXPECT_EQ(refused->code, ErrorCode::kInvalidArgument);
   // What follows is read, and there is nothing to read.
   for (const auto& [from, to] : {std::pair{now - 24h - 1min, now}, {now - 1h, now}, {now - 26h, now - 23h}})
     EXPECT_NE(ask(from, to, clock).code, ErrorCode::kInvalidArgument);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each view of the page on a desktop and on a phone, light and dark: readable to all, nowhere wider than the screen, and a picture of it."""
+"""Each view of the page on a desktop and on a phone, light and dark: readable to all, nowhere wider than the screen, and a picture of it. Also while
+weftd is away, and when it is back."""
 
 from page_testing import PHONE, REMEDIES, PageTest, weft_testing
 from weft_testing import guid_text
@@ -14,23 +15,34 @@ class Views(PageTest):
     analyzer = 'error_window_minimum = "10m"'
     infiniband = PageTest.infiniband + REMEDIES
 
-    def test_each_on_each_screen(self):
-        plan = self.plan_of(*BAD)
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.plan = None
+
+    def views(self) -> dict[str, tuple[str, str]]:
+        """For each its path, and what is there as soon as it is complete."""
+        if self.plan is None:
+            type(self).plan = self.plan_of(*BAD)
         leaf = guid_text(self.network.find(BAD[0]).guid)
-        views = {
+        return {
             "fabric": ("", "canvas[data-frames]"),
-            "incidents": ("incidents", f"a.entry:has-text('{plan['incidentId']}')"),
-            "incident": (f"incident/{plan['incidentId']}", "h3:has-text('Evidence')"),
-            "plans": ("plans", f"a.entry:has-text('{plan['id']}')"),
-            "plan": (f"plan/{plan['id']}", "h3:has-text('Guards')"),
+            "incidents": ("incidents", f"a.entry:has-text('{self.plan['incidentId']}')"),
+            "incident": (f"incident/{self.plan['incidentId']}", "h3:has-text('Evidence')"),
+            "plans": ("plans", f"a.entry:has-text('{self.plan['id']}')"),
+            "plan": (f"plan/{self.plan['id']}", "h3:has-text('Guards')"),
             "switch": (f"node/{leaf}", ".rows td"),
             "port": (f"node/{leaf}/port/{BAD[1]}", ".chart"),
             "host": ("host/gpu-0001", ".rows td"),
             "worst-links": ("lists/worst", "td a"),
-            "collectors": ("lists/collectors", "h2:has-text('Collectors'), .quiet"),
-            "maintenance": ("lists/maintenance", "h2:has-text('Maintenance'), .quiet"),
+            "stall": ("lists/stall", ".heat td"),
+            "collectors": ("lists/collectors", "h2:has-text('Collectors') ~ :has-text('No collectors')"),
+            "maintenance": ("lists/maintenance", "h2:has-text('Maintenance') ~ :has-text('No maintenance windows')"),
             "audit": ("lists/audit", "td"),
         }
+
+    def test_each_on_each_screen(self):
+        views = self.views()
         for screen, how in SCREENS.items():
             for name, (path, sign) in views.items():
                 with self.subTest(view=name, screen=screen):
@@ -42,11 +54,44 @@ class Views(PageTest):
                 self.do("type", text="leaf-r0")
                 self.do("wait", at="[role=option]")
                 self.judge(f"search-{screen}")
+            for name, path in (("runbooks", "runbooks"), ("runbook", "runbooks/LINK_ERRORS")):
+                with self.subTest(view=name, screen=screen):
+                    self.do("open", url=f"http://{self.weftd.http}/{path}", **how)
+                    self.do("wait", at="h1")
+                    self.judge(f"{name}-{screen}")
+
+    def test_each_while_weftd_is_away_and_when_it_is_back(self):
+        views = self.views()
+        for screen in ("desktop-dark", "phone-light"):
+            self.do("open", url=f"http://{self.weftd.http}/", **SCREENS[screen])
+            self.do("wait", at="canvas[data-frames]")
+            self.weftd.kill()
+            try:
+                self.do("wait", at=".notice.lost:has-text('weftd is unreachable')")
+                for name, (path, _) in views.items():
+                    with self.subTest(view=name, screen=screen, weftd="away"):
+                        self.do("evaluate", script=f"location.hash = '#/{path}'")
+                        self.do("wait", at=".notice.lost")
+                        self.picture(f"lost-{name}-{screen}")
+                        self.expect_readable(name)
+                        # That the browser could not connect stands on the console; an error of the page would, too.
+                        self.assertEqual([], [each for each in self.do("problems") if "Failed to load resource" not in each])
+            finally:
+                self.weftd.start()
+            self.do("wait", at=".notice.lost", state="detached")
+            for name, (path, sign) in views.items():
+                with self.subTest(view=name, screen=screen, weftd="back"):
+                    self.do("evaluate", script=f"location.hash = '#/{path}'")
+                    self.do("wait", at=sign)
+                    self.expect_readable(name)
 
     def judge(self, name: str) -> None:
         self.picture(name)
-        self.expect_accessible()
+        self.expect_readable(name)
         self.expect_clean()
+
+    def expect_readable(self, name: str) -> None:
+        self.expect_accessible()
         wide = self.do("evaluate", script="document.scrollingElement.scrollWidth - innerWidth")
         self.assertLessEqual(wide, 0, f"{name} must be moved sideways")
 

@@ -107,9 +107,12 @@ constexpr std::array kRoutes{
     Permission{"POST /api/v1/plans/{id}/reject", Right::kOperator},
     Permission{"POST /api/v1/plans/{id}/abort", Right::kOperator},
     Permission{"GET /api/v1/remedy", Right::kViewer},
+    Permission{"POST /api/v1/remedy/hands-off", Right::kOperator},
     Permission{"GET /api/v1/audit", Right::kViewer},
     Permission{"GET /api/v1/maintenance", Right::kViewer},
     Permission{"GET /api/v1/maintenance/{id}", Right::kViewer},
+    Permission{"POST /api/v1/maintenance", Right::kOperator},
+    Permission{"POST /api/v1/maintenance/{id}/end", Right::kOperator},
 };
 
 }  // namespace

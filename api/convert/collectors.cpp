@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/convert/pages.hpp"
+#include "api/convert/text_search.hpp"
 #include "api/convert/times.hpp"
 #include "api/publication/utf8.hpp"
 #include "fabric/counters.hpp"
@@ -71,6 +72,13 @@ void add_readings(const HostReading& reading, v1::Collector& to) {
   }
 }
 
+bool is_wanted(const HostView& host, const v1::ListCollectorsRequest& request) {
+  if (!request.hosts().empty() && std::ranges::find(request.hosts(), host.host) == request.hosts().end()) return false;
+  if (request.job().empty()) return true;
+  return host.reading &&
+         std::ranges::any_of(host.reading->jobs, [&](const std::string& job) { return is_job(job, request.job()); });
+}
+
 }  // namespace
 
 Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, const v1::ListCollectorsRequest& request) {
@@ -82,7 +90,7 @@ Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, con
   // The token is the host to go on with.
   auto at = std::ranges::lower_bound(hosts, request.page_token(), {}, [](const auto& view) { return view->host; });
   for (; at != hosts.end(); ++at) {
-    if (!request.hosts().empty() && std::ranges::find(request.hosts(), (*at)->host) == request.hosts().end()) continue;
+    if (!is_wanted(**at, request)) continue;
     if (budget.full()) {
       response.set_next_page_token((*at)->host);
       break;

@@ -27,11 +27,9 @@ bool concerns(const Incident& incident, const std::string& entity) {
          std::ranges::any_of(incident.finding.affected, [&](const Entity& each) { return is_named(each, entity); });
 }
 
-/// "slurm:1234", or "1234" of any scheduler.
 bool hurts(const Incident& incident, const std::string& job) {
-  return job.empty() || std::ranges::any_of(incident.finding.jobs, [&](const std::string& each) {
-           return each == job || each.substr(each.find(':') + 1) == job;
-         });
+  return job.empty() ||
+         std::ranges::any_of(incident.finding.jobs, [&](const std::string& each) { return is_job(each, job); });
 }
 
 }  // namespace

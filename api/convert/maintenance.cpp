@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "api/convert/commands.hpp"
 #include "api/convert/incidents.hpp"
 #include "api/convert/pages.hpp"
 #include "api/convert/times.hpp"
@@ -226,6 +227,13 @@ Result<MaintenanceWindow> wanted_maintenance(const Snapshot& snapshot, const v1:
   window.until = window.from + std::chrono::seconds(std::min(request.length().seconds(), kLongest));
   window.reason = request.reason();
   return window;
+}
+
+Result<void> keep_reason(MaintenanceWindow& window) {
+  constexpr std::size_t kLongestReason = 1024;
+  if (auto plain = plain_text("the reason", window.reason); !plain) return plain;
+  window.reason = for_the_record(window.reason, kLongestReason);
+  return {};
 }
 
 }  // namespace weft::api

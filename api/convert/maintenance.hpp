@@ -24,5 +24,8 @@ Result<v1::MaintenanceWindow> get_maintenance(const Snapshot& snapshot, std::str
 /// say.
 Result<MaintenanceWindow> wanted_maintenance(const Snapshot& snapshot, const v1::AddMaintenanceRequest& request,
                                              TimePoint now);
+/// The reason as the record keeps it, 1024 bytes at most; the daemon says what it takes of these. kInvalidArgument for
+/// control characters.
+Result<void> keep_reason(MaintenanceWindow& window);
 
 }  // namespace weft::api

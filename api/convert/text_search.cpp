@@ -32,4 +32,8 @@ bool contains_name(std::string_view text, std::string_view part) {
   }
 }
 
+bool is_job(std::string_view job, std::string_view wanted) {
+  return job == wanted || job.substr(job.find(':') + 1) == wanted;
+}
+
 }  // namespace weft::api

@@ -12,4 +12,7 @@ bool contains(std::string_view text, std::string_view part);
 /// "leaf-1" is in "leaf-1 port 3", not in "leaf-12".
 bool contains_name(std::string_view text, std::string_view part);
 
+/// `wanted` is the job, "slurm:1234", or its number with any scheduler, "1234".
+bool is_job(std::string_view job, std::string_view wanted);
+
 }  // namespace weft::api

@@ -9,8 +9,6 @@
 namespace weft::api {
 namespace {
 
-constexpr std::size_t kLongestReason = 1024;  ///< bytes; the daemon says what it takes of these
-
 using Call = CommandCall<MaintenanceWindow, v1::MaintenanceWindow>;
 
 Call* waiting_call(const Clock& clock, v1::MaintenanceWindow* response) {
@@ -51,9 +49,8 @@ grpc::ServerUnaryReactor* MaintenanceService::Add(grpc::CallbackServerContext* c
   if (!window) return answer<v1::MaintenanceWindow>(context, tl::unexpected(window.error()), response);
   if (const auto claim = check_claim(request->who()); !claim)
     return answer<v1::MaintenanceWindow>(context, tl::unexpected(claim.error()), response);
-  if (const auto plain = plain_text("the reason", window->reason); !plain)
-    return answer<v1::MaintenanceWindow>(context, tl::unexpected(plain.error()), response);
-  window->reason = for_the_record(window->reason, kLongestReason);
+  if (const auto kept = keep_reason(*window); !kept)
+    return answer<v1::MaintenanceWindow>(context, tl::unexpected(kept.error()), response);
   window->added_by = callers_.who(request->who(), *context);
   Call* call = waiting_call(clock_, response);
   commands_.add_maintenance(std::move(*window), call->callback());

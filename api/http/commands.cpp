@@ -10,6 +10,7 @@
 
 #include "api/convert/commands.hpp"
 #include "api/convert/incidents.hpp"
+#include "api/convert/maintenance.hpp"
 #include "api/convert/plans.hpp"
 #include "api/http/json.hpp"
 #include "api/publication/commands.hpp"
@@ -38,7 +39,7 @@ bool is_same_site(const std::string& origin, const std::string& host) {
 }
 
 template <typename Message>
-Result<Message> parse_body(const HttpRequest& request, const std::string& id) {
+Result<Message> parse_body(const HttpRequest& request) {
   Message message;
   if (request.body.find_first_not_of(" \t\r\n") != std::string::npos) {
     const auto status = google::protobuf::util::JsonStringToMessage(request.body, &message);
@@ -46,10 +47,18 @@ Result<Message> parse_body(const HttpRequest& request, const std::string& id) {
       return fail(ErrorCode::kInvalidArgument,
                   "the body is not a valid JSON request: " + std::string(status.message()));
   }
-  if (!message.id().empty() && message.id() != id)
-    return fail(ErrorCode::kInvalidArgument, "the body has the id " + message.id() + ", the path " + id);
   if (const auto claim = check_claim(message.who()); !claim) return tl::unexpected(claim.error());
-  message.set_id(id);
+  return message;
+}
+
+/// The same of what has an id, which stands in the path.
+template <typename Message>
+Result<Message> parse_body(const HttpRequest& request, const std::string& id) {
+  auto message = parse_body<Message>(request);
+  if (!message) return message;
+  if (!message->id().empty() && message->id() != id)
+    return fail(ErrorCode::kInvalidArgument, "the body has the id " + message->id() + ", the path " + id);
+  message->set_id(id);
   return message;
 }
 
@@ -106,7 +115,49 @@ class Order {
     return {};
   }
 
+  Result<void> set_hands_off(Router::Done& done) const {
+    const auto body = parse_body<v1::SetHandsOffRequest>(request_);
+    if (!body) return tl::unexpected(body.error());
+    auto reason = given_reason(body->reason());
+    if (!reason) return tl::unexpected(reason.error());
+    if (desks_.remedies == nullptr) return nobody();
+    desks_.remedies->set_hands_off(body->hands_off(), std::move(*reason), who(body->who()),
+                                   reply_with<v1::RemedyStatus, RemedyStatus>(std::move(done)));
+    return {};
+  }
+
+  Result<void> add_maintenance(Router::Done& done, const Snapshot& snapshot, TimePoint now) const {
+    const auto body = parse_body<v1::AddMaintenanceRequest>(request_);
+    if (!body) return tl::unexpected(body.error());
+    auto window = wanted_maintenance(snapshot, *body, now);
+    if (!window) return tl::unexpected(window.error());
+    if (const auto kept = keep_reason(*window); !kept) return kept;
+    if (desks_.commands == nullptr) return nobody();
+    window->added_by = who(body->who());
+    desks_.commands->add_maintenance(std::move(*window), window_reply(std::move(done), now));
+    return {};
+  }
+  Result<void> end_maintenance(Router::Done& done, TimePoint now) const {
+    const auto body = parse_body<v1::EndMaintenanceRequest>(request_, id_);
+    if (!body) return tl::unexpected(body.error());
+    const auto id = parse_maintenance_name(id_);
+    if (!id) return fail(ErrorCode::kInvalidArgument, "a maintenance window's id must be like MW-3");
+    if (desks_.commands == nullptr) return nobody();
+    desks_.commands->end_maintenance(*id, who(body->who()), window_reply(std::move(done), now));
+    return {};
+  }
+
  private:
+  static Commands::MaintenanceCallback window_reply(Router::Done done, TimePoint now) {
+    return [done = std::move(done), now](const Result<MaintenanceWindow>& result) {
+      if (!result) return done(error_reply(result.error()));
+      v1::MaintenanceWindow message;
+      to_proto(*result, now, message);
+      HttpReply reply;
+      reply.body = to_json(message);
+      done(std::move(reply));
+    };
+  }
   using EndPlan = void (RemedyCommands::*)(std::uint64_t, std::string, std::string, RemedyCommands::PlanCallback);
   template <typename Request>
   Result<void> end_plan(Router::Done& done, EndPlan end) const {
@@ -141,8 +192,12 @@ Result<void> check_own_site(const HttpRequest& request) {
 }
 
 void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
-               const HttpCommandTargets& desks, TimePoint now, Router::Done done) {
+               const HttpCommandTargets& desks, const Snapshot& snapshot, TimePoint now, Router::Done done) {
   Result<void> begun = fail(ErrorCode::kNotFound, "no such path");
+  if (path.size() == 4 && path[2] == "remedy" && path[3] == "hands-off")
+    begun = Order(request, "", principal, desks).set_hands_off(done);
+  if (path.size() == 3 && path[2] == "maintenance")
+    begun = Order(request, "", principal, desks).add_maintenance(done, snapshot, now);
   if (path.size() == 5) {
     const Order order(request, path[3], principal, desks);
     if (path[2] == "plans" && path[4] == "approve") begun = order.approve(done);
@@ -150,6 +205,7 @@ void carry_out(const HttpRequest& request, const std::vector<std::string>& path,
     if (path[2] == "plans" && path[4] == "abort") begun = order.abort(done);
     if (path[2] == "incidents" && path[4] == "acknowledge") begun = order.acknowledge(done);
     if (path[2] == "incidents" && path[4] == "silence") begun = order.silence(done, now);
+    if (path[2] == "maintenance" && path[4] == "end") begun = order.end_maintenance(done, now);
   }
   if (!begun) done(error_reply(begun.error()));
 }

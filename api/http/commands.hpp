@@ -9,6 +9,7 @@
 #include "api/http/router.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
+#include "fabric/snapshot.hpp"
 
 namespace weft::api {
 
@@ -17,10 +18,10 @@ namespace weft::api {
 /// (kPermissionDenied). A page of a site whose name was made to point to us has no token, and may only read.
 Result<void> check_own_site(const HttpRequest& request);
 
-/// POST /api/v1/plans/{id}/approve, …/reject, …/abort, /api/v1/incidents/{id}/acknowledge, …/silence. The body is the
-/// gRPC request as JSON, its `id` left out or that of the path; the answer is the gRPC response. Who it was is the
-/// principal.
+/// POST /api/v1/plans/{id}/approve, …/reject, …/abort, /api/v1/incidents/{id}/acknowledge, …/silence,
+/// /api/v1/remedy/hands-off, /api/v1/maintenance, …/{id}/end. The body is the gRPC request as JSON, its `id` left out
+/// or that of the path; the answer is the gRPC response. Who it was is the principal.
 void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
-               const HttpCommandTargets& desks, TimePoint now, Router::Done done);
+               const HttpCommandTargets& desks, const Snapshot& snapshot, TimePoint now, Router::Done done);
 
 }  // namespace weft::api

@@ -170,6 +170,7 @@ v1::ListLinksRequest links_request(const HttpTarget& target) {
 v1::ListCollectorsRequest collectors_request(const HttpTarget& target) {
   v1::ListCollectorsRequest request;
   if (std::string host = target.parameter("host"); !host.empty()) request.add_hosts(std::move(host));
+  request.set_job(target.parameter("job"));
   request.set_with_readings(target.parameter("readings") == "1");
   return request;
 }

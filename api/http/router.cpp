@@ -120,7 +120,7 @@ void Router::answer(const HttpRequest& request, Done done) const {
       desks_.gate->refuse({std::string(route->method), request.peer, principal.name, own.error()});
     return done(error_reply(own.error()));
   }
-  carry_out(request, target->path, principal, desks_, clock_->now(), std::move(done));
+  carry_out(request, target->path, principal, desks_, *publication_->load(), clock_->now(), std::move(done));
 }
 
 bool Router::is_for_site(const std::vector<std::string>& path) const {

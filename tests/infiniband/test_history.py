@@ -3,6 +3,8 @@
 
 import os
 import subprocess
+import threading
+import time
 
 import weft_testing
 from weft_testing import program, wait_until, weftctl, weftctl_json
@@ -60,6 +62,45 @@ class History(weft_testing.SubnetTest):
         self.assertEqual(2, refused.returncode, refused.stdout)
         self.assertIn("port history is kept for 30 d (store.history_retention)", refused.stderr)
         self.assertEqual(0, weftctl(self.weftd, "history", PORT[0], "--last", "30d").returncode)
+
+    def test_many_long_questions_hold_nobody_up(self):
+        wait_until(lambda: weftctl(self.weftd, "history", PORT[0]).returncode == 0, 30, why="there is no history")
+        # All that is kept, of every counter of every port, finely, and of every switch: from forty askers at once, again and again.
+        since = int(time.time()) - 30 * 86_400 + 3600
+        paths = [f"/api/v1/ports/{PORT[0]}/history?from={since}&points=1000&still=1", f"/api/v1/switches/stall?from={since}&points=240&rows=1000"]
+        done = threading.Event()
+        statuses, strange = set(), []
+
+        def ask(path: str) -> None:
+            while not done.is_set():
+                try:
+                    self.weftd.client.json(path)
+                    statuses.add(200)
+                except weft_testing.Answer as answer:
+                    statuses.add(answer.status)
+                except OSError as error:  # no connection more is taken
+                    strange.append(error)
+
+        askers = [threading.Thread(target=ask, args=(paths[number % 2],), daemon=True) for number in range(40)]
+        for each in askers:
+            each.start()
+        try:
+            self.weftd.wait_sweeps(5)
+            self.subnet.unlink(*PORT)
+            opened = self.expect("LINK_DOWN", lambda i: self.is_link(i, self.link(*PORT)))
+            self.subnet.relink(*PORT)
+            self.expect_resolved(opened)
+            self.assertEqual("ok\n", self.weftd.client.text("/healthz"))
+        finally:
+            done.set()
+            for each in askers:
+                each.join()
+        self.assertIn(200, statuses)
+        self.assertLessEqual(statuses, {200, 503, 504}, strange)
+        with self.assertRaises(weft_testing.Answer) as caught:
+            self.weftd.client.json("/api/v1/switches/stall?from=946684800")
+        self.assertEqual(400, caught.exception.status)
+        self.assertIn("port history is kept for 30 d", str(caught.exception))
 
     def test_the_same_over_http(self):
         wait_until(lambda: weftctl(self.weftd, "history", PORT[0]).returncode == 0, 30, why="there is no history")

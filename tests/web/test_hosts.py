@@ -11,7 +11,7 @@ from page_testing import PHONE, PageTest, weft_testing
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "collector"))
 
 import telemetry_client  # noqa: E402
-from weft_testing import fat_tree, guid_text  # noqa: E402
+from weft_testing import fat_tree, guid_text, wait_until  # noqa: E402
 
 HOST = "gpu-0003"
 
@@ -54,6 +54,41 @@ class Hosts(PageTest):
         self.do("wait", at=f"[role=option]:has-text('host {HOST}')")
         self.do("press", key="Enter")
         self.do("wait", at=f"h2:text-is('{HOST}')")
+        self.expect_clean()
+
+    def search(self, text: str, hit: str) -> None:
+        """Opens what the search calls so."""
+        self.do("press", key="/")
+        self.do("fill", at=".search input", text=text)
+        self.do("click", at=f"[role=option]:has-text('{hit}')")
+
+    def test_ports_and_cables_are_found(self):
+        leaf, peer = "leaf-r2-p01", "spine-01"
+        port = next(number for number in self.network.find(leaf).ports if self.far_end(leaf, number)[0] == peer)
+        self.open()
+        self.wait_drawn()
+        for text in (f"{leaf}:{port}", f"{leaf} port {port}"):
+            self.search(text, f"port {leaf} port {port}")
+            self.do("wait", at=f"h2:has-text('{leaf} port {port}')")
+        self.search(f"{leaf} {peer}", f"cable {leaf} port {port}")
+        self.do("wait", at=f"h2:has-text('{leaf} port {port}')")
+        self.search(f"{leaf}:99", "No match")
+        self.expect_clean()
+
+    def test_a_job_is_found_and_leads_to_its_hosts(self):
+        host = "gpu-0007"  # of which no other test's collector tells
+        with grpc.insecure_channel(self.weftd.grpc) as channel:
+            collector = telemetry_client.Collector(channel)
+            collector.hello(host)
+            collector.welcome()
+            collector.batch(1, telemetry_client.whole(time.time_ns(), [telemetry_client.port("mlx5_1")], [], [], jobs=("slurm:4711",)))
+            collector.wait_acknowledged(1)
+            wait_until(lambda: self.weftd.client.json("/api/v1/collectors?job=4711")["collectors"], 30, why="no collector tells of the job")
+            self.open()
+            self.search("4711", f"job slurm:4711 holds {host}")
+            self.do("wait", at=f"h2:text-is('{host}')")
+            self.search("slurm:47", "No match")
+            collector.close()
         self.expect_clean()
 
     def test_the_collector_of_a_host_says_its_jobs_and_its_optics(self):

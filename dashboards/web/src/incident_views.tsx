@@ -106,13 +106,17 @@ export function IncidentList({withEnded}: {withEnded?: boolean}) {
   );
 }
 
-function Acknowledge({incident}: {incident: Incident}) {
+const SILENCES = [{name: '1 h', length: 3600}, {name: '8 h', length: 8 * 3600}, {name: '24 h', length: 86_400}, {name: '7 d', length: 7 * 86_400}];
+
+/** Acknowledge it, or silence it for a time: it is open all the same, and pages nobody. */
+function Attend({incident}: {incident: Incident}) {
   const {role} = useLive();
   const [trouble, setTrouble] = useState('');
-  if (role === 'viewer' || incident.state !== 'OPEN') return null;
-  const send = async () => {
+  const [length, setLength] = useState(SILENCES[0].length);
+  if (role === 'viewer' || incident.state === 'RESOLVED') return null;
+  const send = async (verb: string, body: object) => {
     try {
-      await post(`/api/v1/incidents/${incident.id}/acknowledge`, {});
+      await post(`/api/v1/incidents/${incident.id}/${verb}`, body);
       setTrouble('');
       refresh();
     } catch (error) {
@@ -121,7 +125,13 @@ function Acknowledge({incident}: {incident: Incident}) {
   };
   return (
     <p class="actions">
-      <button type="button" onClick={send}>Acknowledge</button>
+      {incident.state === 'OPEN' && <button type="button" onClick={() => send('acknowledge', {})}>Acknowledge</button>}
+      <button type="button" onClick={() => send('silence', {until: new Date(Date.now() + length * 1000).toISOString()})}>Silence</button>
+      <label>for{' '}
+        <select value={length} onChange={(event) => setLength(Number(event.currentTarget.value))}>
+          {SILENCES.map((each) => <option key={each.length} value={each.length}>{each.name}</option>)}
+        </select>
+      </label>
       {trouble && <span class="trouble" role="alert">{trouble}</span>}
     </p>
   );
@@ -175,7 +185,7 @@ export function IncidentView({id}: {id: string}) {
         {incident.occurrences > 1 && <span class="mark neutral">{incident.occurrences} times</span>}
       </p>
       <p class="summary">{incident.state === 'RESOLVED' && 'It was: '}{summaryOf(incident)}</p>
-      <Acknowledge incident={incident} />
+      <Attend incident={incident} />
       <Facts>
         <Fact name="Cause"><EntityLink entity={incident.cause} /> <span class="muted">confidence {percent(incident.confidence)}</span></Fact>
         {host && <Fact name="Host"><a href={toHost(host)}>{host}</a></Fact>}

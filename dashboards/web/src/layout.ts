@@ -31,6 +31,8 @@ const SPINE = 16;
 const GAP = 16;
 const LABEL = 14;
 const MOST_COLUMNS = 72;
+/** The first and the last of many. */
+const BETWEEN = ' – ';
 
 /** Which of `nodes` hang together by `parts`, in the order of their first names. */
 function gather(graph: Graph, nodes: number[], parts: Parts): number[][] {
@@ -107,12 +109,18 @@ export function makeLayout(graph: Graph, aspect: number): Layout {
       outline.y += y;
       for (const node of groups[group]) shift(layout, node, outline.x, outline.y);
     }
-    if (many) layout.pods.push({...box, x, y, label: `Pod ${index + 1}`});
+    if (many) layout.pods.push({...box, x, y, label: `Pod ${index + 1}, ${podHosts(members.map((group) => groupSizes[group].label))}`});
   });
   layout.groups = groupSizes;
   layout.width = width;
   layout.height = topHeight + places.height;
   return layout;
+}
+
+/** From the first host to the last one, of groups that are labelled so. */
+function podHosts(labels: string[]): string {
+  const hosts = labels.flatMap((label) => label.split(BETWEEN));
+  return hosts.length > 1 ? `${hosts[0]}${BETWEEN}${hosts[hosts.length - 1]}` : hosts[0];
 }
 
 function set(layout: Layout, node: number, x: number, y: number, width: number, height: number): void {
@@ -195,7 +203,7 @@ function drawGroup(layout: Layout, nodes: number[]): Box {
   for (const {node, row, column} of placed)
     set(layout, node, left + (column % wide) * PITCH, LABEL + Math.floor(column / wide) * blockHeight + row * PITCH, CELL, CELL);
   leaves.forEach((leaf, row) => set(layout, leaf, 0, LABEL + row * PITCH, LEAF, CELL));
-  const label = hosts.length > 1 ? `${hosts[0]} – ${hosts[hosts.length - 1]}` : hosts[0] ?? graph.map.names[nodes[0]];
+  const label = hosts.length > 1 ? `${hosts[0]}${BETWEEN}${hosts[hosts.length - 1]}` : hosts[0] ?? graph.map.names[nodes[0]];
   return {x: 0, y: 0, width: left + wide * PITCH, height: LABEL + blocks * blockHeight, label};
 }
 

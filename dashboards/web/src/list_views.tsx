@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of what is not drawn: the worst links, stall over time, collectors, maintenance windows, the audit trail.
 
-import type {ComponentChildren} from 'preact';
 import {useState} from 'preact/hooks';
 import {get} from './api';
 import type {Span} from './history';
 import {usePolled} from './live';
-import {EntityLink, StateMark} from './parts';
+import {Maintenance} from './maintenance_view';
+import {Sheet, StateMark} from './parts';
 import {toIncident, toPlan, toPort} from './route';
 import {StallView} from './stall_view';
-import type {AuditRecord, Collector, MaintenanceWindow, PortReference, WorstLink} from './types';
-import {byName, clock, errorRate, grouped, percent, plain, portName, seconds, since, useClock} from './words';
+import type {AuditRecord, Collector, PortReference, WorstLink} from './types';
+import {byName, clock, errorRate, grouped, percent, portName, seconds, since, useClock} from './words';
 
 const NAMES: Record<string, string> = {worst: 'Worst links', stall: 'Stall over time', collectors: 'Collectors', maintenance: 'Maintenance', audit: 'Audit trail'};
 const SHOWN_AT_ONCE = 200;
-
-function Sheet({head, children}: {head: string[]; children: ComponentChildren}) {
-  return (
-    <div class="scroll" tabIndex={0}>
-      <table>
-        <thead><tr>{head.map((each) => <th key={each} scope="col">{each}</th>)}</tr></thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
-  );
-}
 
 function PortLink({port}: {port?: PortReference}) {
   return port ? <a href={toPort(port.nodeGuid, port.port)}>{portName(port)}</a> : <>not known</>;
@@ -101,29 +90,6 @@ function Collectors() {
       </Sheet>
       {shown.length < value.length && <button type="button" onClick={() => setAll(true)}>Show all {value.length}</button>}
     </>
-  );
-}
-
-function Maintenance() {
-  const {value, error} = usePolled<MaintenanceWindow[]>('maintenance', 10_000, async () =>
-    (await get<{windows: MaintenanceWindow[]}>('/api/v1/maintenance?state=all')).windows);
-  if (error) return <p class="trouble">{error.message}</p>;
-  if (!value) return <p class="muted">Loading …</p>;
-  if (!value.length) return <p class="muted">No maintenance windows.</p>;
-  return (
-    <Sheet head={['Window', 'State', 'What', 'From', 'Until', 'Reason', 'By']}>
-      {[...value].reverse().map((each) => (
-        <tr key={each.id}>
-          <th scope="row">{each.id}</th>
-          <td>{plain(each.state)}</td>
-          <td><EntityLink entity={each.entity} /></td>
-          <td>{clock(each.from)}</td>
-          <td>{clock(each.ended ?? each.until)}</td>
-          <td>{each.reason}</td>
-          <td>{each.addedBy}</td>
-        </tr>
-      ))}
-    </Sheet>
   );
 }
 

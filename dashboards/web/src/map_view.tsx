@@ -12,6 +12,7 @@ import {shardShown, useLive} from './live';
 import {badLinks, paint, readPalette, type Scene, type View} from './paint';
 import {go, toNode, toPort, toStall} from './route';
 import type {FabricMap, FabricState, Incident} from './types';
+import {grouped} from './words';
 
 const MODES: {mode: Mode; label: string}[] = [
   {mode: 'state', label: 'State'},
@@ -207,8 +208,8 @@ function Legend({mode, shading}: {mode: Mode; shading: Shading}) {
       {SHADES[mode].map((each, index) => (
         <li key={each.style}>
           <span class={`swatch ${each.style.slice(2)}`} />
-          {each.label} <b>{shading.counts[index]}{each.bad && shading.cables[index] > 0 &&
-            `, ${shading.cables[index]} ${shading.cables[index] === 1 ? 'cable' : 'cables'}`}</b>
+          {each.label} <b>{grouped(String(shading.counts[index]))}{each.bad && shading.cables[index] > 0 &&
+            `, ${grouped(String(shading.cables[index]))} ${shading.cables[index] === 1 ? 'cable' : 'cables'}`}</b>
         </li>
       ))}
     </ul>

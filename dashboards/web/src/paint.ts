@@ -57,6 +57,8 @@ const FEW_LINKS = 1500;
 /** Of the bad links only so many are drawn, the worst: more would be a tangle, and the nodes' colours tell of the others. */
 const MOST_LINKS = 300;
 const SMALLEST_LABEL = 8.5;
+/** Above the first switches of a pod nothing is drawn, see layout.ts. */
+const POD_MARGIN = 30;
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette,
                       width: number, height: number, ratio: number): void {
@@ -220,11 +222,15 @@ export function badLinks(graph: Graph, shading: Shading, mode: Mode): number[] {
 
 function markedLinks(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette): void {
   const {bad} = scene;
-  context.lineWidth = (bad.length > MOST_LINKS / 5 ? 0.8 : 1.8) / view.k;
+  // Many would hide the nodes that they lead to.
+  const areMany = bad.length > MOST_LINKS / 5;
+  context.lineWidth = (areMany ? 0.8 : 1.8) / view.k;
+  context.globalAlpha = areMany ? 0.4 : 1;
   for (let shade = 0; shade < palette.shades.length; shade++) {
     context.strokeStyle = palette.shades[shade];
     trace(context, scene.layout, bad.filter((link) => scene.shading.links[link] === shade));
   }
+  context.globalAlpha = 1;
   if (scene.selectedLink >= 0) {
     context.strokeStyle = palette.focus;
     context.lineWidth = 5 / view.k;
@@ -285,8 +291,16 @@ function labels(context: CanvasRenderingContext2D, scene: Scene, view: View, pal
   // Labels keep their size on the screen until there is room for the drawing's own.
   const size = Math.min(11, Math.max(4, 10 / view.k));
   for (const group of layout.groups) if (meets(group, sight)) write(group.label, group.x, group.y + 10, group.width, size, palette.muted);
-  const large = Math.min(22, Math.max(10, 11 / view.k));
-  for (const pod of layout.pods) if (meets(pod, sight)) write(pod.label, pod.x + 6, pod.y + large, pod.width, large, palette.muted);
+  const large = Math.max(10, 11 / view.k);
+  for (const pod of layout.pods) {
+    if (!meets(pod, sight)) continue;
+    // Of a pod that is small on the screen the name stands on its outline, where there is room beside its switches; else within.
+    const isSmall = large > 22;
+    if (isSmall && POD_MARGIN * view.k < 5) continue;
+    const [x, y] = isSmall ? [pod.x + 8 / view.k, pod.y + large * 0.35] : [pod.x + 6, pod.y + large];
+    const fits = (text: string) => text.length * large * 0.6 < pod.width - (x - pod.x);
+    write(fits(pod.label) ? pod.label : pod.label.split(',')[0], x, y, pod.width, large, palette.muted);
+  }
   if (view.k < 2.2) return;
   const inks = palette.shades.map((shade) => (contrast(palette.text, shade) > contrast(palette.background, shade) ? palette.text : palette.background));
   for (let node = 0; node < layout.graph.nodes; node++) {

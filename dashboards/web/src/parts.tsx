@@ -56,3 +56,15 @@ export function walkList(event: KeyboardEvent): void {
   event.preventDefault();
   entries[Math.max(0, Math.min(entries.length - 1, aim))].focus();
 }
+
+/** A table that is moved sideways where it is too wide. */
+export function Sheet({head, children}: {head: string[]; children: ComponentChildren}) {
+  return (
+    <div class="scroll" tabIndex={0}>
+      <table>
+        <thead><tr>{head.map((each) => <th key={each} scope="col">{each}</th>)}</tr></thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}

@@ -3,6 +3,7 @@
 
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {Failure, get, post} from './api';
+import {HandsOff} from './hands_off';
 import {refresh, useLive, usePolled} from './live';
 import {EntityLink, Fact, Facts, HistoryLink, StateMark, walkList} from './parts';
 import {toIncident, toPlan} from './route';
@@ -49,8 +50,7 @@ export function PlanList() {
   const over = sorted.filter(isOver);
   return (
     <section aria-labelledby="open-plans">
-      {remedy?.handsOffByPerson && <p class="notice">Hands off: automation is stopped. {remedy.handsOffByPerson}</p>}
-      {remedy?.handsOffByFile && <p class="notice">Hands off: the file stops automation. {remedy.handsOffByFile}</p>}
+      <HandsOff />
       {remedy?.breakerTripped && <p class="notice">The circuit breaker is tripped: {remedy.breakerReason}</p>}
       <h2 id="open-plans">Plans <span class="count">{plans ? open.length : '…'}</span></h2>
       {plans && !open.length && <p class="quiet">No open plans.</p>}

@@ -36,7 +36,10 @@ function Spark({values, top}: {values: Values; top: number}) {
     open = value !== null;
   });
   return (
-    <svg class="spark" viewBox={`0 0 ${values.length} 20`} preserveAspectRatio="none" aria-hidden="true"><path d={path} /></svg>
+    <svg class="spark" viewBox={`0 0 ${values.length} 20`} preserveAspectRatio="none" aria-hidden="true">
+      {values.map((value, index) => (value === null ? <rect key={index} x={index} width="1" height="20" /> : null))}
+      <path d={path} />
+    </svg>
   );
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One field for nodes, incidents and plans: "/" goes there, arrows choose, Enter opens.
+// One field for hosts, nodes, ports, cables, jobs, incidents and plans: "/" goes there, arrows choose, Enter opens.
 
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {get} from './api';
 import {ownShard, showShard, useLive, type Picture} from './live';
-import {go, toHost, toIncident, toNode, toPlan} from './route';
-import type {FabricMap, Node} from './types';
+import {go, toHost, toIncident, toNode, toPlan, toPort} from './route';
+import type {Collector, FabricMap, Node} from './types';
 import {kindName, plain} from './words';
 
 interface Hit {
@@ -22,7 +22,7 @@ const TYPING_MS = 250;
 /** A page has nodes of three shards. */
 const MOST_PAGES = 8;
 
-/** Nodes of other shards, and the shards that did not answer. */
+/** Jobs, nodes of other shards, and the shards that did not answer. */
 interface Elsewhere {
   text: string;
   hits: Hit[];
@@ -47,18 +47,29 @@ async function findElsewhere(text: string): Promise<Elsewhere> {
   return found;
 }
 
-/** Asked when nobody typed for a moment, and only where weftd is one of several. */
+/** The hosts that the job holds, as far as their collectors tell. */
+async function findJob(job: string): Promise<Hit[]> {
+  const {collectors} = await get<{collectors: Collector[]}>(`/api/v1/collectors?job=${encodeURIComponent(job)}&page_size=${MOST}`);
+  return collectors.map((each) => {
+    const name = each.jobs.find((one) => one === job || one.endsWith(`:${job}`)) ?? job;
+    return {href: toHost(each.host), what: 'job', name, more: `holds ${each.host}`, shard: each.shard};
+  });
+}
+
+/** Asked when nobody typed for a moment: of jobs, and of nodes where weftd is one of several. */
 function useElsewhere(text: string, open: boolean): Elsewhere {
   const {shards} = useLive();
   const [found, setFound] = useState<Elsewhere>({text: '', hits: [], missing: []});
-  const asked = open && shards.length > 1 ? text.trim() : '';
+  const asked = open ? text.trim() : '';
+  const isSite = shards.length > 1;
   useEffect(() => {
-    if (!asked) return undefined;
+    if (!asked || (!isSite && /\s/.test(asked))) return undefined;
     let wanted = true;
     const timer = setTimeout(async () => {
       try {
-        const answer = await findElsewhere(asked);
-        if (wanted) setFound(answer);
+        const jobs = /\s/.test(asked) ? [] : await findJob(asked);
+        const nodes = isSite ? await findElsewhere(asked) : {hits: [], missing: []};
+        if (wanted) setFound({text: asked, hits: [...jobs, ...nodes.hits], missing: nodes.missing});
       } catch {
         // What is lost or not allowed as a whole, the page says.
       }
@@ -67,7 +78,7 @@ function useElsewhere(text: string, open: boolean): Elsewhere {
       wanted = false;
       clearTimeout(timer);
     };
-  }, [asked]);
+  }, [asked, isSite]);
   return found.text === asked ? found : {text: '', hits: [], missing: []};
 }
 
@@ -79,6 +90,29 @@ function hostsOf(map: FabricMap, fits: (...fields: string[]) => boolean): Hit[] 
   });
   return [...adapters].filter(([host]) => fits(host)).map(([host, count]) =>
     ({href: toHost(host), what: 'host', name: host, more: `${count} ${count === 1 ? 'adapter' : 'adapters'}`, shard: ownShard()}));
+}
+
+/** "leaf-1 port 12" and "leaf-1:12" are a port and its cable; two names are the cables between them. */
+function cablesOf(map: FabricMap, text: string): Hit[] {
+  const [, before, digits] = /^(.*?)(?:\s+port\s+|\s*:\s*)(\d+)$/.exec(text) ?? [, text, ''];
+  const words = before.split(/\s+/).filter(Boolean);
+  if (!words.length || (!digits && words.length < 2)) return [];
+  // A name is made lower-case once, however many cables its node has.
+  const names = map.names.map((name) => name.toLowerCase());
+  const all = (...of: string[]) => words.every((word) => of.some((name) => name.includes(word)));
+  const hits: Hit[] = [];
+  const add = (node: number, port: number, peer: number, peerPort: number) => hits.push({
+    href: toPort(map.guids[node], port), what: digits ? 'port' : 'cable', name: `${map.names[node]} port ${port}`,
+    more: `${digits ? 'leads to' : 'to'} ${map.names[peer]} port ${peerPort}`, shard: ownShard(),
+  });
+  for (let at = 0; at < map.links.length && hits.length < MOST; at += 4) {
+    const [a, portA, b, portB] = map.links.slice(at, at + 4);
+    if (digits) {
+      if (portA === Number(digits) && all(names[a])) add(a, portA, b, portB);
+      if (portB === Number(digits) && all(names[b])) add(b, portB, a, portA);
+    } else if (all(names[a], names[b]) && !all(names[a]) && !all(names[b])) add(a, portA, b, portB);
+  }
+  return hits;
 }
 
 export function find(picture: Picture, text: string): Hit[] {
@@ -99,6 +133,7 @@ export function find(picture: Picture, text: string): Hit[] {
   }
   for (const map of picture.map ?? []) {
     hits.push(...hostsOf(map, fits).slice(0, MOST - hits.length));
+    hits.push(...cablesOf(map, text.trim().toLowerCase()).slice(0, Math.max(0, MOST - hits.length)));
     for (let node = 0; node < map.guids.length && hits.length < MOST * 2; node++) {
       if (map.types[node] === 'A' || !fits(map.names[node], map.guids[node], map.hosts[node])) continue;
       hits.push({href: toNode(map.guids[node]), what: map.types[node] === 'S' ? 'switch' : 'adapter', name: map.names[node], more: map.guids[node], shard: ownShard()});
@@ -148,7 +183,7 @@ export function Search() {
   const shown = open && text.trim() !== '';
   return (
     <div class="search" role="search">
-      <input ref={input} type="search" value={text} placeholder="Search  /" aria-label="Search nodes, incidents and plans" autoComplete="off"
+      <input ref={input} type="search" value={text} placeholder="Search  /" aria-label="Search hosts, switches, ports, cables, jobs, incidents and plans" autoComplete="off"
         spellcheck={false} role="combobox" aria-expanded={shown} aria-controls="hits" aria-autocomplete="list"
         aria-activedescendant={shown && hits.length ? `hit-${at}` : undefined}
         onInput={(event) => { setText(event.currentTarget.value); setOpen(true); setAt(0); }}
@@ -156,7 +191,7 @@ export function Search() {
       {shown && (
         <ul id="hits" role="listbox" aria-label="Found">
           {hits.map((hit, index) => (
-            <li key={`${hit.shard ?? ''} ${hit.href}`} id={`hit-${index}`} role="option" aria-selected={index === at}
+            <li key={`${hit.shard ?? ''} ${hit.what} ${hit.href}`} id={`hit-${index}`} role="option" aria-selected={index === at}
               onPointerDown={(event) => event.preventDefault()} onClick={() => choose(hit)}>
               <span class="muted">{hit.what}</span> <b>{hit.name}</b> <span class="muted more">{hit.more}</span>
             </li>

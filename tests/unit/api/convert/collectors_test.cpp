@@ -27,5 +27,34 @@ TEST(Collectors, SayWhereTheyAreAndHowFarBehind) {
   EXPECT_EQ(collector.behind_seconds(), 0) << "a clock that was set back makes no negative age";
 }
 
+TEST(Collectors, AreFoundByTheJobThatHoldsTheirHost) {
+  auto snapshot = std::make_shared<Snapshot>();
+  auto hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>();
+  for (const auto& [name, job] : {std::pair{"gpu-1", "slurm:1234"}, {"gpu-2", "slurm:123"}, {"gpu-3", "slurm:1234"}}) {
+    auto reading = std::make_shared<HostReading>();
+    reading->jobs = {job};
+    auto view = std::make_shared<HostView>();
+    view->host = name;
+    view->reading = reading;
+    hosts->push_back(view);
+  }
+  auto silent = std::make_shared<HostView>();
+  silent->host = "gpu-4";
+  hosts->push_back(silent);
+  snapshot->hosts = hosts;
+  const auto found = [&](const std::string& job) {
+    v1::ListCollectorsRequest request;
+    request.set_job(job);
+    std::string names;
+    const auto listed = list_collectors(*snapshot, request);
+    for (const v1::Collector& each : listed->collectors()) names += each.host() + ' ';
+    return names;
+  };
+  EXPECT_EQ(found("slurm:1234"), "gpu-1 gpu-3 ");
+  EXPECT_EQ(found("1234"), "gpu-1 gpu-3 ");
+  EXPECT_EQ(found("12"), "") << "that is another job";
+  EXPECT_EQ(found(""), "gpu-1 gpu-2 gpu-3 gpu-4 ");
+}
+
 }  // namespace
 }  // namespace weft::api

@@ -30,8 +30,16 @@ class FakeIncidents final : public Commands {
     changed.silenced_until = until;
     callback(changed);
   }
-  void add_maintenance(MaintenanceWindow, MaintenanceCallback) override {}
-  void end_maintenance(std::uint64_t, std::string, MaintenanceCallback) override {}
+  void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) override {
+    window.id = 3;
+    callback(window);
+  }
+  void end_maintenance(std::uint64_t id, std::string who, MaintenanceCallback callback) override {
+    MaintenanceWindow window;
+    window.id = id;
+    window.ended_by = std::move(who);
+    callback(window);
+  }
 };
 
 class HttpCommands : public ::testing::Test {
@@ -76,6 +84,26 @@ TEST_F(HttpCommands, DoWhatGrpcDoes) {
   EXPECT_EQ(remedies.last().who, "192.0.2.7:4711") << "where nobody is known and nobody says";
   EXPECT_EQ(json::parse(post("/api/v1/incidents/INC-1/acknowledge", "").body)["state"], "ACKNOWLEDGED");
   EXPECT_EQ(post("/api/v1/incidents/INC-1/silence", R"({"until":"2100-01-01T00:00:00Z"})").status, 200U);
+  EXPECT_EQ(post("/api/v1/remedy/hands-off", R"({"handsOff":true,"reason":"a storm of plans","who":"ann"})").status,
+            200U);
+  EXPECT_EQ(remedies.last().why, "a storm of plans");
+  EXPECT_EQ(remedies.last().who, "ann");
+  EXPECT_EQ(post("/api/v1/remedy/hands-off", R"({"handsOff":true})").status, 400U) << "it takes a reason";
+}
+
+TEST_F(HttpCommands, OpenAndEndMaintenance) {
+  const HttpReply added =
+      post("/api/v1/maintenance", R"({"what":"host-1 mlx5_0","length":"3600s","reason":"new cables","who":"ann"})");
+  EXPECT_EQ(added.status, 200U) << added.body;
+  const json window = json::parse(added.body);
+  EXPECT_EQ(window["id"], "MW-3");
+  EXPECT_EQ(window["reason"], "new cables");
+  EXPECT_EQ(window["addedBy"], "ann");
+  EXPECT_EQ(post("/api/v1/maintenance", R"({"what":"host-9","length":"3600s"})").status, 404U);
+  EXPECT_EQ(post("/api/v1/maintenance", R"({"what":"host-1 mlx5_0"})").status, 400U) << "it takes a length";
+  EXPECT_EQ(post("/api/v1/maintenance", R"({"what":"host-1 mlx5_0","length":"60s","reason":"a\nb"})").status, 400U);
+  EXPECT_EQ(json::parse(post("/api/v1/maintenance/MW-3/end", "{}").body)["id"], "MW-3");
+  EXPECT_EQ(post("/api/v1/maintenance/window/end", "{}").status, 400U);
 }
 
 TEST_F(HttpCommands, SayWhatIsWrong) {

@@ -288,6 +288,41 @@ TEST(HistoryHours, GoOnAfterARestartInTheMiddleOfAnHour) {
   }
 }
 
+TEST(HistoryHours, OfAHistoryFromBeforeThereWereAnyAreAddedUp) {
+  const TempDir dir;
+  {
+    Schema before = history_schema();
+    before.migrations = before.migrations.first(1);  // ports, moments and chunks
+    ASSERT_TRUE(open_database(dir.path() / "history.db", before));
+    Database history(std::move(*SqliteConnection::open(dir.path() / "history.db")));
+    Transaction transaction(history);
+    Statement port(history, "INSERT INTO port VALUES (0, 'compute', ?, ?, ?)");
+    port.run(kPort.node.value, kPort.port.value, at_second(kWholeHour));
+    ChunkPort grown;
+    grown.present = (1U << kHistoryCounters.size()) - 1;
+    grown.increase[5] = 3;
+    ASSERT_EQ(kHistoryCounters[5], CounterId::kSymbolErrors);
+    for (int minute = 1; minute <= 130; ++minute) {
+      Statement(history, "INSERT INTO moment (fabric, at, span) VALUES ('compute', ?, ?)")
+          .run(at_second(kWholeHour + 60 * minute), Duration(1min));
+      Statement(history, "INSERT INTO chunk VALUES (?, ?)")
+          .run(std::int64_t{minute} << 24, encode_chunk(std::vector{grown}));
+    }
+    ASSERT_TRUE(transaction.commit());
+  }
+  auto store = must_open(dir.path());  // the new weftd
+  const auto minutes = read_history(dir.path(), days_of(CounterId::kSymbolErrors));
+  ASSERT_TRUE(minutes) << minutes.error().message;
+  EXPECT_EQ(minutes->ports.at(0).counters.at(0).total, 390U);
+  add_up(*store, at_second(kWholeHour + 60 * 130));
+  auto database = open_database(dir.path() / "history.db", history_schema());
+  EXPECT_EQ(database->number("SELECT count(*) FROM hour WHERE next_chunk IS NULL"), 2);
+  const auto hours = read_history(dir.path(), days_of(CounterId::kSymbolErrors));
+  ASSERT_TRUE(hours) << hours.error().message;
+  EXPECT_EQ(hours->ports.at(0).counters.at(0).total, 390U) << "nothing is lost, and nothing counted twice";
+  EXPECT_EQ(hours->ports.at(0).counters.at(0).buckets.at(0).increase, 180);
+}
+
 TEST(HistoryHours, AreKeptAsLongAsMinutes) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.history_retention = 5h});

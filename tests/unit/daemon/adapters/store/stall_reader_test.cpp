@@ -159,7 +159,7 @@ TEST(StallReaderOfFiles, OfALargeFabricAPartIsReadAndNoPartOfTheTimeIsLeftOut) {
     ASSERT_TRUE(transaction.commit());
   }
   const StallAnswer answer = must_read({dir.path()}, asked);
-  EXPECT_EQ(answer.read_every, 4U) << "70,000 chunks, and 20,000 are read";
+  EXPECT_EQ(answer.read_every, 7U) << "70,000 chunks, and 10,000 are read";
   EXPECT_EQ(answer.step, 10min);
   ASSERT_EQ(answer.rows.size(), static_cast<std::size_t>(kChunks));
   for (const StallRow& row : answer.rows) {
@@ -168,8 +168,8 @@ TEST(StallReaderOfFiles, OfALargeFabricAPartIsReadAndNoPartOfTheTimeIsLeftOut) {
   }
   asked.step = 1min;
   const StallAnswer fine = must_read({dir.path()}, asked);
-  EXPECT_EQ(fine.step, 4min) << "what is not read is no gap";
-  EXPECT_EQ(fine.rows[0].buckets.size(), 175U);
+  EXPECT_EQ(fine.step, 7min) << "what is not read is no gap";
+  EXPECT_EQ(fine.rows[0].buckets.size(), 100U);
 }
 
 TEST(StallReaderOfFiles, RefusesWhatIsNoneOrTooMuch) {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Automation is stopped, and goes on again, by those who may.
+
+import {useRef, useState} from 'preact/hooks';
+import {post, type Failure} from './api';
+import {refresh, useLive} from './live';
+
+const VERBS = ['Let automation go on', 'Stop automation'];
+
+export function HandsOff() {
+  const {role, remedy} = useLive();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [reason, setReason] = useState('');
+  const [trouble, setTrouble] = useState('');
+  const [sending, setSending] = useState(false);
+  // As it was when the dialog was opened: somebody else may change it meanwhile.
+  const [stops, setStops] = useState(true);
+  if (!remedy) return null;
+  const isStopped = remedy.handsOffByPerson !== '';
+  const open = () => {
+    setStops(!isStopped);
+    dialog.current?.showModal();
+  };
+  const verb = VERBS[Number(stops)];
+  const send = async (event: Event) => {
+    event.preventDefault();
+    setSending(true);
+    setTrouble('');
+    try {
+      await post('/api/v1/remedy/hands-off', {handsOff: stops, reason});
+      setReason('');
+      dialog.current?.close();
+      refresh();
+    } catch (error) {
+      setTrouble((error as Failure).message);
+    }
+    setSending(false);
+  };
+  return (
+    <>
+      {isStopped && <p class="notice">Hands off: automation is stopped. {remedy.handsOffByPerson}</p>}
+      {remedy.handsOffByFile && <p class="notice">Hands off: the file stops automation. {remedy.handsOffByFile}</p>}
+      {role !== 'viewer' && (
+        <div class="actions">
+          <button type="button" onClick={open}>{VERBS[Number(!isStopped)]} …</button>
+          <dialog ref={dialog} aria-labelledby="hands-off">
+            <form onSubmit={send}>
+              <h3 id="hands-off">{verb}?</h3>
+              <p>{stops ? 'No new plan is carried out until somebody lets it go on.' : 'Plans are decided and carried out again.'}</p>
+              <label>Reason
+                <input value={reason} required maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} />
+              </label>
+              {trouble && <p class="trouble" role="alert">{trouble}</p>}
+              <div class="actions">
+                <button type="submit" class="primary" disabled={sending}>{verb}</button>
+                <button type="button" onClick={() => dialog.current?.close()}>Cancel</button>
+              </div>
+            </form>
+          </dialog>
+        </div>
+      )}
+    </>
+  );
+}

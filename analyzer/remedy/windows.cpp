@@ -25,9 +25,12 @@ bool touches(const Entity& cause, const Entity& link) {
   return false;
 }
 
-// What a neighbour may suffer from where a link is missing. That its counters cannot be read is no worse way.
+// What a neighbour may suffer from where a link is missing. That its counters cannot be read is no worse way, and no
+// route makes another cable's bits wrong or its lanes fewer.
 bool hurts_traffic(IncidentKind kind) {
   switch (kind) {
+    case IncidentKind::kLinkDegraded:
+    case IncidentKind::kLinkErrors:
     case IncidentKind::kMiscabled:
     case IncidentKind::kDuplicateGuid:
     case IncidentKind::kCounterStuck:

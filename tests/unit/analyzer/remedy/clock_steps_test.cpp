@@ -379,6 +379,7 @@ TEST(ClockSteps, WhatBecameWorseBeforeTheStepBecameWorseByThePlan) {
   EXPECT_TRUE(window().good) << window().why;
   b.errors("leaf-0", "spine-1");
   auto early = std::make_shared<Incident>(*b.incidents.back());
+  early->finding.kind = IncidentKind::kSlowReceiver;
   early->opened = early->updated = in_force + 2s;
   early->beginnings = {in_force + 2s};
   for (Evidence& evidence : early->finding.evidence) evidence.observed = in_force + 3s;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/remedy/windows.hpp"
 #include "fabric/minute_text.hpp"
 #include "tests/unit/analyzer/remedy/managed_fabric.hpp"
 
@@ -224,6 +225,30 @@ TEST(PlanOutcome, AHostsProbationTakesItsTime) {
     }
     EXPECT_EQ(b.plan(1).state, PlanState::kCommitted);
     EXPECT_NEAR(seconds(view.now - before), 20, 2) << seconds(pause);
+  }
+}
+
+// No route makes the bits of another cable wrong: undoing would bring the bad link back, and mend nothing.
+TEST(WhatGotWorse, IsNoOtherCableThatMakesErrors) {
+  for (const auto& [kind, is_worse] : {std::pair{IncidentKind::kLinkErrors, false},
+                                       {IncidentKind::kLinkDegraded, false},
+                                       {IncidentKind::kLinkDown, true},
+                                       {IncidentKind::kSilentLoss, true}}) {
+    Book b;
+    Plan plan;
+    plan.action = RemedyAction::kIsolateLink;
+    plan.target = b.link("leaf-0", "spine-0");
+    const TimePoint in_force = b.fabric.now();
+    b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+    b.fabric.route();
+    b.fabric.advance(5s);
+    b.errors("leaf-0", "spine-1");
+    auto other = std::make_shared<Incident>(*b.incidents.back());
+    other->finding.kind = kind;
+    b.incidents.back() = other;
+    const Window window = judge_window(plan, b.look(), in_force, {b.fabric.now(), {}}, b.settings.limits);
+    EXPECT_EQ(window.worse, is_worse) << to_string(kind) << ": " << window.why;
+    EXPECT_EQ(window.good, !is_worse) << to_string(kind) << ": " << window.why;
   }
 }
 

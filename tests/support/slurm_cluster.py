@@ -27,7 +27,7 @@ PATIENCE = 60
 
 CONFIGURATION = """\
 ClusterName=weft
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({address})
 SlurmctldPort={port}
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 SlurmUser=root
@@ -62,6 +62,14 @@ def missing() -> list[str]:
     return [name for name in PROGRAMS if not shutil.which(name, path=PATH)]
 
 
+def _address_of(host: str) -> str:
+    """Where Slurm's daemons listen: at the address of the machine's name, which is 127.0.1.1 where Debian's installer wrote /etc/hosts."""
+    try:
+        return socket.gethostbyname(host)
+    except OSError:
+        return "127.0.0.1"
+
+
 def _free_ports(count: int) -> list[int]:
     held = []
     for _ in range(count):
@@ -85,6 +93,7 @@ class SlurmCluster:
         self.extra = ""  # more lines of slurm.conf; set it before start()
         self.place = tempfile.mkdtemp(prefix="weft-slurm-")
         self.host = socket.gethostname().split(".")[0]
+        self.address = _address_of(self.host)
         self.processes: dict[str, subprocess.Popen] = {}
         self.configuration = os.path.join(self.place, "slurm.conf")
         self.environment = dict(os.environ, PATH=PATH, SLURM_CONF=self.configuration)
@@ -108,13 +117,13 @@ class SlurmCluster:
         for name in real:
             os.makedirs(os.path.join(self.place, "spool", name))
         ports = _free_ports(len(real) + len(self.hostnames) + 1)
-        lines = [f"NodeName={name} NodeHostname={self.host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=1000 State=UNKNOWN"
+        lines = [f"NodeName={name} NodeHostname={self.host} NodeAddr={self.address} Port={port} CPUs=2 RealMemory=1000 State=UNKNOWN"
                  for name, port in zip(real, ports[1:])]
-        lines += [f"NodeName={name} NodeHostname={hostname} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=1000 State=UNKNOWN"
+        lines += [f"NodeName={name} NodeHostname={hostname} NodeAddr={self.address} Port={port} CPUs=2 RealMemory=1000 State=UNKNOWN"
                   for (name, hostname), port in zip(self.hostnames.items(), ports[1 + len(real):])]
         with open(self.configuration, "w", encoding="utf-8") as stream:
-            stream.write(CONFIGURATION.format(host=self.host, port=ports[0], place=self.place, count=self.count, nodes="\n".join(lines),
-                                              slurmd_timeout=self.slurmd_timeout, extra=self.extra))
+            stream.write(CONFIGURATION.format(host=self.host, address=self.address, port=ports[0], place=self.place, count=self.count,
+                                              nodes="\n".join(lines), slurmd_timeout=self.slurmd_timeout, extra=self.extra))
         with open(os.path.join(self.place, "munge.key"), "wb") as stream:
             stream.write(os.urandom(128))
         os.chmod(os.path.join(self.place, "munge.key"), 0o600)

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "architecture"))
 
 import rules  # noqa: E402
 import weft_testing  # noqa: E402
-from weft_testing import program, weftctl  # noqa: E402
+from weft_testing import program, wait_until, weftctl  # noqa: E402
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)|!\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
@@ -118,6 +118,7 @@ class Links(unittest.TestCase):
 
 class Commands(weft_testing.SubnetTest):
     """All of them are said to a real weftd: what it answers may be bad news or a refusal, never wrong usage."""
+    infiniband = '[store]\nhistory_interval = "1s"\n'
 
     def test_weftctl(self):
         tried = 0
@@ -169,6 +170,7 @@ class Commands(weft_testing.SubnetTest):
             self.assertIn(key, chapter)
 
     def test_paths_of_http(self):
+        wait_until(lambda: weftctl(self.weftd, "history", "leaf-r0-p01:1").returncode == 0, within=30, why="there is no history")
         for path in sorted(set(re.findall(r"`GET (/[^`{]*)`", text_of("deploy/guide/http.md")))):
             with self.subTest(path):
                 self.weftd.client.text(path + ("?from=gpu-0001&to=gpu-0016" if path.endswith("/path") else ""))

@@ -13,6 +13,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "api/grpc/server.hpp"
 #include "api/http/server.hpp"
@@ -36,6 +37,7 @@
 #include "daemon/programs/weftd/page_assets.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
 #include "daemon/programs/weftd/role_keeper.hpp"
+#include "daemon/programs/weftd/runs.hpp"
 #include "daemon/programs/weftd/security.hpp"
 #include "daemon/programs/weftd/self_metrics.hpp"
 #include "daemon/programs/weftd/site_membership.hpp"
@@ -144,11 +146,8 @@ void tell_role(const store::LeaseView& view) {
         view.seen.holder, view.seen.epoch, store::kStillness / 1s);
 }
 
-/// How a run ended.
-enum class End : std::uint8_t { kStopped, kLost };
-
 /// Until weftd is stopped, or until another weftd has taken the database.
-Result<End> run_once(const config::WeftdConfig& config, bool starts) {
+Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   const SystemClock clock;
   ExpectedTopology expected_topology(config.infiniband.expected_topology, read_expected_topology);
   auto expected = expected_topology.open();
@@ -386,17 +385,18 @@ Result<End> run_once(const config::WeftdConfig& config, bool starts) {
   remedies.stop();
   (*grpc)->stop();
   if (lease) lease->release();
-  return is_stopped ? End::kStopped : End::kLost;
+  return is_stopped ? RunEnd::kStopped : RunEnd::kLost;
 }
 
 }  // namespace
 
 Result<void> run(const config::WeftdConfig& config) {
-  for (bool starts = true;; starts = false) {
-    const auto ended = run_once(config, starts);
-    if (!ended) return tl::unexpected(ended.error());
-    if (*ended == End::kStopped) return {};
-  }
+  return run_until_stopped([&config](bool starts) { return run_once(config, starts); },
+                           [](const Error& why) {
+                             logger("weftd")->error("it cannot stand by yet, and tries again: {}", why.message);
+                             sd_notify(0, "WATCHDOG=1");
+                             std::this_thread::sleep_for(1s);
+                           });
 }
 
 }  // namespace weft::daemon

@@ -8,31 +8,48 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A collector that is told "safe" sends it never again: what it led to must be on disk before.
-TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
-  start();
-  const auto stream = std::make_shared<FakeStream>();
-  core->hosts().hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
-  HostBatch reading;
-  reading.sequence = 1;
-  auto inventory = std::make_shared<HostInventory>();
-  HostPort& port = inventory->ports.emplace_back();
-  port.device = "mlx5_0";
+HostPort active_port(std::string device) {
+  HostPort port;
+  port.device = std::move(device);
   port.number = 1;
   port.state = PortState::kActive;
-  reading.reading.emplace();
-  reading.reading->taken = clock.time;
-  reading.reading->inventory = inventory;
-  core->hosts().batch(stream, std::move(reading), 0s);
-  HostBatch event;
-  event.sequence = 2;
-  LinkEvent& down = event.events.emplace_back();
-  down.at = clock.time;
-  down.device = "mlx5_0";
-  down.port = 1;
+  return port;
+}
+
+class CoreHosts : public CoreTest {
+ protected:
+  /// A collector says hello, and tells its ports in its first batch.
+  void begin(std::vector<HostPort> ports) {
+    core->hosts().hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
+    HostBatch reading;
+    reading.sequence = 1;
+    auto inventory = std::make_shared<HostInventory>();
+    inventory->ports = std::move(ports);
+    reading.reading.emplace();
+    reading.reading->taken = clock.time;
+    reading.reading->inventory = inventory;
+    core->hosts().batch(stream, std::move(reading), 0s);
+  }
+  /// It tells that the link of a port is down.
+  void lose_link(std::uint64_t sequence, std::string device) {
+    HostBatch event;
+    event.sequence = sequence;
+    LinkEvent& down = event.events.emplace_back();
+    down.at = clock.time;
+    down.device = std::move(device);
+    down.port = 1;
+    core->hosts().batch(stream, std::move(event), 0s);
+    core->take_hosts();
+  }
+  std::shared_ptr<FakeStream> stream = std::make_shared<FakeStream>();
+};
+
+// A collector that is told "safe" sends it never again: what it led to must be on disk before.
+TEST_F(CoreHosts, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
+  start();
+  begin({active_port("mlx5_0")});
   store.throws = true;
-  core->hosts().batch(stream, std::move(event), 0s);
-  core->take_hosts();
+  lose_link(2, "mlx5_0");
   clock.time += 2s;
   core->tick();
   settle();
@@ -48,39 +65,18 @@ TEST_F(CoreTest, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
 }
 
 // Each write of incidents ends when the next one is due already.
-TEST_F(CoreTest, CollectorsAreAcknowledgedWhileIncidentsNeverCease) {
+TEST_F(CoreHosts, CollectorsAreAcknowledgedWhileIncidentsNeverCease) {
   start();
   constexpr std::uint16_t kPorts = 8;
-  const auto stream = std::make_shared<FakeStream>();
-  core->hosts().hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
-  auto inventory = std::make_shared<HostInventory>();
-  for (std::uint16_t i = 0; i < kPorts; ++i) {
-    HostPort& port = inventory->ports.emplace_back();
-    port.device = "mlx5_" + std::to_string(i);
-    port.number = 1;
-    port.state = PortState::kActive;
-  }
-  HostBatch reading;
-  reading.sequence = 1;
-  reading.reading.emplace();
-  reading.reading->taken = clock.time;
-  reading.reading->inventory = inventory;
-  core->hosts().batch(stream, std::move(reading), 0s);
-  const auto lose_link = [&](std::uint16_t i) {
-    HostBatch event;
-    event.sequence = 2U + i;
-    LinkEvent& down = event.events.emplace_back();
-    down.at = clock.time;
-    down.device = "mlx5_" + std::to_string(i);
-    down.port = 1;
-    core->hosts().batch(stream, std::move(event), 0s);
-    core->take_hosts();
-  };
+  std::vector<HostPort> ports;
+  for (std::uint16_t i = 0; i < kPorts; ++i) ports.push_back(active_port("mlx5_" + std::to_string(i)));
+  begin(std::move(ports));
+  const auto lose = [&](std::uint16_t i) { lose_link(2U + i, "mlx5_" + std::to_string(i)); };
   store.hold(true);
-  lose_link(0);
+  lose(0);
   for (std::uint16_t i = 1; i < kPorts; ++i) {
     clock.time += 2s;
-    lose_link(i);
+    lose(i);
     core->tick();
     store.hold(false);
     work_off();
@@ -96,34 +92,16 @@ TEST_F(CoreTest, CollectorsAreAcknowledgedWhileIncidentsNeverCease) {
 
 // A collector may tell of a port in the moment after the first sweep that knows it: both are one port, and one
 // incident.
-TEST_F(CoreTest, AnEventRightAfterTheFirstSweepBlamesTheSweptLink) {
+TEST_F(CoreHosts, AnEventRightAfterTheFirstSweepBlamesTheSweptLink) {
   start();
   core->add_fabric("test");
   const PortIndex adapter = fabric.port_of("host-1-0 mlx5_0", 1);
-  const auto stream = std::make_shared<FakeStream>();
-  core->hosts().hello(stream, {.host = "node-0", .spool = 1, .version = "1", .interval = 1s, .oldest_sequence = 0});
-  HostBatch reading;
-  reading.sequence = 1;
-  auto inventory = std::make_shared<HostInventory>();
-  HostPort& port = inventory->ports.emplace_back();
-  port.device = "mlx5_0";
-  port.number = 1;
+  HostPort port = active_port("mlx5_0");
   port.port_guid = fabric.ports()[adapter].guid;
-  port.state = PortState::kActive;
-  reading.reading.emplace();
-  reading.reading->taken = clock.time;
-  reading.reading->inventory = inventory;
-  core->hosts().batch(stream, std::move(reading), 0s);
+  begin({port});
   core->tick();
   sweep(1);
-  HostBatch event;
-  event.sequence = 2;
-  LinkEvent& down = event.events.emplace_back();
-  down.at = clock.time;
-  down.device = "mlx5_0";
-  down.port = 1;
-  core->hosts().batch(stream, std::move(event), 0s);
-  core->take_hosts();
+  lose_link(2, "mlx5_0");
   settle();
   ASSERT_EQ(shown().size(), 1U);
   EXPECT_EQ(shown().front().finding.cause.kind, EntityKind::kLink);

@@ -9,10 +9,9 @@
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/plan_texts.hpp"
 #include "analyzer/remedy/windows.hpp"
-#include "fabric/minute_text.hpp"
 
-// What people ask for, what actuators answer, and what is to be written down. Proposals and their judging are in
-// remedy_review.cpp.
+// What people ask for, what actuators answer, and what is to be written down. What readings mean is in
+// remedy_readings.cpp; proposals and their judging are in remedy_review.cpp.
 
 namespace weft::analyzer {
 namespace {
@@ -116,33 +115,6 @@ void PlanManager::end(Entry& entry, PlanState state, const std::string& who, std
   entry.plan.outcome = outcome;
   entry.plan.finished = now;
   note(entry, who, std::move(outcome), now, true, recorded);
-}
-
-bool PlanManager::is_watched_late(const Entry& entry) const {
-  return clock_.ages(entry.asked).of(entry.plan.finished) < settings_.limits.late_watch;
-}
-
-// An undo that was sent more than once, or got no answer, may land after somebody gave back what it took out.
-std::string PlanManager::let_go(Entry& entry) const {
-  const bool sent_once = entry.work.undos == 1 && !entry.work.unanswered && !entry.work.late;
-  entry.plan.unresolved = is_watched_late(entry) && !takes_out(entry.plan.action) && !sent_once;
-  if (!entry.plan.unresolved) return "";
-  return "; what weftd sent may still land until " + minute_text(entry.plan.finished + settings_.limits.late_watch);
-}
-
-// What a reading for a plan that brings something back means for the one that took it out.
-void PlanManager::settle(const Entry& back, TargetState state, TimePoint now) {
-  const Plan& plan = back.plan;
-  if (takes_out(plan.action) || state == TargetState::kOurs) return;
-  Entry* before = entry(plan.undoes);
-  // What is unresolved stays so: an answer that never came may still have its effect.
-  if (!before || !before->plan.in_force) return;
-  before->plan.in_force = false;
-  before->asked = back.asked;
-  const std::string late = before->plan.unresolved ? "" : let_go(*before);
-  const bool did_it = state == TargetState::kClear && plan.started != kNever;
-  note(*before, std::string(kOurselves),
-       (did_it ? "reverted by " + plan_name(plan.id) : plan_name(plan.id) + " found it reverted") + late, now, false);
 }
 
 PlanManager::Entry& PlanManager::add(RemedyAction action, Entity target, const std::string& who,
@@ -336,7 +308,9 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
         order.reset();
       }
     } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 &&
-               now - entry.checked >= settings_.limits.check_interval && !is_changed(entry.plan.target)) {
+               now - entry.checked >=
+                   (entry.doubted ? settings_.limits.reading_interval : settings_.limits.check_interval) &&
+               !is_changed(entry.plan.target)) {
       entry.checked = now;
       order = RemedyOrder{0,
                           id,
@@ -393,52 +367,6 @@ void PlanManager::withdraw(std::uint64_t id, TimePoint now) {
   plan.state = PlanState::kProposed;
   plan.approved_by.clear();
   note(*of, ourselves, "a proposal again, because its approval could not be stored", now);
-}
-
-void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReading>& reading, TimePoint now) {
-  const auto order = orders_.find(number);
-  if (order == orders_.end()) return;
-  Entry* of = entry(order->second);
-  orders_.erase(order);
-  if (reading) notice_others(*reading, now);
-  if (!of || of->work.order != number) return;
-  if (is_under_way(of->plan.state)) {
-    const Before before = what_held(of->plan);
-    Result<TargetReading> found = reading;
-    // Out again since it was enabled: whoever did that is not weftd.
-    if (before == Before::kLetGo && found && found->state == TargetState::kOurs) found->state = TargetState::kForeign;
-    if (runner(*of, now).read(found, before != Before::kNothing)) of->work.stage = PlanWork::Stage::kReady;
-    if (reading) {
-      settle(*of, reading->state, now);
-      of->checked = now;
-    }
-    return;
-  }
-  of->work.order = 0;
-  if (!reading || is_changed(of->plan.target)) return;
-  Plan& plan = of->plan;
-  settle(*of, reading->state, now);
-  // What only failed to come back is held by another plan.
-  const bool is_held = std::ranges::any_of(shown_, [&](const PlanPtr& other) {
-    return other->id != plan.id && other->in_force && same_target(other->target, plan.target);
-  });
-  const bool ours = reading->state == TargetState::kOurs && !is_held;
-  if (plan.in_force == ours && !plan.unresolved) return;
-  // What counts is when it was asked: what lands between reading and answer must not be overlooked.
-  const bool is_clear = reading->state != TargetState::kOurs;
-  if (plan.unresolved && is_clear && is_watched_late(*of)) return;
-  const bool is_undone = plan.in_force && !plan.unresolved && reading->state == TargetState::kClear;
-  plan.in_force = ours;
-  if (is_undone && !is_held)
-    plan.outcome += (plan.outcome.empty() ? "" : "; ") + undone_text(plan) + ", seen at " + minute_text(now);
-  plan.unresolved = false;
-  const std::string until = is_clear ? let_go(*of) : "";
-  note(*of, std::string(kOurselves),
-       (ours        ? "it is in force after all: "
-        : is_undone ? undone_text(plan) + ": "
-                    : "it is not in force: ") +
-           reading->detail + until,
-       now, false);
 }
 
 void PlanManager::answer_action(std::uint64_t number, const Result<void>& result, TimePoint now) {

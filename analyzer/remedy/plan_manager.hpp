@@ -119,6 +119,7 @@ class PlanManager {
     Plan plan;
     PlanWork work;
     TimePoint checked = kNever;      ///< when what is in force was last read
+    bool doubted = false;            ///< it was seen not to be held any more, once; a second sight decides
     TimePoint asked = kNever;        ///< when its last order was given out
     TimePoint last_window = kNever;  ///< the sweep of the last window
     bool asked_while_down = false;   ///< a person wanted the link isolated, and saw it down; not known after a restart
@@ -225,8 +226,9 @@ class PlanManager {
   std::string other_actors_reason(TimePoint now) const;  ///< why the breaker is not to be reset; empty: it may be
   void notice_others(const TargetReading& reading, TimePoint now);
   MarkOwner owner_of(const RemedyOrder& order) const;
-  bool is_watched_late(const Entry& entry) const;  ///< what was sent for it might have landed after it was read
-  std::string let_go(Entry& entry) const;          ///< of what a return failed to bring back; what to say of it
+  bool is_watched_late(const Entry& entry) const;     ///< what was sent for it might have landed after it was read
+  std::string let_go(Entry& entry) const;             ///< of what a return failed to bring back; what to say of it
+  bool is_first_sight(Entry& of, TargetState state);  ///< of what we hold not being held
   void settle(const Entry& back, TargetState state, TimePoint now);
   void prune(const RemedyView& view);
 

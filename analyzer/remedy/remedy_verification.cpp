@@ -204,8 +204,9 @@ void PlanManager::watch_undoing(Entry& entry, const RemedyView& view) {
 void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
   const Plan& plan = entry.plan;
   if (!plan.in_force || !is_over(plan.state) || outward_action(plan) != RemedyAction::kIsolateLink) return;
-  if (is_link_up(plan.target, view) && view.fabric(plan.target.fabric)->sweep->started > entry.checked)
-    entry.checked = kNever;
+  if (!is_link_up(plan.target, view) || view.fabric(plan.target.fabric)->sweep->started <= entry.checked) return;
+  entry.checked = kNever;
+  entry.doubted = true;
 }
 
 // From when the switch is back the link has as much time to come up as from when it was sent, and what it had passed by

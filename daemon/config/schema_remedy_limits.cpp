@@ -95,7 +95,9 @@ std::vector<Key> remedy_limits_schema() {
        "Readings after a step before it counts as without effect. A subnet manager or scheduler may be slow; nothing "
        "is sent twice."},
       {"remedy.limits.reading_interval", [](WeftdConfig& c) -> Field { return &c.remedy.limits.reading_interval; },
-       Bounds{0.1, 60}, "", "Time between these readings."},
+       Bounds{0.1, 60}, "",
+       "Time between these readings, and between the two that must agree before a plan lets go of what somebody else "
+       "changed."},
       {"remedy.limits.failed_readings", [](WeftdConfig& c) -> Field { return &c.remedy.limits.failed_readings; },
        Bounds{1, 1000}, "", "Consecutive failed readings, at growing intervals, before the plan needs manual work."},
       {"remedy.limits.late_watch", [](WeftdConfig& c) -> Field { return &c.remedy.limits.late_watch; }, Bounds{0, kDay},

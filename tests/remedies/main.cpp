@@ -80,6 +80,7 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
   tried(total.held, "an order held on the lane");
   tried(total.forgotten, "a plan that is forgotten");
   tried(total.renamed, "an adapter with another name");
+  tried(total.wrong_readings, "a reading that is wrong for a moment");
   for (const RemedyAction action :
        {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
     tried(total.by_action[static_cast<std::size_t>(action)], to_string(action));

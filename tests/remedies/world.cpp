@@ -139,6 +139,8 @@ World::World(const Shape& shape, TimePoint now)
       now_(now),
       links_(shape.links(), Holder::kNobody),
       hosts_(shape.hosts(), Holder::kNobody),
+      links_changed_(shape.links()),
+      hosts_changed_(shape.hosts()),
       incident_of_link_(shape.links(), 0),
       incidents_of_host_(shape.hosts()),
       mended_(shape.hosts()),
@@ -220,8 +222,10 @@ void World::another_weftd_takes(unsigned host) {
 void World::pass(Duration time) {
   now_ += time;
   for (const Landing& landing : landing_)
-    if (landing.at <= steady() && holder(landing.is_link, landing.index) != Holder::kSomebodyElse)
+    if (landing.at <= steady() && holder(landing.is_link, landing.index) != Holder::kSomebodyElse) {
       set(landing.is_link, landing.index, landing.holder, landing.costly);
+      (landing.is_link ? links_changed_ : hosts_changed_)[landing.index] = landing.at;
+    }
   std::erase_if(landing_, [this](const Landing& landing) { return landing.at <= steady(); });
 }
 
@@ -312,6 +316,7 @@ bool World::was_hurt_within(unsigned host, Duration span) const {
 
 void World::set(bool is_link, unsigned index, Holder holder, bool costly) {
   (is_link ? links_ : hosts_)[index] = holder;
+  (is_link ? links_changed_ : hosts_changed_)[index] = steady();
   if (!is_link) by_other_weftd_[index] = false;
   if (!is_link) return;
   costly_ &= ~(1U << index);

@@ -143,6 +143,10 @@ class World {
   /// False: refused, nothing changed.
   Act act(const RemedyOrder& order, bool takes, Duration late);
 
+  /// When it was last taken out or given back, as steady().
+  Duration changed(bool is_link, unsigned index) const { return (is_link ? links_changed_ : hosts_changed_)[index]; }
+  /// Something that was sent has not landed yet.
+  bool awaits_landing() const { return !landing_.empty(); }
   Holder holder(bool is_link, unsigned index) const { return is_link ? links_[index] : hosts_[index]; }
   /// Which links carried, or could carry, traffic by what weftd last saw in a sweep, or read of one.
   std::uint32_t links_seen_up() const { return seen_up_ & ~known_costly_; }
@@ -168,6 +172,7 @@ class World {
   TimePoint now_;
   Duration set_{};
   std::vector<Holder> links_, hosts_;
+  std::vector<Duration> links_changed_, hosts_changed_;
   std::uint32_t cut_ = 0;     ///< links that are physically broken
   std::uint32_t costly_ = 0;  ///< links that weft holds up, and out of all routes
   std::uint32_t seen_up_ = 0;

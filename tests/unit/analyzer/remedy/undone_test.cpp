@@ -99,6 +99,43 @@ TEST(UndoneByOthers, ALinkThatIsSeenUpAndReadAsOutStaysHeld) {
   EXPECT_TRUE(b.has_window());
 }
 
+// A port that is being disabled may be read as Polling for a moment.
+TEST(UndoneByOthers, IsNotWhatOneReadingSaysAlone) {
+  Held b;
+  b.fabric.advance(6min);
+  b.book->review(b.look());
+  const std::size_t steps = b.plan(1).steps.size();
+  for (const TargetState wrong : {TargetState::kClear, TargetState::kForeign}) {
+    ASSERT_EQ(b.answer(wrong), 1U);
+    ASSERT_EQ(b.answer(wrong), 0U) << "not at once";
+    b.fabric.advance(2s);
+    ASSERT_EQ(b.answer(TargetState::kOurs), 1U) << "and not in five minutes either";
+    EXPECT_TRUE(b.plan(1).in_force);
+    EXPECT_EQ(b.plan(1).steps.size(), steps);
+    b.fabric.advance(6min);
+    b.book->review(b.look());
+  }
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  b.fabric.advance(2s);
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  EXPECT_FALSE(b.plan(1).in_force);
+}
+
+TEST(UndoneByOthers, IsNotWhatAReturnReadsOnceBeforeItActs) {
+  Held b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.link("leaf-0", "spine-0"), "", "ann", b.look()));
+  b.sweep();
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  ASSERT_EQ(b.answer(TargetState::kClear), 0U);
+  b.fabric.advance(2s);
+  ASSERT_EQ(b.answer(TargetState::kOurs), 1U);
+  EXPECT_TRUE(b.plan(1).in_force);
+  b.sweep();
+  const auto sent = b.orders();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].kind, OrderKind::kAct) << "it is enabled, for it was out";
+}
+
 TEST(UndoneByOthers, IsNotTakenOutAgainByAutomationWhileItsIncidentIsOpen) {
   Held b;
   b.enable_by_hand();

@@ -15,7 +15,7 @@ import python_client
 
 
 class Weftd:
-    """Counts calls. `mood`: "leads", "standby: …", "broken", "slow", or what it refuses with: "INC-1 belongs to shard …"."""
+    """Counts calls. `mood`: "leads", "standby: …", "broken", "slow", "stands by", or what it refuses with: "INC-1 belongs to shard …"."""
 
     def __init__(self, case, mood: str = "leads", credentials=None):
         import grpc
@@ -37,17 +37,20 @@ class Weftd:
                 context.abort(grpc.StatusCode.FAILED_PRECONDITION, outer.mood)
             if outer.mood == "slow":
                 time.sleep(2)
+            if outer.mood == "stands by":
+                context.send_initial_metadata((("weft-role", "standby"),))
 
         class Health(health_pb2_grpc.HealthServiceServicer):
             def Get(self, request, context):
                 note("Get", context)
-                return health_pb2.NodeHealth(node=request.node, verdict=health_pb2.NodeHealth.HEALTHY)
+                verdict = health_pb2.NodeHealth.UNKNOWN if outer.mood == "stands by" else health_pb2.NodeHealth.HEALTHY
+                return health_pb2.NodeHealth(node=request.node, verdict=verdict)
 
             def Watch(self, request, context):
                 note("Watch", context)
                 told = {}
                 first = True
-                while outer.mood == "leads" and context.is_active():
+                while outer.mood in ("leads", "stands by") and context.is_active():
                     for node, verdict in dict(outer.verdicts).items():
                         if told.get(node) != verdict:
                             told[node] = verdict
@@ -117,6 +120,16 @@ class Servers(unittest.TestCase):
                 self.assertEqual("n1", client.health("n1").node)
                 client.health("n1")
                 self.assertEqual((["Get"], ["Get", "Get"]), (first.calls, second.calls))
+
+    def test_a_read_goes_on_from_a_standby_which_hears_no_collectors(self):
+        standby, leader = Weftd(self, "stands by"), Weftd(self)
+        standby.verdicts = {"n1": self.Health.NodeHealth.UNKNOWN}
+        client = self.client(standby.address, leader.address)
+        self.assertEqual(self.Health.NodeHealth.HEALTHY, client.health("n1").verdict)
+        self.assertEqual(self.Health.NodeHealth.HEALTHY, next(iter(self.client(standby.address, leader.address).watch_health())).health.verdict)
+        alone = self.client(standby.address, "127.0.0.1:1")
+        self.assertEqual(self.Health.NodeHealth.UNKNOWN, alone.health("n1").verdict, "nobody leads: what the standby knows")
+        self.assertEqual(self.Health.NodeHealth.UNKNOWN, next(iter(alone.watch_health())).health.verdict)
 
     def test_a_command_is_sent_again_only_when_it_was_not_taken(self):
         standby, broken, leader = Weftd(self, "standby: weft2 leads"), Weftd(self, "broken"), Weftd(self)

@@ -77,6 +77,11 @@ def _is_connected(channel: grpc.Channel, within: float) -> bool:
         channel.unsubscribe(note)
 
 
+def _is_by_standby(call: grpc.Call) -> bool:
+    """The weftd that answered stands by."""
+    return ("weft-role", "standby") in {(key, value) for key, value in call.initial_metadata() or ()}
+
+
 class Servers(grpc.Channel):
     """For the stubs of grpcio. A call that only reads is made on the next server when one fails or is on standby; any other call only when it
     is certain that the server before did not take it. It stays with the server that served. When all of them say that another shard of the
@@ -171,7 +176,7 @@ class _Call(grpc.UnaryUnaryMultiCallable):
         return self.with_call(request, timeout, metadata, **more)[0]
 
     def with_call(self, request, timeout=None, metadata=None, **more):
-        servers, why, last, refusal = self._servers, [], None, None
+        servers, why, last, refusal, of_standby = self._servers, [], None, None, None
         for left in range(len(servers), 0, -1):
             place, began = servers.current, time.monotonic()
             # Each server has its share of the time. What changes something waits for its answer: it is not asked of another.
@@ -181,10 +186,18 @@ class _Call(grpc.UnaryUnaryMultiCallable):
                     raise Unreachable("no connection")
                 spent = time.monotonic() - began
                 limit = share if self._reads or timeout is None else max(0.0, timeout - spent)
-                return servers.call(place, "unary_unary", self._method, self._coders).with_call(request, limit, metadata, **more)
+                answer = servers.call(place, "unary_unary", self._method, self._coders).with_call(request, limit, metadata, **more)
+                if not self._reads or len(servers) == 1 or not _is_by_standby(answer[1]):
+                    return answer
+                # A standby hears no collectors: the leader knows more. What the standby knows is better than nothing.
+                servers.leave(place)
+                why.append(f"{servers.name(place)}: it stands by")
+                of_standby = of_standby or answer
             except grpc.RpcError as error:
                 if is_of_other_shard(error):
                     refusal = error
+                elif self._reads and len(servers) > 1 and not is_away(error) and _is_by_standby(error):
+                    of_standby = of_standby or error
                 elif not is_away(error) or len(servers) == 1 or not (self._reads or is_standby(error) or isinstance(error, Unreachable)):
                     raise
                 servers.leave(place)
@@ -192,6 +205,10 @@ class _Call(grpc.UnaryUnaryMultiCallable):
                 last = error
             if timeout is not None:
                 timeout = max(0.0, timeout - (time.monotonic() - began))
+        if isinstance(of_standby, grpc.RpcError):
+            raise of_standby
+        if of_standby is not None:
+            return of_standby
         if refusal is not None:
             return servers.call_owner(refusal, self._method, self._coders, request, timeout, metadata, **more)
         if last.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
@@ -210,14 +227,25 @@ class _StreamCall(grpc.UnaryStreamMultiCallable):
         self._coders = coders
 
     def __call__(self, request, timeout=None, metadata=None, **more):
-        servers, began = self._servers, time.monotonic()
+        servers, began, of_standby = self._servers, time.monotonic(), None
+
+        def begin(place: int):
+            rest = None if timeout is None else max(0.0, timeout - (time.monotonic() - began))
+            return servers.call(place, "unary_stream", self._method, self._coders)(request, rest, metadata, **more)
+
         for left in range(len(servers), 0, -1):
             place = servers.current
-            if left == 1 or servers.is_connected(place, _least(CONNECT_TIME, None if timeout is None else timeout / len(servers))):
-                break
+            if servers.is_connected(place, _least(CONNECT_TIME, None if timeout is None else timeout / len(servers))):
+                call = begin(place)
+                if len(servers) == 1 or not _is_by_standby(call):
+                    return _Stream(servers, place, call)
+                call.cancel()
+                if of_standby is None:
+                    of_standby = place
             servers.leave(place)
-        rest = None if timeout is None else max(0.0, timeout - (time.monotonic() - began))
-        return _Stream(servers, place, servers.call(place, "unary_stream", self._method, self._coders)(request, rest, metadata, **more))
+        # Nobody leads: what a standby knows is better than nothing.
+        place = servers.current if of_standby is None else of_standby
+        return _Stream(servers, place, begin(place))
 
 
 class _Stream:

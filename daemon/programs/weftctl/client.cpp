@@ -151,13 +151,19 @@ void Client::note_missing(const std::string& shard) {
 
 void Client::note_standby(const grpc::ClientContext& context) {
   const auto& said = context.GetServerInitialMetadata();
-  const auto role = said.find(api::kRole), behind = said.find(api::kBehind);
-  if (notes == nullptr || role == said.end() || role->second != "standby" || std::exchange(is_noted_standby_, true))
-    return;
+  const auto behind = said.find(api::kBehind);
+  if (notes == nullptr || std::exchange(is_noted_standby_, true)) return;
   *notes << "weftctl: " << server() << " stands by: its incidents and plans are those of the leader";
   if (behind != said.end() && behind->second != "0")
     *notes << ", as of " << printable(std::string(behind->second.data(), behind->second.size())) << " s ago or less";
   *notes << '\n' << std::flush;
+}
+
+// The weftd that answered stands by.
+bool Client::is_by_standby(const grpc::ClientContext& context) {
+  const auto& said = context.GetServerInitialMetadata();
+  const auto role = said.find(api::kRole);
+  return role != said.end() && role->second == "standby";
 }
 
 void Client::open() {
@@ -193,7 +199,7 @@ grpc::Status Client::connect() {
 
 void Client::serves() {
   servers_.serves();
-  is_refused_ = false;
+  is_refused_ = is_standby_seen_ = false;
   const std::string why = std::exchange(round_, {});
   if (std::exchange(noted_, servers_.index()) != servers_.index() && notes != nullptr)
     *notes << "weftctl: answered by " << server() << "; " << printable(why) << '\n' << std::flush;
@@ -248,7 +254,13 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
       const auto share = kind == Kind::kRead ? patience / static_cast<std::int64_t>(servers_.size()) : patience;
       context.set_deadline(std::min<Moment>(until, std::chrono::system_clock::now() + share));
       status = call(context);
-      if (status.ok()) note_standby(context);
+      const bool is_standby = !is_away(status) && is_by_standby(context);
+      if (is_standby && kind == Kind::kRead && has_others() && !is_without_leader_) {
+        seeks_leader();
+        continue;
+      }
+      if (is_standby && status.ok()) note_standby(context);
+      if (status.ok() && !is_standby) is_without_leader_ = false;
     }
     const bool is_refused = is_sent && is_for_another(status);
     if (!is_away(status) && !is_refused) serves();
@@ -263,8 +275,22 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
     if (is_sent && kind == Kind::kChange && !is_refused)
       throw Failure(Exit::kUnreachable, "no answer from weftd at " + server() + ": " + status.error_message() +
                                             "; check whether it was done before you repeat it");
-    if (!fails(status)) give_up(status);
+    if (fails(status)) continue;
+    // What a standby knows is better than nothing.
+    if (!std::exchange(is_standby_seen_, false)) give_up(status);
+    is_without_leader_ = true;
   }
+}
+
+/// Uses the next server, because the one in use stands by and hears no collectors.
+void Client::seeks_leader() {
+  is_standby_seen_ = true;
+  round_ += (round_.empty() ? "" : "; ") + server() + ": it stands by";
+  if (!servers_.try_next()) {
+    is_standby_seen_ = false;
+    is_without_leader_ = true;
+  }
+  open();
 }
 
 void Client::lost_stream(const grpc::Status& status, bool heard) {
@@ -272,8 +298,15 @@ void Client::lost_stream(const grpc::Status& status, bool heard) {
       status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream") : status;
   if (!has_others() || !is_away(why)) check(why, server());
   const Moment now = std::chrono::system_clock::now();
-  if (heard) follow_until_ = now + follow_patience;
+  if (heard) {
+    follow_until_ = now + follow_patience;
+    is_without_leader_ = false;
+  }
   const bool more = fails(why);
+  if (!more && std::exchange(is_standby_seen_, false)) {
+    is_without_leader_ = true;
+    return;
+  }
   if (!more && (!follow_until_ || now > *follow_until_)) give_up(why);
   if (!more) round_.clear();
   // Not at once: a server may end each stream as soon as it began.

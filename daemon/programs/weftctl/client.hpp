@@ -123,6 +123,7 @@ class Client {
         grpc::ClientContext context;
         begin();
         const auto stream = ((*stub).*method)(&context, request);
+        if (is_to_lead(context, *stream)) continue;
         for (Event event; stream->Read(&event); take(event))
           if (!std::exchange(heard, true)) serves();
         status = stream->Finish();
@@ -167,10 +168,23 @@ class Client {
       for (const std::string& shard : response.missing_shards()) note_missing(shard);
     return response;
   }
+  /// Whether the stream is of a standby while another server may lead; then that one is in use.
+  template <typename Stream>
+  bool is_to_lead(grpc::ClientContext& context, Stream& stream) {
+    if (!has_others() || is_without_leader_) return false;
+    stream.WaitForInitialMetadata();
+    if (!is_by_standby(context)) return false;
+    context.TryCancel();
+    stream.Finish();
+    seeks_leader();
+    return true;
+  }
+  static bool is_by_standby(const grpc::ClientContext& context);
   void open();
   grpc::Status connect();
   void serves();
   void note_standby(const grpc::ClientContext& context);
+  void seeks_leader();
   bool may_ask(const std::string& named) const;
   bool goes_to_owner(const grpc::Status& status);
   bool fails(const grpc::Status& status);
@@ -182,6 +196,8 @@ class Client {
   std::shared_ptr<grpc::Channel> channel_;
   std::size_t noted_ = 0;               ///< the server that the user knows of
   bool is_noted_standby_ = false;       ///< the user knows that a standby answered
+  bool is_standby_seen_ = false;        ///< one answered since the last success, and the others are tried
+  bool is_without_leader_ = false;      ///< none of them led when they were last asked: a standby's answer is taken
   std::set<std::string> missing_;       ///< shards of which note_missing() has told
   std::string round_;                   ///< what is wrong with each server since the last one that answered
   bool is_refused_ = false;             ///< one of them answered that it is not the one to be asked

@@ -128,6 +128,30 @@ TEST_F(Servers, WhatAStandbyShowsIsSaidToBeOfAStandbyOnce) {
   EXPECT_EQ(notes.str(), once) << "a leader has nothing to say";
 }
 
+// A standby hears no collectors: of their hosts it knows nothing.
+TEST_F(Servers, AReadGoesOnFromAStandbyToTheLeader) {
+  api::Publication behind;
+  Snapshot standby = *publication.load();
+  standby.leadership.is_shared = true;
+  standby.leadership.leads = false;
+  behind.publish(std::make_shared<const Snapshot>(standby));
+  api::GrpcOptions options;
+  options.port = 0;
+  const auto second = *api::GrpcServer::start(options, behind, commands, remedies, sink, clock);
+  use(address_of(*second) + ',' + real());
+  EXPECT_THAT(say(Exit::kGood, show_plan, "PLAN-1"), HasSubstr("PLAN-1"));
+  EXPECT_EQ(client->server(), real());
+  EXPECT_EQ(notes.str(), "weftctl: answered by " + real() + "; " + address_of(*second) + ": it stands by\n");
+
+  notes.str("");
+  use(address_of(*second) + ",127.0.0.1:1");
+  EXPECT_THAT(say(Exit::kGood, show_plan, "PLAN-1"), HasSubstr("PLAN-1")) << "nobody leads: what the standby knows";
+  EXPECT_THAT(notes.str(), HasSubstr("stands by: its incidents and plans are those of the leader"));
+  const std::string once = notes.str();
+  say(Exit::kGood, show_plan, "PLAN-1");
+  EXPECT_EQ(notes.str(), once);
+}
+
 TEST_F(Servers, AReadGoesOnWhenAServerFailsInTheMiddle) {
   StandIn broken(kBroken);
   use(broken.address() + ',' + real());

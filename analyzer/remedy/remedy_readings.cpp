@@ -46,9 +46,11 @@ bool PlanManager::is_first_sight(Entry& of, TargetState state) {
   const bool comes_back = is_under_way(plan.state) && !takes_out(plan.action);
   Entry* holder = comes_back ? entry(plan.undoes) : &of;
   if (!holder) return false;
-  const bool is_sent = is_under_way(plan.state) && plan.intent == (comes_back ? PlanIntent::kApply : PlanIntent::kUndo);
-  const bool is_held = holder->plan.in_force || (!comes_back && plan.state == PlanState::kRollingBack &&
-                                                 plan.intent == PlanIntent::kApply && !of.work.late);
+  // After a restart nobody knows whether what was about to be sent was sent.
+  const bool is_sent = is_under_way(plan.state) && !of.work.unanswered &&
+                       plan.intent == (comes_back ? PlanIntent::kApply : PlanIntent::kUndo);
+  const bool was_sent = !comes_back && plan.state == PlanState::kRollingBack && plan.intent != PlanIntent::kNone;
+  const bool is_held = holder->plan.in_force || (was_sent && !of.work.late);
   const bool was_doubted = std::exchange(holder->doubted, false);
   holder->doubted = is_held && !is_sent && state != TargetState::kOurs && !was_doubted;
   return holder->doubted;

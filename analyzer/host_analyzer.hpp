@@ -47,6 +47,9 @@ class HostAnalyzer {
   /// The windows of planned work, from now on: what ports do meanwhile counts as no flap.
   void set_maintenance_windows(MaintenanceListPtr windows) { windows_ = std::move(windows); }
 
+  /// Collectors may leave at `now` because of weftd itself, which cannot store what they tell: their silence is no
+  /// news.
+  void excuse_silence(TimePoint now) { silence_.excuse(now); }
   /// The collector of `host` was heard.
   void hear(const std::string& host, Duration interval, TimePoint now);
   /// `host` is known from before, and was last heard then.

@@ -37,6 +37,7 @@ Duration HostSilence::patience(const HostWatch& host) const {
 bool HostSilence::is_lost(const HostWatch& host, TimePoint now) const {
   // After our own start collectors need a moment to find us again.
   if (host.heard < started_ && !is_settled(now)) return false;
+  if (!host.lost && now < excused_until_) return false;
   return host.unheard >= kSilentJudgements && now - host.heard > patience(host);
 }
 
@@ -52,6 +53,8 @@ void HostSilence::tolerate_clock_jump(Hosts& hosts, TimePoint now) {
 
 void HostSilence::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& findings) {
   tolerate_clock_jump(hosts, now);
+  excused_until_ =
+      std::min(excused_until_, now + thresholds_.telemetry_start_grace);  // the clock may have been set back
   std::vector<HostWatch*> lost;
   for (auto& [name, host] : hosts) {
     host.heard = std::min(host.heard, now);  // the clock may have been set back

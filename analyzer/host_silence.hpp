@@ -20,6 +20,8 @@ class HostSilence {
 
   /// The collector of `host` was heard, for the first time if `is_new`; its readings are `interval` apart.
   void hear(HostWatch& host, bool is_new, Duration interval, TimePoint now) const;
+  /// weftd itself drives collectors away at `now`: for telemetry_start_grace nobody who is not lost yet becomes lost.
+  void excuse(TimePoint now) { excused_until_ = now + thresholds_.telemetry_start_grace; }
   /// Decides of each host whether it is lost, and adds what is to be said of that. Call it about once a second.
   void judge(Hosts& hosts, TimePoint now, std::vector<Finding>& findings);
 
@@ -36,6 +38,7 @@ class HostSilence {
 
   Thresholds thresholds_;
   TimePoint started_;
+  TimePoint excused_until_ = kNever;
   bool many_lost_ = false;
   TimePoint judged_ = kNever;  ///< the last judgement
   Duration step_{};            ///< from the one before to it

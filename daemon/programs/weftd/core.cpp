@@ -22,6 +22,8 @@ constexpr Duration kSaveNodesEvery = 1h;
 constexpr auto kSaveBaselinesEvery = 15min;
 constexpr Duration kLongestWithoutNews = 1s;
 constexpr Duration kJudgeHostsEvery = 1s;
+/// Collectors leave a weftd that stored nothing of theirs for a minute.
+constexpr Duration kCollectorsStay = 30s;
 // A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
 constexpr Duration kWaitForSubnets = 10min;
 
@@ -217,6 +219,10 @@ void Core::judge_hosts(TimePoint now) {
   if (!passed(now, hosts_judged_, kJudgeHostsEvery - 1ms)) return;
   hosts_judged_ = now;
   host_rules_.join(views());
+  if (!leadership_.leads || leadership_.is_held)
+    unheld_since_ = now;
+  else if (passed(now, unheld_since_, kCollectorsStay))
+    host_rules_.excuse_silence(now);
   auto analysis = host_rules_.judge(now);
   update_incidents(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now);
 }

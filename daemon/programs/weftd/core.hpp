@@ -172,6 +172,7 @@ class Core {
   TimePoint maintained_ = kNever;
   TimePoint published_ = kNever;
   TimePoint hosts_judged_ = kNever;
+  TimePoint unheld_since_ = kNever;  ///< since when we lead without being sure of it
 };
 
 }  // namespace weft::daemon

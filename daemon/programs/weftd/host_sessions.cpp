@@ -115,8 +115,10 @@ HostSessions::Host* HostSessions::admit(const Stream& stream, const api::Collect
 
 void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
   if (const SiteShard* const owner = site_ ? site_->collected_by(hello.host) : nullptr;
-      owner != nullptr && owner->name != site_->own)
+      owner != nullptr && owner->name != site_->own) {
+    if (const auto known = hosts_.find(hello.host); known != hosts_.end()) known->second.moved = true;
     return stream->end(elsewhere(hello.host, *owner));
+  }
   if (!refusal_.empty()) return stream->end({ErrorCode::kUnavailable, refusal_});
   const TimePoint now = clock_.now();
   Host* const host = admit(stream, hello, now);
@@ -127,6 +129,7 @@ void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
     host->unsaved = true;
   }
   host->stream = stream;
+  host->moved = false;
   host->view.collector_version = std::move(hello.version);
   host->view.address = std::move(hello.address);
   host->view.interval = hello.interval;
@@ -191,8 +194,9 @@ void HostSessions::tick() {
   for (auto at = hosts_.begin(); at != hosts_.end();) {
     Host& host = at->second;
     host.view.heard = std::min(host.view.heard, now);  // the clock may have been set back
-    if (!host.stream && now - host.view.heard > config_.forget_after) {
-      logger("hosts")->info("{} is removed: its collector sent nothing for too long", at->first);
+    if (!host.stream && (host.moved || now - host.view.heard > config_.forget_after)) {
+      logger("hosts")->info("{} is removed: its collector {}", at->first,
+                            host.moved ? "belongs to another shard and was sent there" : "sent nothing for too long");
       forgotten_.push_back(at->first);
       rules_.forget(at->first);
       at = hosts_.erase(at);
@@ -231,9 +235,12 @@ void HostSessions::save() {
 
 void HostSessions::saved(Batch batch, const runtime::WriteOutcome& outcome) {
   if (!outcome) {
-    logger("store")->error("the collectors' progress could not be stored: {}", outcome.error.message);
+    if (!std::exchange(is_save_failing_, true))
+      logger("store")->error("the collectors' progress cannot be stored: {}", outcome.error.message);
     forgotten_.insert(forgotten_.end(), batch.forgotten.begin(), batch.forgotten.end());
   }
+  if (outcome && std::exchange(is_save_failing_, false))
+    logger("store")->info("the collectors' progress is stored again");
   for (const store::CollectorMark& mark : batch.marks) {
     const auto found = hosts_.find(mark.host);
     if (found == hosts_.end()) continue;

@@ -83,6 +83,7 @@ class HostSessions {
     std::uint64_t spool = 0;
     std::uint64_t saved = 0;  ///< sequence on disk
     TimePoint first_seen = kNever;
+    bool moved = false;         ///< its collector was sent on to the shard that it belongs to
     bool counted_from = false;  ///< a gap before the next batch is a loss
     bool changed = true;        ///< `shown` is out of date
     bool unsaved = false;
@@ -114,6 +115,7 @@ class HostSessions {
   bool behind_ = false;
   runtime::WriteBehind<Batch> writes_;
   TimePoint saved_at_ = kNever;
+  bool is_save_failing_ = false;  ///< and that is logged
   HostFigures figures_;
   std::string refusal_;  ///< of hellos; empty: none
   SitePtr site_;         ///< null: all collectors are ours

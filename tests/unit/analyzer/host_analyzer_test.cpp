@@ -134,6 +134,26 @@ TEST(HostAnalyzer, AfterOurOwnStartCollectorsHaveAMoment) {
   EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
 }
 
+TEST(HostAnalyzer, CollectorsThatLeaveBecauseOfWeftdAreNotLost) {
+  HostWatching watching(2);
+  watching.seconds(70);
+  watching.silent[0] = 1;
+  watching.seconds(10);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
+  watching.silent[1] = 1;
+  for (int i = 0; i < 60; ++i) {
+    watching.analyzer.excuse_silence(watching.now);
+    watching.seconds(1);
+  }
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost}) << "who was lost before stays so";
+  watching.seconds(58);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
+  watching.seconds(3);
+  EXPECT_EQ(watching.kinds(), (Kinds{IncidentKind::kTelemetryLost, IncidentKind::kTelemetryLost}))
+      << "it has not come back";
+  EXPECT_EQ(watching.book.all()->size(), 2U);
+}
+
 TEST(HostAnalyzer, AClockThatIsSetForwardSilencesNobody) {
   HostWatching watching(6);
   watching.seconds(70);

@@ -64,6 +64,41 @@ TEST_F(CoreHosts, NoBatchIsAcknowledgedBeforeItsIncidentIsOnDisk) {
   EXPECT_EQ(stream->acknowledged, 2U);
 }
 
+// Collectors leave a weftd that stores nothing of theirs for a minute, to look for another one.
+TEST_F(CoreHosts, WhileTheDatabaseIsAwayCollectorsThatLeaveAreNotLost) {
+  for (const bool is_held : {true, false}) {
+    start();
+    Leadership role;
+    role.is_shared = true;
+    core->show(role);
+    begin({active_port("mlx5_0")});
+    const auto pass = [&](int count) {
+      for (int i = 0; i < count; ++i) {
+        clock.time += 1s;
+        core->tick();
+        settle();
+      }
+    };
+    const auto talk = [&](int count, std::uint64_t from) {
+      for (int i = 0; i < count; ++i) {
+        HostBatch batch;
+        batch.sequence = from + static_cast<std::uint64_t>(i);
+        core->hosts().batch(stream, std::move(batch), 0s);
+        pass(1);
+      }
+    };
+    talk(70, 2);
+    role.is_held = is_held;
+    core->show(role);
+    talk(60, 72);
+    core->hosts().gone(stream);
+    pass(30);
+    const Snapshot& now = *publication.load();
+    EXPECT_EQ(now.incidents->size(), is_held ? 1U : 0U);
+    stream = std::make_shared<FakeStream>();
+  }
+}
+
 // Each write of incidents ends when the next one is due already.
 TEST_F(CoreHosts, CollectorsAreAcknowledgedWhileIncidentsNeverCease) {
   start();

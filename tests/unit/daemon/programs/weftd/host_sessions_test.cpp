@@ -171,6 +171,30 @@ TEST_F(HostSessionsTest, ForgetsWhoWasAwayForLongAndRemembersNotTooMany) {
   EXPECT_EQ(connect("e")->welcomed, 0U);
 }
 
+TEST_F(HostSessionsTest, ForgetsWhoWasSentOnToItsShard) {
+  const auto stream = connect("a"), other = connect("b");
+  send(stream, 1);
+  send(other, 1);
+  save();
+  desk->gone(other);
+  auto site = std::make_shared<Site>();
+  site->own = "north";
+  site->shards = {{.name = "north", .number = 1, .leader = "n", .collectors = {}},
+                  {.name = "south", .number = 2, .leader = "s", .addresses = {"south:9641"}, .collectors = {"a", "b"}}};
+  desk->show(site);
+  desk->tick();
+  EXPECT_EQ(desk->views()->size(), 2U) << "nobody knows where they are";
+  EXPECT_EQ(connect("a")->ended->message, "elsewhere: a belongs to shard south: ask south:9641");
+  desk->gone(stream);
+  desk->tick();
+  ASSERT_EQ(desk->views()->size(), 1U);
+  EXPECT_EQ(view().host, "b") << "it never came, and may be down";
+  save();
+  crash();
+  desk->tick();
+  EXPECT_EQ(view().host, "b");
+}
+
 TEST_F(HostSessionsTest, FlapPenaltiesAreSavedWithTheBatchesThatBroughtThem) {
   // A reading with the port, and an event that it went down.
   const auto tell = [this](const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence) {

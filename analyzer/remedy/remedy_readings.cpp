@@ -46,9 +46,8 @@ bool PlanManager::is_first_sight(Entry& of, TargetState state) {
   const bool comes_back = is_under_way(plan.state) && !takes_out(plan.action);
   Entry* holder = comes_back ? entry(plan.undoes) : &of;
   if (!holder) return false;
-  // After a restart nobody knows whether what was about to be sent was sent.
-  const bool is_sent = is_under_way(plan.state) && !of.work.unanswered &&
-                       plan.intent == (comes_back ? PlanIntent::kApply : PlanIntent::kUndo);
+  // After a restart, a refusal or without an answer nobody knows that the change to bring it back was made.
+  const bool is_sent = is_under_way(plan.state) && of.work.stage == PlanWork::Stage::kReadBack && !of.work.unanswered;
   const bool was_sent = !comes_back && plan.state == PlanState::kRollingBack && plan.intent != PlanIntent::kNone;
   const bool is_held = holder->plan.in_force || (was_sent && !of.work.late);
   const bool was_doubted = std::exchange(holder->doubted, false);

@@ -204,7 +204,10 @@ void PlanManager::watch_undoing(Entry& entry, const RemedyView& view) {
 void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
   const Plan& plan = entry.plan;
   if (!plan.in_force || !is_over(plan.state) || outward_action(plan) != RemedyAction::kIsolateLink) return;
-  if (!is_link_up(plan.target, view) || view.fabric(plan.target.fabric)->sweep->started <= entry.checked) return;
+  if (!is_link_up(plan.target, view)) return;
+  const TimePoint seen = view.fabric(plan.target.fabric)->sweep->started;
+  // What lies ahead was before the clock was set back.
+  if (seen <= entry.checked || seen > view.now) return;
   entry.checked = kNever;
   entry.doubted = true;
 }

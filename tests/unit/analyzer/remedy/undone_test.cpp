@@ -121,6 +121,21 @@ TEST(UndoneByOthers, IsNotWhatOneReadingSaysAlone) {
   EXPECT_FALSE(b.plan(1).in_force);
 }
 
+TEST(UndoneByOthers, ASweepOfBeforeTheClockWasSetBackIsNoSight) {
+  Held b;
+  b.fabric.relink(b.end());
+  b.book->review(b.look());
+  auto old = b.look();
+  b.fabric.unlink(b.end());
+  ASSERT_EQ(b.answer(TargetState::kOurs), 1U);
+  old.now -= 1h;  // nothing was swept since
+  b.book->review(old);
+  const auto asked = b.book->drain_changes(old.now).orders;
+  for (const RemedyOrder& order : asked)
+    b.book->answer_reading(order.number, TargetReading{TargetState::kClear, ""}, old.now);
+  EXPECT_TRUE(b.plan(1).in_force);
+}
+
 TEST(UndoneByOthers, IsNotWhatAReturnReadsOnceBeforeItActs) {
   Held b;
   ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.link("leaf-0", "spine-0"), "", "ann", b.look()));

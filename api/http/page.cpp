@@ -208,7 +208,7 @@ std::string status_page(const Snapshot& snapshot, TimePoint now) {
   if (snapshot.leadership.is_shared) page += "<p>" + escaped(leadership_text(snapshot.leadership)) + "</p>";
   if (snapshot.fabrics.empty()) page += "<p class=\"dim\">No fabric is monitored yet.</p>";
   if (!snapshot.figures.store_ok)
-    page += "<p class=\"WARNING\">History is not being stored: " + escaped(snapshot.figures.store_status) + "</p>";
+    page += "<p class=\"WARNING\">Not all data is stored: " + escaped(snapshot.figures.store_status) + "</p>";
   append_brakes(page, snapshot.remedy, now);
   append_fabrics(page, snapshot, now);
   append_incidents(page, snapshot, now);

@@ -34,6 +34,11 @@ inline constexpr const char* kCountTables =
     "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()";
 /// Where tables are looked for and made; empty when that is not there.
 inline constexpr const char* kOwnSchema = "SELECT coalesce(current_schema(), '')";
+/// The role that the connection acts as.
+inline constexpr const char* kRole = "SELECT current_user";
+/// The server's version as 150007, and as people know it.
+inline constexpr const char* kServerVersion = "SELECT current_setting('server_version_num')::bigint";
+inline constexpr const char* kServerVersionText = "SELECT current_setting('server_version')";
 /// 1 when texts are kept as UTF-8.
 inline constexpr const char* kIsUtf8 = "SELECT CASE current_setting('server_encoding') WHEN 'UTF8' THEN 1 ELSE 0 END";
 /// 1 where a commit waits until a standby has it, as far as the server's settings tell.

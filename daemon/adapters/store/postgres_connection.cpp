@@ -377,7 +377,7 @@ Result<void> PostgresConnection::begin_connected() {
   return fail(ErrorCode::kFailedPrecondition,
               name() + ": another weftd has taken this database" +
                   (is_known ? " (" + postgres::from_text(PQgetvalue(holder->get(), 0, 0)) + ")" : "") +
-                  ": this one writes no more; stop one of them");
+                  ": this one writes no more");
 }
 
 // The row of the mark is held by a transaction until its end is known to everybody. So reading it under a lock of its

@@ -48,24 +48,27 @@ struct Found {
   std::size_t version;  ///< of them
 };
 
+constexpr std::int64_t kOldestServer = 150000;
+
+/// First column of the first row of `sql`; empty when there is none.
+std::string text_of(Database& database, const char* sql) {
+  Statement statement(database, sql);
+  statement.query();
+  std::string text;
+  while (statement.next()) text = statement.text(0);
+  return text;
+}
+
 /// The shard of a site whose schema is the own one; empty: of none.
 std::string shard_of_schema(Database& database) {
-  Statement own(database, postgres::kOwnSchema);
-  own.query();
-  bool may_be = false;
-  while (own.next()) may_be = own.text(0).starts_with(shard_schema(""));
   // The site's tables may be others' business.
-  if (!may_be) return {};
+  if (!text_of(database, postgres::kOwnSchema).starts_with(shard_schema(""))) return {};
   Statement look(database, postgres::kHasTable);
   look.query("weft_site.given");
   bool has_site = false;
   while (look.next()) has_site = look.integer(0) == 1;
-  std::string shard;
-  if (!has_site) return shard;
-  Statement listed(database, postgres::kShardOfSchema);
-  listed.query();
-  while (listed.next()) shard = listed.text(0);
-  return shard;
+  if (!has_site) return {};
+  return text_of(database, postgres::kShardOfSchema);
 }
 
 /// Connects and looks, without changing anything.
@@ -77,16 +80,16 @@ Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
   PostgresConnection* const connection = opened->get();
   Found found{Database(std::move(*opened)), connection, false, 0};
   Database& database = found.database;
-  if (!address->schema.empty()) {
-    // A pooler may have dropped what the connection began with.
-    Statement where(database, postgres::kOwnSchema);
-    where.query();
-    while (where.next())
-      if (where.text(0) != address->schema)
-        database.fail(ErrorCode::kFailedPrecondition,
-                      "the schema " + address->schema +
-                          " is not there, or a pooler between does not pass on search_path: see the guide, site.md");
-  }
+  if (database.number(postgres::kServerVersion) < kOldestServer)
+    database.fail(
+        ErrorCode::kFailedPrecondition,
+        "its server is PostgreSQL " + text_of(database, postgres::kServerVersionText) + "; Weft needs 15 or newer");
+  // A pooler may have dropped what the connection began with.
+  if (!address->schema.empty() && text_of(database, postgres::kOwnSchema) != address->schema)
+    database.fail(ErrorCode::kFailedPrecondition,
+                  "the schema " + address->schema +
+                      " is not there, or a pooler between does not pass on search_path: see the guide, site.md");
+  if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   if (database.number(postgres::kIsUtf8) == 0)
     database.fail(ErrorCode::kFailedPrecondition,
                   "the database does not keep texts as UTF-8: create it with "
@@ -97,10 +100,18 @@ Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
     database.fail(ErrorCode::kCorrupt,
                   "its schema contains tables of another program; weftd did not change it. Give weftd a database or a "
                   "schema of its own");
-  if (!found.is_ours && database.number(postgres::kMayMakeTables) == 0)
-    database.fail(ErrorCode::kPermissionDenied,
-                  "the role of store.url may not make tables in its schema: let the schema's owner run GRANT CREATE ON "
-                  "SCHEMA, or make one that the role owns");
+  if (!found.is_ours && database.number(postgres::kMayMakeTables) == 0) {
+    const std::string own = text_of(database, postgres::kOwnSchema), role = text_of(database, postgres::kRole);
+    if (own.empty())
+      database.fail(ErrorCode::kFailedPrecondition,
+                    "the schema that search_path names is not there (the weftd of a shard needs site.shard). To begin "
+                    "anew: CREATE SCHEMA weft AUTHORIZATION " +
+                        role);
+    else
+      database.fail(ErrorCode::kPermissionDenied, "the role " + role + " may not make tables in the schema " + own +
+                                                      ": let its owner run GRANT " + "CREATE ON SCHEMA " + own +
+                                                      " TO " + role);
+  }
   if (found.version > schema.migrations.size())
     database.fail(ErrorCode::kFailedPrecondition,
                   newer_version(found.version, schema.migrations.size()) + "; weftd did not change it");

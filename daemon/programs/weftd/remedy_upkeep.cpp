@@ -18,7 +18,11 @@ constexpr Duration kReadDrainedEvery = std::chrono::minutes(1);
 void RemedyController::resume_clock(const ClockMemory& before) {
   const Duration unseen = plans_.resume_clock(before, clock_.now(), boot_);
   if (unseen > kKeepClockEvery)
-    logger("remedies")->info("the last {:.0f} s, without weftd, make nothing due", seconds(unseen));
+    logger("remedies")
+        ->info(
+            "{:.0f} s passed since the last moment that a leading weftd stored: no deadline of a plan "
+            "counts them",
+            seconds(unseen));
   if (unseen < -kKeepClockEvery)
     logger("remedies")->warn("the clock was set back by {:.0f} s while weftd did not run", -seconds(unseen));
   if (before.until != kNever) steps_on_disk_ = before.steps;

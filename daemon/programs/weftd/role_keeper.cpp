@@ -78,6 +78,7 @@ void RoleKeeper::tick() {
     return options_.on_lost((view.seen.holder.empty() ? "another weftd" : view.seen.holder) +
                             " has taken the database: this weftd did not renew its lease in time");
   }
+  tell_changes(view);
   core_.hosts().refuse(leads_ ? "" : api::leadership_text(shown_));
   core_.show(shown_);
   if (leads_ && view.must_rise && !is_reading_) rise();
@@ -86,6 +87,25 @@ void RoleKeeper::tick() {
     promote(*view.epoch);
   else if (view.seen.mark != followed_)
     follow(view.seen.mark);
+}
+
+// Once for each change: who reads the journal later must see when the database went away, and when it was back.
+void RoleKeeper::tell_changes(const store::LeaseView& view) {
+  const std::string reason = view.trouble.empty() ? "" : ": " + view.trouble;
+  if (leads_ && std::exchange(was_held_, view.is_held) != view.is_held) {
+    if (view.is_held)
+      logger("weftd")->info("the lease is renewed again");
+    else
+      logger("weftd")->warn(
+          "the lease is not renewed: until it is, weftd watches and pages, acts on nothing and refuses changes{}",
+          reason);
+  }
+  if (!leads_) was_held_ = true;
+  if (leads_ || std::exchange(was_troubled_, !view.trouble.empty()) == !view.trouble.empty()) return;
+  if (view.trouble.empty())
+    logger("weftd")->info("the database answers again");
+  else
+    logger("weftd")->warn("the database does not answer: this standby cannot take over{}", reason);
 }
 
 void RoleKeeper::follow(const std::string& mark) {

@@ -75,6 +75,7 @@ class RoleKeeper {
 
  private:
   Leadership describe(const store::LeaseView& view) const;
+  void tell_changes(const store::LeaseView& view);
   void follow(const std::string& mark);
   void promote(std::int64_t epoch);
   void rise();
@@ -90,8 +91,10 @@ class RoleKeeper {
   bool leads_;
   bool is_reading_ = false;  ///< the ledger
   bool is_lost_ = false;
-  std::string followed_;   ///< the mark of the ledger that is shown
-  Duration current_at_{};  ///< when no newer one was known, on the steady clock
+  bool was_held_ = true;       ///< as the log says
+  bool was_troubled_ = false;  ///< of a standby, as the log says
+  std::string followed_;       ///< the mark of the ledger that is shown
+  Duration current_at_{};      ///< when no newer one was known, on the steady clock
   Leadership shown_;
 };
 

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "daemon/adapters/store/backup.hpp"
 #include "daemon/adapters/store/copy.hpp"
@@ -21,6 +23,11 @@ void say_progress(const std::string& text) {
 }
 
 int copy(const std::string& from, const std::string& to) {
+  std::error_code unknown;
+  if (from == to || std::filesystem::equivalent(from, to, unknown)) {
+    std::cerr << "weftd store copy: FROM and TO are the same store\n";
+    return 2;
+  }
   const auto copied = store::copy_store(from, to, [](const store::CopyProgress& progress) {
     say_progress(progress.table + ": " + std::to_string(progress.rows) + " of " + std::to_string(progress.of) +
                  " rows");

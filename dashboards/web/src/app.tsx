@@ -107,7 +107,7 @@ function Notices() {
         </p>
       )}
       {!lost && state?.leads === false && <p class="notice">{state.role}</p>}
-      {!lost && state && !state.storeOk && <p class="notice"><b>History is not being stored:</b> {state.storeStatus}</p>}
+      {!lost && state && !state.storeOk && <p class="notice"><b>Not all data is stored:</b> {state.storeStatus}</p>}
     </div>
   );
 }

@@ -349,7 +349,10 @@ TEST_P(SiteTest, ACheckFailsWhereAStartWouldAndChangesNothing) {
       "CREATE SCHEMA weft_site AUTHORIZATION plain; CREATE SCHEMA weft_shard_north; GRANT USAGE ON SCHEMA "
       "weft_shard_north TO plain");
   ASSERT_TRUE(database.outcome());
-  EXPECT_NE(same(plain, "north").find("may not make tables"), std::string::npos);
+  EXPECT_NE(same(plain, "north")
+                .find("the role plain may not make tables in the schema weft_shard_north: let its owner run "
+                      "GRANT CREATE ON SCHEMA weft_shard_north TO plain"),
+            std::string::npos);
   database.run("DROP SCHEMA weft_site CASCADE; DROP SCHEMA weft_shard_north");
 
   ASSERT_TRUE(join_site(url, "first"));

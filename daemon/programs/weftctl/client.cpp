@@ -244,16 +244,19 @@ void Client::give_up(const grpc::Status& last) {
 }
 
 void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientContext&)>& call) {
-  std::string refusal;  // of the one that named the owner
+  std::string refusal;         // of the one that named the owner
+  bool is_owner_away = false;  // it does not answer
   while (true) {
     grpc::Status status = connect();
     const bool is_sent = status.ok();
+    bool has_answered = false;
     if (is_sent) {
       grpc::ClientContext context;
       // What changes something waits for its answer: it is not asked of another.
       const auto share = kind == Kind::kRead ? patience / static_cast<std::int64_t>(servers_.size()) : patience;
       context.set_deadline(std::min<Moment>(until, std::chrono::system_clock::now() + share));
       status = call(context);
+      has_answered = context.GetServerInitialMetadata().count(api::kRole) != 0;
       const bool is_standby = !is_away(status) && is_by_standby(context);
       if (is_standby && kind == Kind::kRead && has_others() && !is_without_leader_) {
         seeks_leader();
@@ -270,12 +273,18 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
     }
     if (!refusal.empty() && is_not_allowed(status))
       throw Failure(Exit::kRefused, refusal + "; there: " + status.error_message());
+    if (!has_others() && has_answered && is_away(status) && !is_refused)
+      throw Failure(Exit::kUnreachable, "weftd at " + server() + ": " + status.error_message());
     if (!has_others() && kind == Kind::kChange && is_away(status) && !is_refused) say_what_became(status, server());
     if (!has_others() || (!is_away(status) && !is_refused)) return check(status, server());
     if (is_sent && kind == Kind::kChange && !is_refused)
       throw Failure(Exit::kUnreachable, "no answer from weftd at " + server() + ": " + status.error_message() +
                                             "; check whether it was done before you repeat it");
+    is_owner_away = is_owner_away || (!refusal.empty() && is_away(status) && !is_refused);
     if (fails(status)) continue;
+    if (is_owner_away)
+      throw Failure(Exit::kUnreachable,
+                    refusal + ". That one does not answer" + (kind == Kind::kChange ? ": nothing was done" : ""));
     // What a standby knows is better than nothing.
     if (!std::exchange(is_standby_seen_, false)) give_up(status);
     is_without_leader_ = true;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "api/publication/derived.hpp"
 #include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
 
 namespace weft::ctl {
@@ -20,7 +21,8 @@ using testing::Not;
 /// A weftd that gives each call the same answer.
 class StandIn final : public v1::RemedyService::Service {
  public:
-  explicit StandIn(grpc::Status answer) : answer_(std::move(answer)) {
+  /// `role`: what it says of itself, as a weftd of a pair; empty: it is none.
+  explicit StandIn(grpc::Status answer, std::string role = "") : answer_(std::move(answer)), role_(std::move(role)) {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     builder.RegisterService(this);
@@ -28,7 +30,10 @@ class StandIn final : public v1::RemedyService::Service {
   }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   grpc::Status GetPlan(grpc::ServerContext*, const v1::GetPlanRequest*, v1::Plan*) override { return answer(); }
-  grpc::Status RejectPlan(grpc::ServerContext*, const v1::RejectPlanRequest*, v1::Plan*) override { return answer(); }
+  grpc::Status RejectPlan(grpc::ServerContext* context, const v1::RejectPlanRequest*, v1::Plan*) override {
+    if (!role_.empty()) context->AddInitialMetadata(api::kRole, role_);
+    return answer();
+  }
   grpc::Status WatchPlans(grpc::ServerContext*, const v1::WatchPlansRequest*,
                           grpc::ServerWriter<v1::WatchPlansResponse>*) override {
     return answer();
@@ -42,6 +47,7 @@ class StandIn final : public v1::RemedyService::Service {
     return answer_;
   }
   grpc::Status answer_;
+  std::string role_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };
@@ -238,8 +244,9 @@ TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheNext) {
   EXPECT_THAT(say(Exit::kGood, reject_plan, decision()), HasSubstr("REJECTED"));
   use(north.address() + ',' + north.address());
   const Failure failure = fails(reject_plan, decision());
-  EXPECT_EQ(failure.exit, Exit::kRefused);
-  EXPECT_STREQ(failure.what(), "PLAN-1 belongs to shard south: ask mgmt3:9641");
+  EXPECT_EQ(failure.exit, Exit::kUnreachable) << "nobody has that name here";
+  EXPECT_STREQ(failure.what(),
+               "PLAN-1 belongs to shard south: ask mgmt3:9641. That one does not answer: nothing was done");
   StandIn away({grpc::StatusCode::UNAVAILABLE, "PLAN-1 belongs to shard south, which does not answer: refused"});
   use(away.address());
   EXPECT_THAT(fails(reject_plan, decision()).what(), Not(HasSubstr("cannot reach")));
@@ -275,6 +282,24 @@ TEST_F(Servers, TwoShardsThatNameEachOtherAreAskedOnce) {
   EXPECT_EQ(south.calls, 1);
   EXPECT_EQ(north.calls, 2) << "the configured one is asked once more, and then no more";
   EXPECT_THAT(notes.str(), HasSubstr("weftctl: asked " + north.address() + ": PLAN-1 belongs to shard south"));
+}
+
+TEST_F(Servers, AnOwnerThatDoesNotAnswerIsNamed) {
+  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask 127.0.0.1:1"});
+  use(north.address());
+  const Failure failure = fails(reject_plan, decision());
+  EXPECT_EQ(failure.exit, Exit::kUnreachable);
+  EXPECT_STREQ(failure.what(),
+               "PLAN-1 belongs to shard south: ask 127.0.0.1:1. That one does not answer: nothing was done");
+  EXPECT_EQ(notes.str(), "");
+}
+
+TEST_F(Servers, AWeftdThatAnsweredWasReached) {
+  StandIn away({grpc::StatusCode::UNAVAILABLE, "the database is not reachable"}, "leader");
+  use(away.address());
+  const Failure failure = fails(reject_plan, decision());
+  EXPECT_EQ(failure.exit, Exit::kUnreachable);
+  EXPECT_EQ(failure.what(), "weftd at " + away.address() + ": the database is not reachable");
 }
 
 TEST_F(Servers, NoTokenFollowsARefusalInClearText) {

@@ -143,6 +143,7 @@ Result<std::string> given_reason(const std::string& reason) {
 }
 
 Result<TimePoint> silence_end(const v1::SilenceIncidentRequest& request, TimePoint now) {
+  if (const auto good = check_time("until", request.until()); !good) return tl::unexpected(good.error());
   const TimePoint until = from_timestamp(request.until());
   if (!request.has_until() || until <= now) return fail(ErrorCode::kInvalidArgument, "until must be in the future");
   return until;

@@ -104,11 +104,13 @@ std::vector<v1::HistoryMark> marks_of(const PortHistoryQuestion& asked) {
         add(v1::HistoryMark::PLAN, plan_name(plan->id), std::string(to_string(plan->action)) + ' ' + plan->target.label,
             plan->started, plan->in_force ? kNever : plan->finished);
   if (snapshot.maintenance)
-    for (const MaintenanceWindow& window : *snapshot.maintenance)
+    for (const MaintenanceWindow& window : *snapshot.maintenance) {
+      if (end_of(window) <= window.from) continue;  // called off before it began
       if (std::ranges::any_of(ports, [&](const PortKey& port) { return covers(window, port.node); }) ||
           touches(window.entity))
         add(v1::HistoryMark::MAINTENANCE, maintenance_name(window.id), window.entity.label + ": " + window.reason,
             window.from, end_of(window));
+    }
   std::ranges::sort(marks, {}, [](const v1::HistoryMark& mark) { return from_timestamp(mark.from()); });
   if (marks.size() > kMostMarks) marks.erase(marks.begin(), marks.end() - kMostMarks);
   return marks;
@@ -135,6 +137,10 @@ void counter_to_proto(const CounterHistory& from, float tick, bool with_still, v
 
 Result<HistoryTime> history_time(const google::protobuf::Timestamp* from, const google::protobuf::Timestamp* to,
                                  std::uint32_t points, TimePoint now) {
+  if (from != nullptr)
+    if (const auto good = check_time("from", *from); !good) return tl::unexpected(good.error());
+  if (to != nullptr)
+    if (const auto good = check_time("to", *to); !good) return tl::unexpected(good.error());
   HistoryTime time;
   time.to = to != nullptr ? from_timestamp(*to) : now;
   time.from = from != nullptr ? from_timestamp(*from) : std::max(time.to, TimePoint{} + 24h) - 24h;
@@ -168,7 +174,8 @@ Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> s
     const CounterInfo* info = find_counter(name);
     if (info == nullptr || info->id == CounterId::kCount)
       return fail(ErrorCode::kInvalidArgument, "unknown counter " + valid_utf8(name));
-    question.counters.push_back(info->id);
+    if (std::ranges::find(question.counters, info->id) == question.counters.end())
+      question.counters.push_back(info->id);
   }
   if (const auto found = find_ports_of(request, asked); !found) return tl::unexpected(found.error());
   question.fabric = asked.fabric->name;

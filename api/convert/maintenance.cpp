@@ -22,6 +22,8 @@ static_assert(v1::MaintenanceWindow::PLANNED == static_cast<int>(MaintenanceStat
 static_assert(v1::MaintenanceWindow::OVER == static_cast<int>(MaintenanceState::kOver) + 1);
 
 constexpr std::string_view kBetweenEnds = " - ";
+/// Of both ends of a link, each with a port behind it.
+constexpr std::size_t kLongestLinkName = 2 * kLongestNodeName + 64;
 
 Entity port_entity(const FoundPort& found) {
   const Topology& topology = *found.fabric->sweep->topology;
@@ -49,8 +51,9 @@ std::string ports_there_are(const Snapshot& snapshot, const std::string& what) {
 
 /// "leaf-1 port 12 - dgx-04 mlx5_0 port 1", "leaf01 swp12 - gpu-04 eth2": the cable between the two.
 std::optional<Entity> find_link(const Snapshot& snapshot, std::string_view name) {
-  // Names may have such a dash in them as well.
-  for (std::size_t at = name.find(kBetweenEnds); at != std::string_view::npos; at = name.find(kBetweenEnds, at + 1))
+  std::size_t tried = 0;
+  for (std::size_t at = name.find(kBetweenEnds); at != std::string_view::npos && tried < kMostPartings;
+       at = name.find(kBetweenEnds, at + 1), ++tried)
     for (const FoundPort& one : find_ports(snapshot, name.substr(0, at)))
       for (const FoundPort& other : find_ports(snapshot, name.substr(at + kBetweenEnds.size()))) {
         const Topology& topology = *one.fabric->sweep->topology;
@@ -125,10 +128,10 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
 Result<void> look_up(const Snapshot& snapshot, const std::string& what, const std::string& fabric,
                      MaintenanceWindow& window) {
   if (what.empty()) return fail(ErrorCode::kInvalidArgument, "the target of the work is required");
+  const auto is_it = [&](const FabricView& view) { return view.name == fabric; };
+  if (!fabric.empty() && !std::ranges::any_of(snapshot.fabrics, is_it))
+    return fail(ErrorCode::kNotFound, "no fabric named " + valid_utf8(fabric));
   if (what == "fabric") {
-    const auto is_it = [&](const FabricView& view) { return view.name == fabric; };
-    if (!fabric.empty() && !std::ranges::any_of(snapshot.fabrics, is_it))
-      return fail(ErrorCode::kNotFound, "no fabric named " + valid_utf8(fabric));
     window.entity = {.kind = EntityKind::kFabric,
                      .fabric = fabric,
                      .port = {},
@@ -217,14 +220,24 @@ Result<v1::MaintenanceWindow> get_maintenance(const Snapshot& snapshot, std::str
 
 Result<MaintenanceWindow> wanted_maintenance(const Snapshot& snapshot, const v1::AddMaintenanceRequest& request,
                                              TimePoint now) {
+  if (request.has_from())
+    if (const auto good = check_time("from", request.from()); !good) return tl::unexpected(good.error());
+  if (request.what().size() > kLongestLinkName)
+    return fail(ErrorCode::kInvalidArgument, "the target of the work has " + std::to_string(request.what().size()) +
+                                                 " bytes: no name is longer than " + std::to_string(kLongestLinkName));
+  // A host is found by what stands before a dot, whatever follows.
+  if (const auto plain = plain_text("the target of the work", request.what()); !plain)
+    return tl::unexpected(plain.error());
   MaintenanceWindow window;
   if (auto known = look_up(snapshot, request.what(), request.fabric(), window); !known)
     return tl::unexpected(known.error());
   if (!request.has_length() || request.length().seconds() <= 0)
     return fail(ErrorCode::kInvalidArgument, "a maintenance window needs a length");
   constexpr std::int64_t kLongest = std::int64_t{3650} * 86400;  // far beyond what the daemon lets through
-  window.from = request.has_from() ? from_timestamp(request.from()) : now;
-  window.until = window.from + std::chrono::seconds(std::min(request.length().seconds(), kLongest));
+  const std::chrono::seconds length(std::min(request.length().seconds(), kLongest));
+  // What begins that late is refused by the daemon, and its end must be a time all the same.
+  window.from = std::min(request.has_from() ? from_timestamp(request.from()) : now, TimePoint::max() - length);
+  window.until = window.from + length;
   window.reason = request.reason();
   return window;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "api/convert/fabric.hpp"
 #include "api/convert/history.hpp"
 #include "api/convert/times.hpp"
 #include "api/publication/derived.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/http/commands.hpp"
 
+#include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
@@ -38,15 +39,34 @@ bool is_same_site(const std::string& origin, const std::string& host) {
   return authority(std::string_view(origin).substr(end + 3), port) == authority(host, port);
 }
 
+/// The body as it stands there. An empty one is {}.
+template <typename Message>
+Result<void> read_json(const HttpRequest& request, Message& message) {
+  if (request.body.find_first_not_of(" \t\r\n") == std::string::npos) return {};
+  const auto status = google::protobuf::util::JsonStringToMessage(request.body, &message);
+  if (status.ok()) return {};
+  return fail(ErrorCode::kInvalidArgument, "the body is not a valid JSON request: " + std::string(status.message()));
+}
+
+/// Of a key that is there twice, also as hands_off and handsOff, protobuf would take the last.
+template <typename Message>
+Result<google::protobuf::Struct> read_keys(const HttpRequest& request) {
+  google::protobuf::Struct keys;  // which refuses a key that it has
+  if (const auto read = read_json(request, keys); !read) return tl::unexpected(read.error());
+  const auto* const message = Message::descriptor();
+  for (int i = 0; i < message->field_count(); ++i) {
+    const std::string &name = message->field(i)->name(), &json = message->field(i)->json_name();
+    if (name != json && keys.fields().contains(name) && keys.fields().contains(json))
+      return fail(ErrorCode::kInvalidArgument, "the body has both " + name + " and " + json + ", which are the same");
+  }
+  return keys;
+}
+
 template <typename Message>
 Result<Message> parse_body(const HttpRequest& request) {
   Message message;
-  if (request.body.find_first_not_of(" \t\r\n") != std::string::npos) {
-    const auto status = google::protobuf::util::JsonStringToMessage(request.body, &message);
-    if (!status.ok())
-      return fail(ErrorCode::kInvalidArgument,
-                  "the body is not a valid JSON request: " + std::string(status.message()));
-  }
+  if (const auto keys = read_keys<Message>(request); !keys) return tl::unexpected(keys.error());
+  if (const auto read = read_json(request, message); !read) return tl::unexpected(read.error());
   if (const auto claim = check_claim(message.who()); !claim) return tl::unexpected(claim.error());
   return message;
 }
@@ -118,6 +138,7 @@ class Order {
   Result<void> set_hands_off(Router::Done& done) const {
     const auto body = parse_body<v1::SetHandsOffRequest>(request_);
     if (!body) return tl::unexpected(body.error());
+    if (const auto said = says_hands_off(); !said) return said;
     auto reason = given_reason(body->reason());
     if (!reason) return tl::unexpected(reason.error());
     if (desks_.remedies == nullptr) return nobody();
@@ -148,6 +169,15 @@ class Order {
   }
 
  private:
+  /// What is left out would be false, and let automation go on.
+  Result<void> says_hands_off() const {
+    const auto keys = read_keys<v1::SetHandsOffRequest>(request_);
+    if (!keys) return tl::unexpected(keys.error());
+    for (const char* name : {"handsOff", "hands_off"})
+      if (const auto key = keys->fields().find(name); key != keys->fields().end() && !key->second.has_null_value())
+        return {};
+    return fail(ErrorCode::kInvalidArgument, "handsOff is required: true stops automation, false lets it go on");
+  }
   static Commands::MaintenanceCallback window_reply(Router::Done done, TimePoint now) {
     return [done = std::move(done), now](const Result<MaintenanceWindow>& result) {
       if (!result) return done(error_reply(result.error()));

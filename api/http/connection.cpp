@@ -47,16 +47,32 @@ constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
 /// Counts up for as long as it lives.
+template <typename Number>
 class Count {
  public:
-  explicit Count(unsigned& number) : number_(number) { ++number_; }
-  ~Count() { --number_; }
+  explicit Count(Number& number, Number by = 1) : number_(number), by_(by) { number_ += by_; }
+  ~Count() { number_ -= by_; }
   Count(const Count&) = delete;
   Count& operator=(const Count&) = delete;
 
  private:
-  unsigned& number_;
+  Number& number_;
+  const Number by_;
 };
+
+/// A whole answer up to this is always sent.
+constexpr std::size_t kSmallBody = 64 * 1024;
+
+/// Is there no room for the answer beside those that slow readers have not taken? One has room in any case.
+bool has_no_room(const HttpReply& reply, const HttpServerState& hall) {
+  return reply.body.size() > kSmallBody && hall.unsent > 0 && hall.unsent + reply.body.size() > hall.options.max_unsent;
+}
+
+HttpReply busy(const char* why) {
+  HttpReply reply = error_reply({ErrorCode::kResourceExhausted, why});
+  reply.headers.emplace_back("Retry-After", "1");
+  return reply;
+}
 
 Head head_of(const HttpReply& reply, unsigned version, bool keep_alive) {
   Head head(static_cast<http::status>(reply.status), version);
@@ -207,8 +223,8 @@ HttpRequest plain(Request& request, const std::string& peer, const std::vector<s
 }
 
 /// Requests of one connection, one after the other.
-asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, const std::string& peer,
-                                     const std::vector<std::string>& certificate_names) {
+asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, AddressUse& address,
+                                     const std::string& peer, const std::vector<std::string>& certificate_names) {
   const HttpOptions& options = hall.options;
   beast::flat_buffer buffer(options.max_header + options.max_body);
   bool first = true;
@@ -249,24 +265,28 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
     } else {
       reply = hall.router.handle(asked);
     }
-    if (reply.stream && !head_only && hall.streams >= options.max_streams) {
-      reply = error_reply({ErrorCode::kResourceExhausted, "too many scrapes and lists are being sent: retry"});
-      reply.headers.emplace_back("Retry-After", "1");
-    }
+    if (reply.stream && !head_only &&
+        (hall.streams >= options.max_streams || address.streams >= options.max_streams_per_address))
+      reply = busy("too many scrapes and lists are being sent: retry");
+    else if (!reply.stream && !head_only && has_no_room(reply, hall))
+      reply = busy("too many long answers are being sent: retry");
     const bool keep_alive = request.keep_alive();
     if (reply.stream && !head_only) {
       const Count one(hall.streams);
+      const Count of_address(address.streams);
       const bool chunked = request.version() >= 11;
       go_on = co_await write_stream(stream, reply, request.version(), keep_alive, options);
       go_on = go_on && keep_alive && chunked;
     } else {
+      const Count held(hall.unsent, head_only ? 0 : reply.body.size());
       go_on = co_await write_whole(stream, reply, request.version(), keep_alive, head_only, options);
       go_on = go_on && keep_alive;
     }
   }
 }
 
-asio::awaitable<void> serve_tls(ByteStream& stream, HttpServerState& hall, const std::string& peer) {
+asio::awaitable<void> serve_tls(ByteStream& stream, HttpServerState& hall, AddressUse& address,
+                                const std::string& peer) {
   const auto refuse = [&](const std::string& why) {
     if (hall.gate != nullptr)
       hall.gate->refuse({"a TLS handshake on HTTPS", peer, {}, {ErrorCode::kUnauthenticated, why}});
@@ -277,7 +297,7 @@ asio::awaitable<void> serve_tls(ByteStream& stream, HttpServerState& hall, const
   const auto [handshake_error, bytes] = co_await stream.accept_tls(context);
   if (handshake_error) co_return refuse(handshake_error.message());
   const std::vector<std::string> names = stream.certificate_names();
-  co_await serve_requests(stream, hall, peer, names);
+  co_await serve_requests(stream, hall, address, peer, names);
   stream.expire_after(std::chrono::seconds(1));
   co_await stream.shut_down();
 }
@@ -304,16 +324,16 @@ asio::awaitable<void> serve_connection(asio::ip::tcp::socket socket, HttpServerS
   const Count connection(hall.connections);
   error_code ignored;
   const auto remote = socket.remote_endpoint(ignored);
-  const std::string address = remote.address().to_string();
-  const Count of_address(hall.addresses[address]);
-  const std::string peer =
-      (remote.address().is_v6() ? '[' + address + ']' : address) + ':' + std::to_string(remote.port());
+  const std::string name = remote.address().to_string();
+  AddressUse& address = hall.addresses[name];  // stays as long as it has a connection
+  const Count of_address(address.connections);
+  const std::string peer = (remote.address().is_v6() ? '[' + name + ']' : name) + ':' + std::to_string(remote.port());
   ByteStream stream(std::move(socket));
   if (hall.options.tls != nullptr) {
-    co_await serve_tls(stream, hall, peer);
+    co_await serve_tls(stream, hall, address, peer);
   } else {
     const std::vector<std::string> no_names;
-    co_await serve_requests(stream, hall, peer, no_names);
+    co_await serve_requests(stream, hall, address, peer, no_names);
     co_await stream.shut_down();
   }
 }

@@ -39,6 +39,12 @@ class CommandReplies {
   HttpServerState& hall_;
 };
 
+/// What an address has of the server.
+struct AddressUse {
+  unsigned connections = 0;
+  unsigned streams = 0;
+};
+
 /// What the connections of a server share. All on the server's thread.
 struct HttpServerState {
   HttpOptions options;
@@ -46,7 +52,8 @@ struct HttpServerState {
   access::Gate* gate = nullptr;
   unsigned connections = 0;
   unsigned streams = 0;
-  std::map<std::string, unsigned> addresses{};  ///< connections of each
+  std::size_t unsent = 0;  ///< bytes of whole answers that are being sent
+  std::map<std::string, AddressUse> addresses{};
   std::shared_ptr<CommandReplies> replies{};
   std::uint64_t commands = 0;
   std::map<std::uint64_t, WaitingCommand*> waiting{};  ///< by the command's number

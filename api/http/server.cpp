@@ -34,9 +34,9 @@ void refuse(tcp::socket socket, bool silently) {
 /// Has this address as many connections as one may have? Forgets those that have none.
 bool is_crowded(HttpServerState& hall, const std::string& address) {
   if (hall.addresses.size() > 2UL * hall.options.max_connections)
-    std::erase_if(hall.addresses, [](const auto& each) { return each.second == 0; });
+    std::erase_if(hall.addresses, [](const auto& each) { return each.second.connections == 0; });
   const auto found = hall.addresses.find(address);
-  return found != hall.addresses.end() && found->second >= hall.options.max_connections_per_address;
+  return found != hall.addresses.end() && found->second.connections >= hall.options.max_connections_per_address;
 }
 
 /// A coroutine that throws (no memory) ends; the others go on.

@@ -20,7 +20,9 @@ struct HttpOptions {
   std::uint16_t port = 9640;                   ///< 0: any free one
   unsigned max_connections = 256;              ///< further ones get 503 at once
   unsigned max_connections_per_address = 128;  ///< the same for those of one address
-  unsigned max_streams = 8;  ///< scrapes and whole lists being sent at the same time; further ones get 503
+  unsigned max_streams = 8;              ///< scrapes and whole lists being sent at the same time; further ones get 503
+  unsigned max_streams_per_address = 6;  ///< the same for those of one address
+  std::size_t max_unsent = 64UL << 20;   ///< bytes of whole answers that their readers have not taken; 503 beyond
   std::chrono::milliseconds request_timeout{10'000};  ///< from the connection, or a request's first byte, to its end
   std::chrono::milliseconds idle_timeout{60'000};     ///< from an answer to the next request's first byte
   std::chrono::milliseconds command_timeout{30'000};  ///< for the daemon to answer a command; 504 then

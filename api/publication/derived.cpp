@@ -87,6 +87,7 @@ FabricCounts count(const Topology& topology) {
 
 std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view name, std::size_t limit) {
   std::vector<FoundNode> found;
+  if (name.size() > kLongestNodeName) return found;  // to compare it with each node's would take long
   const auto collect = [&](auto&& matches) {
     for (const FabricView& fabric : snapshot.fabrics) {
       if (!fabric.sweep || !fabric.sweep->topology) continue;

@@ -53,6 +53,8 @@ struct FabricCounts {
 /// Counts nodes, external ports and links. O(ports).
 FabricCounts count(const Topology& topology);
 
+/// Bytes of a node's or host's name, as a map of names may have it (its longest line); nothing has a longer one.
+inline constexpr std::size_t kLongestNodeName = 4096;
 /// The most nodes of one name that are looked at.
 inline constexpr std::size_t kMostNodes = 4096;
 
@@ -62,7 +64,7 @@ struct FoundNode {
   NodeIndex node;
 };
 /// Nodes of that GUID, node name, host name, name of the same host (same_host()), or name in other case, at most
-/// `limit`; of whichever of these first gives any.
+/// `limit`; of whichever of these first gives any. None of a name longer than kLongestNodeName.
 std::vector<FoundNode> find_nodes(const Snapshot& snapshot, std::string_view name, std::size_t limit);
 /// "'leaf' matches several nodes: 0x2c5eab0300b87b40 (leaf), 0x2c5eab0300b87b41 (LEAF): use a GUID". At most five are
 /// listed.

@@ -67,7 +67,8 @@ std::vector<std::string> node_names_in(std::string_view text) {
   };
   add_nodes_of(text);
   // Names may have such a dash in them as well.
-  for (std::size_t at = text.find(kBetweenEnds); at != std::string_view::npos; at = text.find(kBetweenEnds, at + 1))
+  for (std::size_t at = text.find(kBetweenEnds); at != std::string_view::npos && names.size() < kMostNames;
+       at = text.find(kBetweenEnds, at + 1))
     add_nodes_of(text.substr(0, at));
   return names;
 }

@@ -10,6 +10,10 @@
 
 namespace weft::api {
 
+/// How often the name of a link is parted at a dash into two ends, one of which may be there: names of nodes may have
+/// such a dash in them as well.
+inline constexpr std::size_t kMostPartings = 16;
+
 /// A port of one of the fabrics.
 struct FoundPort {
   const FabricView* fabric;

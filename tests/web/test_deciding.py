@@ -3,8 +3,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 
 from page_testing import REMEDIES, PageTest, weft_testing
 from physical_layer import PhysicalLayer, Snapshot
@@ -151,6 +153,25 @@ class Deciding(PageTest):
         self.do("wait", at=f"tr:has-text('{window['id']}'):has-text('Over')")
         self.assertEqual([], self.weftd.client.json("/api/v1/maintenance?state=active")["windows"])
         self.expect_clean()
+
+    def test_maintenance_that_takes_long_is_begun_once(self):
+        """weftd stands still for longer than the page waits for lists, and the button is pressed twice meanwhile."""
+        self.do("open", url=f"http://{self.weftd.http}/#/lists/maintenance", storage={"weft-token": self.operator})
+        self.do("fill", at="input[name=what]", text="gpu-0007")
+        self.do("fill", at="input[name=reason]", text="new fan")
+        os.kill(self.weftd.process.pid, signal.SIGSTOP)
+        try:
+            self.do("evaluate", script="""for (let i = 0; i < 2; ++i) document.querySelector('form[aria-label="New maintenance window"]').requestSubmit()""")
+            time.sleep(12)
+            self.assertEqual(0, self.do("count", at=".trouble"), "the answer may still come")
+        finally:
+            os.kill(self.weftd.process.pid, signal.SIGCONT)
+        self.do("wait", at="tr:has-text('gpu-0007'):has-text('Active')")
+        windows = [each for each in self.weftd.client.json("/api/v1/maintenance?state=all")["windows"] if each["reason"] == "new fan"]
+        self.assertEqual(1, len(windows), windows)
+        self.do("click", at=f"button[aria-label='End {windows[0]['id']}']")
+        self.do("wait", at=f"tr:has-text('{windows[0]['id']}'):has-text('Over')")
+        self.do("forget")  # the lists that had no answer
 
     def test_a_plan_under_way_is_aborted(self):
         """OpenSM stands still, so that it is verified while the browser looks."""

@@ -40,7 +40,7 @@ void MaintenanceService::restore(MaintenanceList known, IdSeries ids) {
 
 Result<void> MaintenanceService::check(MaintenanceWindow& window, TimePoint now) const {
   const auto refuse = [](const std::string& why) { return fail(ErrorCode::kInvalidArgument, why); };
-  if (window.reason.empty()) return refuse("a maintenance window needs a reason");
+  if (window.reason.find_first_not_of(' ') == std::string::npos) return refuse("a maintenance window needs a reason");
   if (window.reason.size() > kLongestReason)
     return refuse("the reason is longer than " + std::to_string(kLongestReason) + " bytes");
   if (std::ranges::any_of(window.reason, [](unsigned char c) { return c < 0x20 || c == 0x7F; }))

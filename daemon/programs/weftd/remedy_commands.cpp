@@ -150,8 +150,7 @@ void RemedyController::reset_breaker(const std::string& why, const std::string& 
 
 void RemedyController::audit(std::uint64_t before, std::size_t limit, AuditCallback callback) {
   if (stopped_) return callback(stopping());
-  if (!store_lane_.post([&store = store_, before, limit, callback] { callback(store.audit(before, limit)); }))
-    callback(fail(ErrorCode::kUnavailable, "the store is busy"));
+  audit_reads_.read(before, limit, std::move(callback));
 }
 
 }  // namespace weft::daemon

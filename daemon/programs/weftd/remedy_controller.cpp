@@ -62,6 +62,7 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
       writes_(
           store_lane, post_, [this](const Batch& batch) { return write(batch); },
           [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }),
+      audit_reads_(store, store_lane, post_),
       ended_(restored.ended),
       shown_(plans_.all()),
       status_(plans_.status(clock.now())),
@@ -408,6 +409,7 @@ void RemedyController::stop_lanes() {
 void RemedyController::stop() {
   stopped_ = true;
   writes_.stop();
+  audit_reads_.stop(stopping().value());
 }
 
 }  // namespace weft::daemon

@@ -19,6 +19,7 @@
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/write_behind.hpp"
 #include "daemon/programs/weftd/act_gate.hpp"
+#include "daemon/programs/weftd/audit_reads.hpp"
 #include "daemon/programs/weftd/hands_off_file.hpp"
 #include "fabric/acting_weftds.hpp"
 #include "fabric/clock.hpp"
@@ -215,6 +216,7 @@ class RemedyController {
   TimePoint known_since_ = kNever;        ///< every fabric was swept once
   bool are_lists_checked_ = false;
   runtime::WriteBehind<Batch> writes_;
+  AuditReads audit_reads_;
   bool stopped_ = false;
   bool leads_ = true;
   std::map<std::uint64_t, PlanState> states_;  ///< of plans that are not over, as counted

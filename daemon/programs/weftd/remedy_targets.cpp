@@ -42,7 +42,9 @@ Result<Entity> RemedyController::find_link(const std::string& text) const {
   // A host is found by what stands before a dot, whatever follows: that is no name with a dash in it.
   if (alone && (!has_dash(text) || has_dash(name_of(*alone->fabric->sweep->topology, alone->end)))) return alone->link;
   std::optional<Error> trouble;
-  for (std::size_t at = text.find(kBetweenEnds); at != std::string::npos; at = text.find(kBetweenEnds, at + 1)) {
+  std::size_t tried = 0;
+  for (std::size_t at = text.find(kBetweenEnds); at != std::string::npos && tried < api::kMostPartings;
+       at = text.find(kBetweenEnds, at + 1), ++tried) {
     const std::string far_name = text.substr(at + kBetweenEnds.size());
     const Result<LinkEnd> near = find_end(text.substr(0, at));
     if (!near) {

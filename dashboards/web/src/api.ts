@@ -3,6 +3,8 @@
 
 const TOKEN = 'weft-token';
 const PATIENCE_MS = 10_000;
+/** weftd answers an order within 30 seconds, be it that it could not. */
+const ORDER_PATIENCE_MS = 35_000;
 
 /** An answer that is an error, or none at all (status 0). */
 export class Failure extends Error {
@@ -29,11 +31,11 @@ interface Heard {
 const heard = new Map<string, Heard>();
 const MOST_HEARD = 64;
 
-async function ask(path: string, options: RequestInit): Promise<Response> {
+async function ask(path: string, options: RequestInit, patience = PATIENCE_MS): Promise<Response> {
   const headers = new Headers(options.headers);
   if (token()) headers.set('Authorization', `Bearer ${token()}`);
   try {
-    return await fetch(path, {...options, headers, cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS)});
+    return await fetch(path, {...options, headers, cache: 'no-store', signal: AbortSignal.timeout(patience)});
   } catch {
     throw new Failure(0, 'weftd is unreachable');
   }
@@ -76,11 +78,13 @@ export async function getDocument(path: string): Promise<Document> {
 }
 
 export async function post<T>(path: string, body: object): Promise<T> {
-  const response = await ask(path, {
-    method: 'POST',
-    headers: {'Content-Type': 'application/json'},
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw await failure(response);
-  return (await response.json()) as T;
+  const options = {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
+  try {
+    const response = await ask(path, options, ORDER_PATIENCE_MS);
+    if (!response.ok) throw await failure(response);
+    return (await response.json()) as T;
+  } catch (error) {
+    if (error instanceof Failure && error.status !== 0) throw error;
+    throw new Failure(0, 'weftd did not answer: it may have been done all the same, so look before you repeat it');
+  }
 }

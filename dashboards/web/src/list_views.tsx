@@ -146,7 +146,7 @@ function Audit() {
 }
 
 export function Lists({which, span}: {which: string; span: Span}) {
-  const name = NAMES[which] ? which : 'worst';
+  const name = Object.hasOwn(NAMES, which) ? which : 'worst';
   return (
     <section aria-labelledby="list-name">
       <nav class="lists" aria-label="Lists">

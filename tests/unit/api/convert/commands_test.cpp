@@ -56,5 +56,15 @@ TEST(Reason, IsOneLineOfPlainText) {
   EXPECT_THAT(given_reason("ab\x01").error().message, HasSubstr("at byte 3"));
 }
 
+TEST(SilenceEnd, IsATimeAheadThatCanBeTold) {
+  const TimePoint now{std::chrono::seconds(1'700'000'000)};
+  v1::SilenceIncidentRequest request;
+  EXPECT_EQ(silence_end(request, now).error().message, "until must be in the future");
+  request.mutable_until()->set_seconds(1'700'000'001);
+  EXPECT_EQ(*silence_end(request, now), now + std::chrono::seconds(1));
+  request.mutable_until()->set_seconds(253'402'300'799);  // in the year 9999
+  EXPECT_EQ(silence_end(request, now).error().message, "until must lie between the years 1678 and 2262");
+}
+
 }  // namespace
 }  // namespace weft::api

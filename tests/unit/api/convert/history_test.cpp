@@ -72,11 +72,22 @@ TEST(PortHistory, RefusesTimesThatAreNone) {
   request.mutable_from()->set_nanos(-1);
   EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
   request = request_for("leaf-1:1");
+  request.mutable_to()->set_seconds(253'402'300'799);  // in the year 9999
+  EXPECT_EQ(ask(request).error().message, "to must lie between the years 1678 and 2262");
+  request = request_for("leaf-1:1");
   request.set_points(2001);
   EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
   request = request_for("leaf-1:1");
   request.add_counters("symbol_error");
   EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(PortHistory, ACounterThatIsNamedTwiceIsAskedForOnce) {
+  auto request = request_for("leaf-1:1");
+  for (const char* name : {"symbol_errors", "link_downed", "symbol_errors"}) request.add_counters(name);
+  const auto asked = ask(request);
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_EQ(asked->question.counters, (std::vector{CounterId::kSymbolErrors, CounterId::kLinkDowned}));
 }
 
 TEST(PortHistory, ATimeThatEndsAheadEndsNow) {
@@ -130,6 +141,27 @@ TEST(PortHistory, MarksWhatHappenedThereAndThen) {
   EXPECT_EQ(response->marks(0).id(), "INC-1");
   EXPECT_EQ(response->marks(0).kind(), v1::HistoryMark::INCIDENT);
   EXPECT_EQ(from_timestamp(response->marks(0).until()), kNow);
+}
+
+TEST(PortHistory, PlannedWorkThatWasCalledOffIsNoMark) {
+  const auto snapshot = make_snapshot(1, {SmallFabric(2).build()});
+  auto windows = std::make_shared<MaintenanceList>();
+  for (std::uint64_t id = 1; id <= 2; ++id) {
+    MaintenanceWindow& window = windows->emplace_back();
+    window.id = id;
+    window.entity = {EntityKind::kNode, "ib0", {{kLeaf}, {}}, {}, "leaf-1"};
+    window.nodes = {NodeGuid{kLeaf}};
+    window.from = kNow - 3h;
+    window.until = kNow - 1h;
+    window.ended = id == 1 ? kNow - 5h : kNow - 2h;  // the first one before it began
+  }
+  snapshot->maintenance = windows;
+  const auto asked = parse_port_history(snapshot, request_for("leaf-1"), kNow);
+  ASSERT_TRUE(asked);
+  const auto response = port_history(*asked, {asked->question.step, {}});
+  ASSERT_EQ(response->marks_size(), 1);
+  EXPECT_EQ(response->marks(0).id(), "MW-2");
+  EXPECT_EQ(from_timestamp(response->marks(0).until()), kNow - 2h);
 }
 
 TEST(PortHistory, MarksOfOnePortAreNotThoseOfItsNeighbours) {

@@ -95,6 +95,11 @@ TEST_F(IncidentLists, ByTheTimeThatTheyWereOpen) {
   EXPECT_EQ(between(ago(50), ago(40)), "") << "it was over, and the others had not begun";
   EXPECT_EQ(between(ago(50), ago(0)), "INC-1 INC-2");
   EXPECT_EQ(between(ago(10), ago(20)), "the time ends before it begins: from must be before to");
+  v1::ListIncidentsRequest request;
+  request.mutable_to()->set_seconds(253'402'300'799);  // in the year 9999
+  EXPECT_EQ(ids(request), "to must lie between the years 1678 and 2262") << "and is not 1970";
+  request.mutable_to()->set_seconds(9'223'372'035);
+  EXPECT_EQ(ids(request), "INC-1 INC-2 INC-3");
 }
 
 TEST_F(IncidentLists, PagesHaveWhatIsWantedOnly) {

@@ -108,6 +108,37 @@ TEST_F(WantedMaintenance, WhatIsNotThereIsSaid) {
   v1::AddMaintenanceRequest elsewhere = asked("fabric");
   elsewhere.set_fabric("ib9");
   EXPECT_EQ(error_of(elsewhere), ErrorCode::kNotFound);
+  elsewhere.set_what("leaf-1");
+  EXPECT_EQ(error_of(elsewhere), ErrorCode::kNotFound) << "nobody means it to be left out";
+}
+
+TEST_F(WantedMaintenance, AnyTimeIsOneOrRefused) {
+  const auto begun_at = [this](std::int64_t seconds) {
+    v1::AddMaintenanceRequest request = asked("leaf-1");
+    request.mutable_from()->set_seconds(seconds);
+    request.mutable_length()->set_seconds(315'576'000'000);  // the longest that JSON has
+    return wanted_maintenance(*snapshot, request, kNow);
+  };
+  for (const std::int64_t seconds :
+       std::initializer_list<std::int64_t>{-9'223'372'035, 0, 9'000'000'000, 9'223'372'035}) {
+    const auto window = begun_at(seconds);
+    ASSERT_TRUE(window) << seconds << window.error().message;
+    EXPECT_LT(window->from, window->until) << seconds;
+  }
+  EXPECT_GT(begun_at(9'223'372'035)->from, kNow + std::chrono::hours(24 * 366)) << "the daemon refuses it";
+  EXPECT_EQ(begun_at(253'402'300'799).error().message, "from must lie between the years 1678 and 2262");
+}
+
+TEST_F(WantedMaintenance, NamesThatNothingCanHaveAreNotLookedFor) {
+  std::string dashes;
+  while (dashes.size() < 60'000) dashes += "leaf-1:1 - ";
+  const auto refused = wanted_maintenance(*snapshot, asked(dashes), kNow);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_LT(refused.error().message.size(), 200U) << "and are not repeated";
+  EXPECT_EQ(error_of(asked(dashes.substr(0, 8'000))), ErrorCode::kNotFound);
+  EXPECT_EQ(error_of(asked("host-1.\n2026-11-26 info: MW-1 ended by root")), ErrorCode::kInvalidArgument)
+      << "a host goes by what stands before the dot, and its name into the log";
 }
 
 TEST_F(WantedMaintenance, ListsByStateAndPage) {

@@ -133,6 +133,30 @@ TEST_F(HttpCommands, SayWhatIsWrong) {
   EXPECT_EQ(send({"GET", "/api/v1/plans/1/approve", "", ""}).status, 405U);
 }
 
+TEST_F(HttpCommands, NothingIsReadIntoHandsOffThatIsNotThere) {
+  for (const char* body :
+       {R"({"reason":"stop it"})", R"({"handsOff":null,"reason":"stop it"})", R"({"who":"ann","reason":"x"})"}) {
+    const HttpReply reply = post("/api/v1/remedy/hands-off", body);
+    EXPECT_EQ(reply.status, 400U) << body;
+    EXPECT_THAT(reply.body, HasSubstr("handsOff is required")) << body;
+  }
+  EXPECT_EQ(remedies.times(), 0U) << "automation does not go on";
+  EXPECT_EQ(post("/api/v1/remedy/hands-off", R"({"handsOff":false,"reason":"done"})").status, 200U);
+  EXPECT_EQ(post("/api/v1/remedy/hands-off", R"({"hands_off":true,"reason":"done"})").status, 200U);
+}
+
+TEST_F(HttpCommands, NoKeyStandsThereTwice) {
+  for (const auto& [target, body] :
+       {std::pair{"/api/v1/remedy/hands-off", R"({"handsOff":true,"handsOff":false,"reason":"x"})"},
+        {"/api/v1/remedy/hands-off", R"({"handsOff":true,"hands_off":false,"reason":"x"})"},
+        {"/api/v1/plans/1/reject", R"({"reason":"a","reason":"b"})"},
+        {"/api/v1/maintenance", R"({"what":"host-1 mlx5_0","what":"fabric","length":"60s","reason":"x"})"}}) {
+    const HttpReply reply = post(target, body);
+    EXPECT_EQ(reply.status, 400U) << body << ' ' << reply.body;
+  }
+  EXPECT_EQ(remedies.times(), 0U);
+}
+
 TEST_F(HttpCommands, OfOtherSitesAreRefused) {
   HttpRequest request = post_request("/api/v1/plans/1/approve", "{}");
   request.content_type = "text/plain";

@@ -280,6 +280,30 @@ TEST_F(HttpConnection, ACommandThatIsNotAnsweredInTime) {
   EXPECT_THAT(statuses(ask(post("{}") + kLastGet)), ElementsAre("504", "404"));
 }
 
+TEST_F(HttpConnection, WhatReadersDoNotTakeIsBounded) {
+  const std::string huge(64UL * 1024 * 1024, 'x');  // more than the buffers of a socket take
+  assets.push_back({"/assets/huge.txt", "text/plain", huge, {}, "\"h\"", false});
+  options.max_unsent = 70UL * 1024 * 1024;
+  start();
+  const std::string close = "Connection: close\r\n";
+  {
+    const Wire slow(server->port());
+    slow.say(get("/assets/huge.txt"));
+    EXPECT_THAT(slow.hear_until("\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+    const std::string answer = ask(get("/assets/large.txt", close));
+    EXPECT_THAT(statuses(answer), ElementsAre("503"));
+    EXPECT_THAT(answer, HasSubstr("Retry-After: 1"));
+    EXPECT_THAT(statuses(ask(get("/", close))), ElementsAre("200")) << "short answers go on";
+    EXPECT_THAT(statuses(ask("HEAD /assets/large.txt HTTP/1.1\r\nHost: x\r\n" + close + "\r\n")), ElementsAre("200"));
+  }
+  std::string again;
+  for (int i = 0; i < 500 && !again.starts_with("HTTP/1.1 200"); ++i) {
+    if (i > 0) usleep(10'000);
+    again = ask(get("/assets/large.txt", close));
+  }
+  EXPECT_THAT(statuses(again), ElementsAre("200")) << "the slow one is gone";
+}
+
 TEST_F(HttpConnection, AReaderThatTakesNothingIsCutOff) {
   const std::string huge(64UL * 1024 * 1024, 'x');  // more than the buffers of a socket take
   assets.push_back({"/assets/huge.txt", "text/plain", huge, {}, "\"h\"", false});

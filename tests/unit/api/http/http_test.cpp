@@ -392,13 +392,21 @@ TEST_F(Http, AScrapeNobodyReadsHoldsUpNoOtherAndStopsWithTheServer) {
   }
   publication.publish(make_snapshot(1, views));
   HttpOptions options;
-  options.max_streams = 1;
+  options.max_streams = 2;
+  options.max_streams_per_address = 1;
   start(options);
   const Wire sleeper(server->port());
   sleeper.say("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_THAT(sleeper.hear_until("\r\n\r\n"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(get("/healthz"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 503")) << "one at a time, as configured";
+  const auto scrape_from = [this](const Wire& wire) {
+    wire.say("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    return wire.hear_until("\r\n\r\n");
+  };
+  const Wire other(server->port(), 2);
+  EXPECT_THAT(scrape_from(other), StartsWith("HTTP/1.1 200")) << "another address has its turn";
+  EXPECT_THAT(scrape_from(Wire(server->port(), 3)), StartsWith("HTTP/1.1 503")) << "two of all addresses";
   server->stop();
   server.reset();
 }

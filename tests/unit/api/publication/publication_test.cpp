@@ -111,6 +111,15 @@ TEST(Picture, FindsNodesByGuidNodeNameAndHostName) {
   EXPECT_EQ(find_health(*snapshot, "host-10.example.org"), nullptr);
 }
 
+TEST(Picture, FindsNoNodeOfANameThatIsTooLong) {
+  SmallFabric fabric(2);
+  fabric.nodes[1].name = std::string(kLongestNodeName, 'x');
+  fabric.nodes[2].name = std::string(kLongestNodeName + 1, 'x');  // which no map of names gives
+  const auto snapshot = make_snapshot(1, {fabric.build()});
+  EXPECT_EQ(find_nodes(*snapshot, fabric.nodes[1].name, 9).size(), 1U);
+  EXPECT_TRUE(find_nodes(*snapshot, fabric.nodes[2].name, 9).empty());
+}
+
 TEST(Picture, CountsEachCableOnce) {
   SmallFabric fabric(2);
   SmallFabric::take_down(fabric.ports[1]);

@@ -135,6 +135,8 @@ TEST_F(Desk, WhatMakesNoWindowIsRefused) {
   MaintenanceWindow bad = wanted();
   bad.reason.clear();
   EXPECT_EQ(code_of(bad), ErrorCode::kInvalidArgument);
+  bad.reason = "  ";
+  EXPECT_EQ(code_of(bad), ErrorCode::kInvalidArgument) << "blanks are none";
   bad = wanted();
   bad.reason = "two\nlines";
   EXPECT_EQ(code_of(bad), ErrorCode::kInvalidArgument);

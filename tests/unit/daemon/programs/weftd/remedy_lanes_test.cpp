@@ -31,6 +31,33 @@ TEST_F(RemedyLanesTest, AnAbortWhileTheOrderIsWrittenStopsIt) {
   EXPECT_EQ(journal.plan(1).state, PlanState::kRejected) << journal.plan(1).outcome;
 }
 
+TEST_F(RemedyLanesTest, WhateverManyAskOfTheAuditTrailAWriteIsNotRefused) {
+  start_with_plan(RemedyMode::kPropose);
+  settle();
+  std::mutex answers_mutex;
+  std::vector<std::size_t> answered;
+  std::size_t refused = 0;
+  journal.hold(true);
+  controller->approve(1, 0, "ann", note_plan());
+  journal.wait_until_held();
+  for (std::size_t i = 0; i < 300; ++i)
+    controller->audit(0, 10, [&, i](const Result<std::vector<AuditRecord>>& records) {
+      const std::lock_guard lock(answers_mutex);
+      if (records) answered.push_back(i);
+      refused += !records && records.error().code == ErrorCode::kResourceExhausted;
+    });
+  EXPECT_LE(store_lane->figures().queue.depth, 1U) << "a write waits behind one question at most";
+  EXPECT_EQ(refused, 300 - 1 - AuditReads::kMostWaiting);
+  journal.hold(false);
+  settle();
+  EXPECT_EQ(store_lane->figures().queue.refused, 0U);
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_TRUE(plans[0]) << plans[0].error().message;
+  const std::lock_guard lock(answers_mutex);
+  EXPECT_EQ(answered.size(), 1 + AuditReads::kMostWaiting) << "the others were answered";
+  EXPECT_TRUE(std::ranges::is_sorted(answered)) << "in turn";
+}
+
 TEST_F(RemedyLanesTest, ARollBackGoesBeforeWhatWaits) {
   RemedyMemory restored;
   for (const std::uint64_t id : {1, 2, 3, 4}) {

@@ -85,7 +85,7 @@ void PlanRunner::resume() {
   work_.stage = Stage::kLook;
   work_.unanswered = true;
   work_.late = undoing() && plan_.unresolved;
-  note_("weftd was restarted: reading the current state");
+  note_("weftd was restarted, or took over: reading the current state");
 }
 
 void PlanRunner::failed_reading(const std::string& why) {

@@ -37,4 +37,19 @@ std::string brake_since(const Session& session, const v1::RemedyStatus& status) 
   return {};
 }
 
+void print_reach_of_brake(const Session& session) {
+  const auto status =
+      session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
+  std::string own, others;
+  for (const v1::Status::Shard& shard : status.shards()) {
+    if (shard.own())
+      own = printable(shard.name());
+    else
+      others += (others.empty() ? "" : ", ") + printable(shard.name()) +
+                (shard.addresses().empty() ? "" : " (" + printable(shard.addresses(0)) + ")");
+  }
+  if (!others.empty())
+    session.out << "That is of shard " << own << " alone. Each other shard has a brake of its own: " << others << '\n';
+}
+
 }  // namespace weft::ctl

@@ -413,6 +413,7 @@ Exit undrain_node(const Session& session, const Wish& wish) {
 Exit show_automation(const Session& session) {
   const v1::RemedyStatus status = ask_status(session);
   print_answer(session, status);
+  if (!session.json) print_reach_of_brake(session);
   return status.hands_off() || status.breaker_tripped() ? Exit::kBadNews : Exit::kGood;
 }
 
@@ -432,6 +433,7 @@ Exit set_hands_off(const Session& session, bool hands_off, const std::string& re
   const auto status = session.client.change(session.client.remedies, &Stub::SetHandsOff, request);
   print_answer(session, status);
   if (hands_off && !session.json && status.under_way().empty()) print_what_stays(session);
+  if (!session.json) print_reach_of_brake(session);
   return Exit::kGood;
 }
 

@@ -36,6 +36,8 @@ struct Session {
 /// Since when persons stop automation, as the audit trail tells: "2026-01-31 12:00:00 UTC". Empty: none does, or it is
 /// not known, as of a site.
 std::string brake_since(const Session& session, const v1::RemedyStatus& status);
+/// In a site, that hands-off is of one shard, and where the others are. Nothing where weftd is no part of a site.
+void print_reach_of_brake(const Session& session);
 
 /// kBadNews when a fabric is not being watched, or there is no complete first picture yet.
 Exit show_status(const Session& session);

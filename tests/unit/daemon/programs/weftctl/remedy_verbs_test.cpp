@@ -324,5 +324,20 @@ TEST_F(Verbs, WatchTellsWhatBecomesOfPlans) {
   EXPECT_THAT(out.str(), Not(HasSubstr("PLAN-2"))) << "it was over before";
 }
 
+// The verb of emergencies must not look as if it were for all.
+TEST_F(Verbs, HandsOffOfAShardSaysThatItIsOfThatShardAlone) {
+  EXPECT_THAT(say(Exit::kGood, set_hands_off, true, std::string("drill"), std::string("kim"), true),
+              Not(HasSubstr("shard")));
+  Snapshot snapshot = *publication.load();
+  auto site = std::make_shared<Site>();
+  site->own = "south";
+  site->shards = {{.name = "north", .number = 1, .leader = "n", .addresses = {"mgmt1:9641", "mgmt2:9641"}},
+                  {.name = "south", .number = 2, .leader = "s"}};
+  snapshot.site = site;
+  publication.publish(std::make_shared<const Snapshot>(snapshot));
+  EXPECT_THAT(say(Exit::kGood, set_hands_off, true, std::string("drill"), std::string("kim"), true),
+              HasSubstr("That is of shard south alone. Each other shard has a brake of its own: north (mgmt1:9641)\n"));
+}
+
 }  // namespace
 }  // namespace weft::ctl

@@ -308,8 +308,8 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
         order.reset();
       }
     } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 &&
-               now - entry.checked >=
-                   (entry.doubted ? settings_.limits.reading_interval : settings_.limits.check_interval) &&
+               now - std::max(entry.checked, entry.doubted) >=
+                   (entry.doubted != kNever ? settings_.limits.reading_interval : settings_.limits.check_interval) &&
                !is_changed(entry.plan.target)) {
       entry.checked = now;
       order = RemedyOrder{0,

@@ -119,7 +119,7 @@ class PlanManager {
     Plan plan;
     PlanWork work;
     TimePoint checked = kNever;      ///< when what is in force was last read
-    bool doubted = false;            ///< it was seen not to be held any more, once; a second sight decides
+    TimePoint doubted = kNever;      ///< when it was first seen not to be held any more; a second sight decides
     TimePoint asked = kNever;        ///< when its last order was given out
     TimePoint last_window = kNever;  ///< the sweep of the last window
     bool asked_while_down = false;   ///< a person wanted the link isolated, and saw it down; not known after a restart
@@ -188,7 +188,7 @@ class PlanManager {
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
   bool is_taken(const Entity& target) const;               ///< by a plan that is not over
   bool is_changed(const Entity& target) const;             ///< by a plan under way, or it may be at any moment
-  static std::array<TimePoint*, 6> moments(Entry& entry);  ///< those that move with the clock
+  static std::array<TimePoint*, 7> moments(Entry& entry);  ///< those that move with the clock
   void set_back(Duration by, TimePoint now);
   TimePoint ended(const Plan& plan, TimePoint now) const;
   bool ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const;
@@ -226,9 +226,9 @@ class PlanManager {
   std::string other_actors_reason(TimePoint now) const;  ///< why the breaker is not to be reset; empty: it may be
   void notice_others(const TargetReading& reading, TimePoint now);
   MarkOwner owner_of(const RemedyOrder& order) const;
-  bool is_watched_late(const Entry& entry) const;     ///< what was sent for it might have landed after it was read
-  std::string let_go(Entry& entry) const;             ///< of what a return failed to bring back; what to say of it
-  bool is_first_sight(Entry& of, TargetState state);  ///< of what we hold not being held
+  bool is_watched_late(const Entry& entry) const;  ///< what was sent for it might have landed after it was read
+  std::string let_go(Entry& entry) const;          ///< of what a return failed to bring back; what to say of it
+  bool is_first_sight(Entry& of, TargetState state, TimePoint now);  ///< of what we hold not being held
   void settle(const Entry& back, TargetState state, TimePoint now);
   void prune(const RemedyView& view);
 

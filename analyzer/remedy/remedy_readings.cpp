@@ -40,19 +40,23 @@ void PlanManager::settle(const Entry& back, TargetState state, TimePoint now) {
 }
 
 // A single reading may fall into a change of our own that the port still makes. A sweep that saw the link up counts as
-// the first sight.
-bool PlanManager::is_first_sight(Entry& of, TargetState state) {
+// the first sight, and so does the answer to a change that was to bring it back. `of` is who asked: a plan that holds
+// the target, or may hold it, or a return of what another one holds.
+bool PlanManager::is_first_sight(Entry& of, TargetState state, TimePoint now) {
   const Plan& plan = of.plan;
-  const bool comes_back = is_under_way(plan.state) && !takes_out(plan.action);
-  Entry* holder = comes_back ? entry(plan.undoes) : &of;
-  if (!holder) return false;
-  // After a restart, a refusal or without an answer nobody knows that the change to bring it back was made.
-  const bool is_sent = is_under_way(plan.state) && of.work.stage == PlanWork::Stage::kReadBack && !of.work.unanswered;
-  const bool was_sent = !comes_back && plan.state == PlanState::kRollingBack && plan.intent != PlanIntent::kNone;
-  const bool is_held = holder->plan.in_force || (was_sent && !of.work.late);
-  const bool was_doubted = std::exchange(holder->doubted, false);
-  holder->doubted = is_held && !is_sent && state != TargetState::kOurs && !was_doubted;
-  return holder->doubted;
+  Entry* before = takes_out(plan.action) ? nullptr : entry(plan.undoes);
+  Entry& holder = before && before->plan.in_force ? *before : of;
+  holder.checked = std::max(holder.checked, of.asked);
+  const bool is_answered =
+      is_under_way(plan.state) && of.work.stage == PlanWork::Stage::kReadBack && !of.work.unanswered;
+  const bool is_held =
+      holder.plan.in_force || holder.plan.unresolved ||
+      (takes_out(plan.action) && plan.state == PlanState::kRollingBack && plan.intent != PlanIntent::kNone);
+  const TimePoint before_that = std::exchange(holder.doubted, kNever);
+  if (!is_held || is_answered || state == TargetState::kOurs) return false;
+  if (before_that != kNever && now - before_that >= settings_.limits.reading_interval) return false;
+  holder.doubted = before_that == kNever ? now : before_that;
+  return true;
 }
 
 void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReading>& reading, TimePoint now) {
@@ -62,8 +66,9 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   orders_.erase(order);
   if (reading) notice_others(*reading, now);
   if (!of || of->work.order != number) return;
-  if (reading && is_first_sight(*of, reading->state)) {
+  if (reading && is_first_sight(*of, reading->state, now)) {
     of->work.order = 0;
+    of->work.failures = 0;
     of->work.due = now + settings_.limits.reading_interval;
     of->checked = now;
     return;
@@ -81,9 +86,13 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
     return;
   }
   of->work.order = 0;
+  if (!reading) of->doubted = kNever;  // not asked again at once: the next reading is the first
   if (!reading || is_changed(of->plan.target)) return;
   Plan& plan = of->plan;
   settle(*of, reading->state, now);
+  // A return of which nobody knew whether it landed has landed.
+  for (const auto& [id, other] : entries_)
+    if (other.plan.undoes == plan.id && other.plan.unresolved) settle(other, reading->state, now);
   // What only failed to come back is held by another plan.
   const bool is_held = std::ranges::any_of(shown_, [&](const PlanPtr& other) {
     return other->id != plan.id && other->in_force && same_target(other->target, plan.target);

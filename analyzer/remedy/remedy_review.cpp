@@ -73,8 +73,8 @@ std::string preferred_text(const std::vector<std::string>& before, const std::st
 
 }  // namespace
 
-std::array<TimePoint*, 6> PlanManager::moments(Entry& entry) {
-  return {&entry.work.due, &entry.work.verifying_since, &entry.work.excused_at, &entry.checked,
+std::array<TimePoint*, 7> PlanManager::moments(Entry& entry) {
+  return {&entry.work.due, &entry.work.verifying_since, &entry.work.excused_at, &entry.checked, &entry.doubted,
           &entry.asked,    &entry.last_window};
 }
 

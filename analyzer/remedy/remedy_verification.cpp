@@ -205,11 +205,11 @@ void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
   const Plan& plan = entry.plan;
   if (!plan.in_force || !is_over(plan.state) || outward_action(plan) != RemedyAction::kIsolateLink) return;
   if (!is_link_up(plan.target, view)) return;
+  // What bears a later time than now is from before the clock was set back.
   const TimePoint seen = view.fabric(plan.target.fabric)->sweep->started;
-  // What lies ahead was before the clock was set back.
   if (seen <= entry.checked || seen > view.now) return;
   entry.checked = kNever;
-  entry.doubted = true;
+  entry.doubted = view.now - settings_.limits.check_interval;  // the reading that follows is a second sight
 }
 
 // From when the switch is back the link has as much time to come up as from when it was sent, and what it had passed by

@@ -43,8 +43,14 @@ struct Asked : Book {
     const RemedyOrder change = order();
     ASSERT_TRUE(abort());
     book->answer_action(change.number, fail(ErrorCode::kTimeout, "no answer"), fabric.now());
-    tell(TargetState::kClear);
+    tell_twice(TargetState::kClear);
     sweep();
+  }
+  /// What one reading says alone is not believed.
+  void tell_twice(TargetState found) {
+    tell(found);
+    fabric.advance(settings.limits.reading_interval);
+    tell(found);
   }
   void verify() {
     tell(TargetState::kClear);
@@ -216,13 +222,34 @@ TEST(Abort, IsNotForgottenByARestart) {
   memory.plans = {b.plan(1)};
   b.book.emplace(b.settings, memory, b.fabric.now());
   EXPECT_EQ(b.state(), PlanState::kRollingBack) << "whether it was sent is not known";
-  b.tell(TargetState::kClear);
+  b.tell_twice(TargetState::kClear);
   memory.plans = {b.plan(1)};
   b.book.emplace(b.settings, memory, b.fabric.now());
-  b.tell(TargetState::kClear);
+  b.tell_twice(TargetState::kClear);
   for (int i = 0; i < 3; ++i) b.sweep();
   EXPECT_EQ(b.state(), PlanState::kRolledBack) << b.plan(1).outcome;
   EXPECT_TRUE(b.plan(1).unresolved) << "it may still land";
+}
+
+// Its undo got no answer and was not done, and the first reading falls into the change before.
+TEST(Abort, IsNotOverByOneReadingWhereItsUndoGotNoAnswer) {
+  Asked b;
+  b.tell(TargetState::kClear);
+  const RemedyOrder change = b.order();
+  ASSERT_TRUE(b.abort());
+  b.book->answer_action(change.number, {}, b.fabric.now());
+  b.tell(TargetState::kOurs);
+  const RemedyOrder undo = b.order();
+  ASSERT_EQ(undo.kind, OrderKind::kAct);
+  b.book->answer_action(undo.number, fail(ErrorCode::kTimeout, "no answer"), b.fabric.now());
+  b.fabric.advance(b.settings.limits.reading_interval);
+  b.tell(TargetState::kClear);
+  b.fabric.advance(b.settings.limits.reading_interval);
+  const RemedyOrder second = b.order();
+  EXPECT_EQ(second.kind, OrderKind::kRead) << "what one reading says alone is not believed";
+  b.book->answer_reading(second.number, TargetReading{TargetState::kOurs, ""}, b.fabric.now());
+  EXPECT_EQ(b.state(), PlanState::kRollingBack) << b.plan(1).outcome;
+  EXPECT_EQ(b.plan(1).intent, PlanIntent::kUndo);
 }
 
 TEST(Abort, OfAChangeThatWasRefusedHasNothingToUndo) {

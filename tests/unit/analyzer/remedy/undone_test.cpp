@@ -151,6 +151,73 @@ TEST(UndoneByOthers, IsNotWhatAReturnReadsOnceBeforeItActs) {
   EXPECT_EQ(sent[0].kind, OrderKind::kAct) << "it is enabled, for it was out";
 }
 
+// Each of the two plans reads the link once, in the same moment.
+TEST(UndoneByOthers, IsNotWhatTwoPlansReadAtOnce) {
+  Held b;
+  b.fabric.advance(6min);
+  b.book->review(b.look());
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.link("leaf-0", "spine-0"), "", "ann", b.look()));
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  b.book->review(b.look());
+  b.answer(TargetState::kClear);
+  EXPECT_TRUE(b.plan(1).in_force) << "a second sight is one of another moment";
+  ASSERT_TRUE(b.book->abort(2, "not now", "ann", b.fabric.now()));
+  EXPECT_EQ(b.answer(TargetState::kClear), 0U) << "nor is it read at once when the return is over";
+  b.fabric.advance(4s);
+  EXPECT_EQ(b.answer(TargetState::kOurs), 1U);
+  EXPECT_TRUE(b.plan(1).in_force);
+}
+
+// Nobody knows whether a return landed, and its plan reads the link as well.
+TEST(UndoneByOthers, IsNotWhatAReturnThatIsOverReadsOnce) {
+  Held b;
+  Plan back = b.plan(1);
+  back.id = 2;
+  back.action = RemedyAction::kRestoreLink;
+  back.inverse = RemedyAction::kIsolateLink;
+  back.undoes = 1;
+  back.state = PlanState::kFailed;
+  back.in_force = false;
+  back.unresolved = true;
+  RemedyMemory memory;
+  memory.plans = {b.plan(1), back};
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  b.sweep();
+  for (const bool is_back : {false, true}) {
+    const auto asked = b.orders();
+    ASSERT_EQ(asked.size(), 2U);
+    for (const RemedyOrder& order : asked) {
+      const bool says_clear = order.plan == 2 || is_back;
+      b.book->answer_reading(order.number, TargetReading{says_clear ? TargetState::kClear : TargetState::kOurs, ""},
+                             b.fabric.now());
+    }
+    if (!is_back) {
+      EXPECT_TRUE(b.plan(1).in_force);
+    }
+    b.fabric.advance(6min);
+  }
+  b.answer(TargetState::kClear);
+  EXPECT_FALSE(b.plan(1).in_force);
+  EXPECT_EQ(b.plan(1).outcome, "the symptom is gone") << "nobody else did it";
+  EXPECT_EQ(b.plan(1).steps.back().what, "reverted by PLAN-2");
+}
+
+// Of a link that cannot be read.
+TEST(UndoneByOthers, IsNotAskedAgainAndAgainForASweepFromBeforeTheClockWasSetBack) {
+  Held b;
+  b.fabric.relink(b.end());
+  RemedyView old = b.look();
+  old.now -= 10min;
+  b.book->review(old);
+  for (int times = 0; times < 3; ++times) {
+    for (const RemedyOrder& order : b.book->drain_changes(old.now).orders) {
+      EXPECT_EQ(times, 0) << "at once";
+      b.book->answer_reading(order.number, fail(ErrorCode::kUnavailable, "too many"), old.now);
+    }
+    b.book->review(old);
+  }
+}
+
 TEST(UndoneByOthers, IsNotTakenOutAgainByAutomationWhileItsIncidentIsOpen) {
   Held b;
   b.enable_by_hand();

@@ -21,7 +21,7 @@ using analyzer::RemedySettings;
 using analyzer::takes_out;
 
 constexpr TimePoint kStart{std::chrono::hours(24 * 365)};
-constexpr Duration kLongestChange = 1s;
+constexpr Duration kLongestChange = 30s;
 constexpr unsigned kSettlingSteps = 400;
 constexpr Duration kLongestWait = 10s;
 constexpr const char* kFileThere = "the file exists";
@@ -275,12 +275,17 @@ class Sequence {
     start();
   }
 
-  // What was taken out a moment ago may still be read as it was, for less than remedy.limits.reading_interval.
+  // A port in the middle of being taken out may be read as it was, for a moment, and once: a reading that comes too
+  // late for its plan in between makes no second one right.
   TargetReading glimpse(const Entity& target) {
     TargetReading reading = world_.read(target);
-    const auto [is_link, index] = world_.find(target);
-    const bool is_changing = world_.steady() - world_.changed(is_link, index) <= kLongestChange;
-    if (!is_changing || !trouble_ || reading.state != TargetState::kOurs || !dice_.one_in(3)) return reading;
+    const auto place = world_.find(target);
+    const auto last = wrong_.find(place);
+    const bool was_wrong = last != wrong_.end() && world_.steady() - last->second <= 5min;
+    const bool is_changing = world_.steady() - world_.changed(place.first, place.second) <= kLongestChange;
+    if (was_wrong || !is_changing || !trouble_ || reading.state != TargetState::kOurs || !dice_.one_in(3))
+      return reading;
+    wrong_[place] = world_.steady();
     ++tally_.wrong_readings;
     say("it is read as in service for a moment");
     reading.state = TargetState::kClear;
@@ -455,8 +460,9 @@ class Sequence {
   std::map<std::uint64_t, unsigned> sent_;  ///< by plan: how often its action was sent
   /// By plan. The world moves between reading and acting: only what was read counts.
   std::map<std::uint64_t, TargetState> last_read_;
-  std::deque<Duration> taken_;       // by World::steady(), as far as weftd can know it
-  ClockMemory clock_{};              // on disk
+  std::map<std::pair<bool, unsigned>, Duration> wrong_;  ///< when a target was last read wrongly, as World::steady()
+  std::deque<Duration> taken_;                           // by World::steady(), as far as weftd can know it
+  ClockMemory clock_{};                                  // on disk
   std::set<std::uint64_t> aborted_;  // plans that a person ended, by the journal or since weftd was started
   /// Incident and target of plans that a person rejected or ended, and the first such plan.
   std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> unwanted_;

@@ -19,6 +19,10 @@ constexpr std::int64_t kHourWeight = 50;  ///< of kChunksDeletedAtOnce
 /// Ports are noted as seen this often, and forgotten this long after their last history has gone.
 constexpr Duration kTouchInterval = std::chrono::hours(24);
 
+/// A moment in so many has gauges, but one in so much time at least.
+constexpr int kMomentsOfGauges = 5;
+constexpr Duration kGaugesAtLeast = std::chrono::minutes(5);
+
 /// The same port at every index.
 bool same_layout(const Topology& a, const Topology& b) {
   return &a == &b || (a.ports().size() == b.ports().size() &&
@@ -47,7 +51,7 @@ ChunkPort growth(const SampleTable& before, std::size_t row_before, const Sample
 
 }  // namespace
 
-Result<bool> History::append(std::shared_ptr<const Sweep> sweep) {
+Result<bool> History::append(std::shared_ptr<const Sweep> sweep, const HostListPtr& hosts) {
   if (!sweep || !sweep->topology || !sweep->counters || sweep->counters->rows() != sweep->topology->ports().size())
     return false;
   const auto [place, is_new] = fabrics_.try_emplace(sweep->fabric);
@@ -65,6 +69,7 @@ Result<bool> History::append(std::shared_ptr<const Sweep> sweep) {
   database_.require_in_place();
   for (const TimePoint moment : fabric.doubts) take_back(sweep->fabric, moment);
   map_ports(fabric, *sweep);
+  take_gauges(fabric, *sweep, hosts);
   if (sweep->finished - fabric.touched >= kTouchInterval) touch_ports(fabric, sweep->finished);
   write_moment(fabric, *sweep);
   if (auto done = transaction.commit(); !done) {
@@ -75,6 +80,10 @@ Result<bool> History::append(std::shared_ptr<const Sweep> sweep) {
     return tl::unexpected<Error>(done.error());
   }
   fabric.doubts.clear();
+  if (gauges_are_due(fabric, *sweep)) {
+    fabric.gauges.clear();
+    fabric.gauges_since = sweep->finished;
+  }
   fabric.last = std::move(sweep);
   return true;
 }
@@ -116,6 +125,31 @@ void History::touch_ports(Fabric& fabric, TimePoint now) {
   fabric.touched = now;
 }
 
+// What was read before a time without sweeps is let go, at most five moments: no row speaks of such a gap.
+void History::take_gauges(Fabric& fabric, const Sweep& sweep, const HostListPtr& hosts) const {
+  const Duration longest = 3 * std::max(options_.history_interval, sweep.interval);
+  if (sweep.finished < fabric.gauges_taken || sweep.finished - fabric.gauges_taken > longest) {
+    fabric.gauges.clear();
+    fabric.gauges_since = std::max(fabric.last->finished, sweep.finished - longest);
+  }
+  fabric.gauges_taken = sweep.finished;
+  const std::vector<PortGauges> gauges = read_port_gauges(*sweep.topology, hosts, sweep.finished);
+  constexpr auto kChunk = static_cast<std::uint32_t>(kChunkPorts);
+  for (PortIndex index = 0; index < gauges.size(); ++index) {
+    if (gauges[index].present == 0) continue;
+    const std::uint32_t slot = fabric.slots[index];
+    std::vector<GaugePort>& ports = fabric.gauges[slot / kChunk];
+    if (ports.size() <= slot % kChunk) ports.resize(slot % kChunk + 1);
+    add(ports[slot % kChunk], gauges[index]);
+  }
+}
+
+bool History::gauges_are_due(const Fabric& fabric, const Sweep& sweep) const {
+  const Duration spacing =
+      std::max(options_.history_interval, std::min(options_.history_interval * kMomentsOfGauges, kGaugesAtLeast));
+  return sweep.finished - fabric.gauges_since + sweep.interval / 2 >= spacing;
+}
+
 void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
   Statement moment(database_, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?) RETURNING id");
   moment.query(sweep.fabric, sweep.finished, sweep.finished - fabric.last->finished);
@@ -143,12 +177,17 @@ void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
     }
     insert.run(id << kChunkBits | chunk, encode_chunk(ports));
   }
+  if (!gauges_are_due(fabric, sweep)) return;
+  Statement insert_gauges(database_, "INSERT INTO gauge_chunk VALUES (?, ?, ?)");
+  for (const auto& [chunk, gauges] : fabric.gauges)
+    insert_gauges.run(id << kChunkBits | chunk, sweep.finished - fabric.gauges_since, encode_gauges(gauges));
 }
 
 std::int64_t History::delete_moment(std::int64_t moment) {
   const auto [first, last] = chunk_ids(moment);
   Statement(database_, "DELETE FROM chunk WHERE id BETWEEN ? AND ?").run(first, last);
   const std::int64_t chunks = database_.changes();
+  Statement(database_, "DELETE FROM gauge_chunk WHERE id BETWEEN ? AND ?").run(first, last);
   Statement(database_, "DELETE FROM moment WHERE id = ?").run(moment);
   return chunks;
 }

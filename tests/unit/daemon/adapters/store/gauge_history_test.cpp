@@ -157,6 +157,29 @@ TEST(GaugeHistory, HoursKeepTheLowestTheHighestAndTheLast) {
   }
 }
 
+class SharedGaugeHistory : public OnEachEngine {};
+INSTANTIATE_TEST_SUITE_P(On, SharedGaugeHistory, ::testing::Values(Engine::kPostgres),
+                         [](const auto&) { return "Postgres"; });
+
+TEST_P(SharedGaugeHistory, IsTheSameInTheDatabaseOfAPair) {
+  const TempDir dir;
+  auto store = must_open(dir.path(), {.shares_history = true});
+  write_minutes(*store, 0, 130, [](int minute) { return minute == 30 ? 70 : minute == 125 ? 20 : 40; });
+  add_up(*store, 130);
+  Database hand = by_hand(dir.path());
+  EXPECT_EQ(hand.number("SELECT count(*) FROM gauge_chunk"), 26);
+  EXPECT_EQ(hand.number("SELECT count(*) FROM hour_gauge"), 2);
+  const auto answer = read_history(HistoryPlace{dir.path(), url_of(dir.path())}, question_of(1h, 130));
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_EQ(answer->ports.at(0).gauges.size(), 1U);
+  const auto& buckets = answer->ports[0].gauges[0].buckets;
+  ASSERT_EQ(buckets.size(), 3U);
+  EXPECT_EQ(buckets[0].high, 70'000);
+  EXPECT_EQ(buckets[0].low, 40'000);
+  EXPECT_EQ(buckets[1].low, 40'000);
+  EXPECT_EQ(buckets[2].low, 20'000) << "of minutes that no whole hour has";
+}
+
 TEST(GaugeHistory, GoesWithItsMoments) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.history_retention = 1h});

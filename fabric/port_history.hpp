@@ -41,8 +41,8 @@ struct CounterHistory {
   std::vector<HistoryBucket> buckets{};
 };
 
-/// What a gauge was in one bucket, in the unit of gauge_info(): power within 0.1 dB, bias within 2 %, temperature
-/// within half a degree. Gauges are kept for every fifth moment of the counters, and what is said of one stretch of
+/// What a gauge was in one bucket, in the unit of gauge_info(): power within 0.15 dB, bias within 3 %, temperature
+/// within 0.75 degrees. Gauges are kept for every fifth moment of the counters, and what is said of one stretch of
 /// time is said of all buckets that it reaches into. A bucket of which no reading speaks is absent.
 struct GaugeBucket {
   std::uint32_t index = 0;

@@ -41,11 +41,11 @@ std::vector<std::vector<std::byte>> busy_chunks(std::uint64_t seconds) {
   return chunks;
 }
 
-/// Of five minutes or an hour.
-std::vector<std::vector<std::byte>> gauge_chunks() {
-  std::mt19937_64 random(1);
+/// Five minutes each, the first of twelve whole.
+std::vector<std::vector<std::byte>> gauge_chunks(bool all_whole) {
+  BusyGauges gauges(1, kChunkPorts);
   std::vector<std::vector<std::byte>> chunks;
-  for (int i = 0; i < kVariants; ++i) chunks.push_back(busy_gauges(random, kChunkPorts));
+  for (int i = 0; i < 12; ++i) chunks.push_back(gauges.next(all_whole || i == 0));
   return chunks;
 }
 
@@ -69,7 +69,8 @@ int run(const std::filesystem::path& folder, int days) {
   const TimePoint end(first_moment.time_since_epoch() / 1h * 1h);  // the present hour is weftd's
   const auto sums = busy_chunks(3600);
   const auto minutes = busy_chunks(60);
-  const auto gauges = gauge_chunks();
+  const auto hour_gauges = gauge_chunks(true);
+  const auto gauges = gauge_chunks(false);
   for (int hour = 24 * days; hour > 0; --hour) {
     Transaction transaction(*history);
     const TimePoint at = end - (hour - 1) * 1h;
@@ -81,7 +82,7 @@ int run(const std::filesystem::path& folder, int days) {
     for (std::int64_t i = 0; i < chunks; ++i) {
       chunk.run(id << kChunkBits | i, sums[static_cast<std::size_t>(i + hour) % kVariants],
                 sums[static_cast<std::size_t>(i + hour + 1) % kVariants]);
-      gauge.run(id << kChunkBits | i, gauges[static_cast<std::size_t>(i + hour) % kVariants]);
+      gauge.run(id << kChunkBits | i, hour_gauges[static_cast<std::size_t>(i + hour) % hour_gauges.size()]);
     }
     if (hour <= 24) {
       Statement moment(*history, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?)");
@@ -93,7 +94,7 @@ int run(const std::filesystem::path& folder, int days) {
         for (std::int64_t i = 0; i < chunks; ++i)
           data.run(of << kChunkBits | i, minutes[static_cast<std::size_t>(i + minute) % kVariants]);
         for (std::int64_t i = 0; i < chunks && minute % 5 == 0; ++i)
-          five.run(of << kChunkBits | i, Duration(5min), gauges[static_cast<std::size_t>(i + minute) % kVariants]);
+          five.run(of << kChunkBits | i, Duration(5min), gauges[static_cast<std::size_t>(59 - minute) / 5]);
       }
     }
     require(transaction.commit());

@@ -44,7 +44,8 @@ void fill(Database& history, int days) {
   }
   std::uint64_t seed = 1;
   const auto next = [&seed] { return seed = seed * 6364136223846793005ULL + 1442695040888963407ULL; };
-  std::mt19937_64 random(1);
+  std::vector<BusyGauges> gauges;
+  for (std::size_t chunk = 0; chunk < kPorts / kChunkPorts; ++chunk) gauges.emplace_back(chunk, kChunkPorts);
   for (int hour = 0; hour < 24 * days; ++hour) {
     Transaction transaction(history);
     Statement moment(history, "INSERT INTO moment (fabric, at, span) VALUES ('ib0', ?, ?)");
@@ -63,7 +64,7 @@ void fill(Database& history, int days) {
         insert.run(id << 24 | static_cast<std::int64_t>(chunk), encode_chunk(ports));
         if (minute % 5 == 0)
           insert_gauges.run(id << 24 | static_cast<std::int64_t>(chunk), Duration(5min),
-                            busy_gauges(random, kChunkPorts));
+                            gauges[chunk].next(minute == 5));
       }
     }
     require(transaction.commit());

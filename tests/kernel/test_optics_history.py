@@ -62,10 +62,10 @@ history_interval = "1s"
         power = min(next(values for name, values in told.items() if name.startswith("Rcvr")))
         expected = {"module_receive_power": power, "module_transmit_power": min(told["Transmit avg optical power"])}
         for name, watts in expected.items():
-            self.assertLess(abs(10 * math.log10(gauges[name]["last"][-1] / watts)), 0.13, (name, gauges[name], watts))
+            self.assertLess(abs(10 * math.log10(gauges[name]["last"][-1] / watts)), 0.16, (name, gauges[name], watts))
         bias = max(told["Laser tx bias current"])
-        self.assertAlmostEqual(bias, gauges["module_bias"]["last"][-1], delta=0.02 * bias)
-        self.assertAlmostEqual(told["Module temperature"][0], gauges["module_temperature"]["last"][-1], delta=0.51)
+        self.assertAlmostEqual(bias, gauges["module_bias"]["last"][-1], delta=0.03 * bias)
+        self.assertAlmostEqual(told["Module temperature"][0], gauges["module_temperature"]["last"][-1], delta=0.76)
 
         self.nic.set_eeprom(0, 38, words(0))  # lane 3 is dark
         dark = self.wait_gauges(lambda gauges: gauges["module_receive_power"]["last"][-1] == 0)

@@ -10,135 +10,163 @@
 namespace weft::store {
 namespace {
 
-// A chunk is a zlib stream of: format, number of ports, then for each gauge that a port has: its number, a plane of one
-// byte for each port with the code of `last`, one of how far `low` is below it, and one of how far `high` is above.
-// Most of the latter two are 0, and planes of equal bytes pack to almost nothing.
-constexpr std::uint8_t kGaugeFormat = 1;
+// A chunk is a zlib stream of: format, number of ports, then for each gauge of which there is anything to say: its
+// number, and planes of one byte for each port with `last` (in a row of differences what it grew by, modulo 256),
+// `below` and `above`. Most of them are 0, and planes of equal bytes pack to almost nothing.
+constexpr std::uint8_t kWhole = 1;
+constexpr std::uint8_t kDifferences = 2;
 constexpr std::size_t kLargestGauges = 2 + kPortGauges * (1 + 3 * kChunkPorts);
 
-/// Code of a value: 0 is absent.
-using Code = std::uint8_t;
 constexpr int kLastCode = 255;
 constexpr double kLeast = 100;         ///< nanowatts (-40 dBm, what a module counts in), or microamperes
 constexpr double kPowerStep = 0.02;    ///< log10: 0.2 dB
 constexpr double kBiasStep = 0.01494;  ///< log10: 3.5 %
 constexpr std::int64_t kMilli = 1000;  ///< of a degree
 constexpr std::int64_t kColdest = -100;
+constexpr double kHold = 0.75;  ///< of a step
 
-/// 1: nothing at all; from 2 on steps of a logarithm.
-Code to_steps(std::int64_t value, double step) {
-  if (value <= 0) return 1;
-  return static_cast<Code>(
-      std::clamp(std::round(std::log10(static_cast<double>(value) / kLeast) / step) + 2, 2.0, 1.0 * kLastCode));
-}
-std::int64_t from_steps(Code code, double step) {
-  return code <= 1 ? 0 : std::llround(kLeast * std::pow(10, (code - 2) * step));
+double step_of(PortGauge gauge) {
+  return gauge == PortGauge::kLaserBias ? kBiasStep : kPowerStep;
 }
 
-Code to_code(PortGauge gauge, std::int64_t value) {
-  switch (gauge) {
-    case PortGauge::kTemperature:
-      return static_cast<Code>(
-          std::clamp(std::round(static_cast<double>(value) / kMilli) - kColdest + 1, 1.0, 1.0 * kLastCode));
-    case PortGauge::kLaserBias:
-      return to_steps(value, kBiasStep);
-    default:
-      return to_steps(value, kPowerStep);
-  }
+/// Of powers and bias 1 is nothing at all; from 2 on steps of a logarithm.
+std::uint8_t code_of(PortGauge gauge, std::int64_t value, std::uint8_t before) {
+  const bool is_temperature = gauge == PortGauge::kTemperature;
+  if (!is_temperature && value <= 0) return 1;
+  const double least = is_temperature ? 1 : 2;
+  const double steps = is_temperature ? static_cast<double>(value) / kMilli - kColdest + 1
+                                      : std::log10(static_cast<double>(value) / kLeast) / step_of(gauge) + 2;
+  if (before >= least && std::abs(steps - before) <= kHold) return before;
+  return static_cast<std::uint8_t>(std::clamp(std::round(steps), least, 1.0 * kLastCode));
 }
 
-std::int64_t from_code(PortGauge gauge, Code code) {
-  switch (gauge) {
-    case PortGauge::kTemperature:
-      return (code - 1 + kColdest) * kMilli;
-    case PortGauge::kLaserBias:
-      return from_steps(code, kBiasStep);
-    default:
-      return from_steps(code, kPowerStep);
-  }
+std::int64_t value_of(PortGauge gauge, std::size_t code) {
+  if (gauge == PortGauge::kTemperature) return (static_cast<std::int64_t>(code) - 1 + kColdest) * kMilli;
+  return code <= 1 ? 0 : std::llround(kLeast * std::pow(10, (static_cast<double>(code) - 2) * step_of(gauge)));
 }
 
-bool has(const GaugePort& port, std::size_t gauge) {
-  return (port.present >> gauge & 1) != 0;
+/// By gauge and code.
+const std::array<std::array<std::int64_t, kLastCode + 1>, kPortGauges>& code_values() {
+  static const auto kValues = [] {
+    std::array<std::array<std::int64_t, kLastCode + 1>, kPortGauges> values{};
+    for (std::size_t gauge = 0; gauge < kPortGauges; ++gauge)
+      for (std::size_t code = 0; code <= kLastCode; ++code)
+        values[gauge][code] = value_of(static_cast<PortGauge>(gauge), code);
+    return values;
+  }();
+  return kValues;
 }
 
-void add_range(GaugePort& port, std::size_t gauge, const GaugeRange& later) {
-  GaugeRange& range = port.ranges[gauge];
-  range = has(port, gauge) ? GaugeRange{later.last, std::min(range.low, later.low), std::max(range.high, later.high)}
-                           : later;
-  port.present = static_cast<std::uint8_t>(port.present | 1U << gauge);
+bool is_port(const GaugeCodes& codes, std::size_t gauge) {
+  if (codes.last[gauge] == 0) return codes.below[gauge] == 0 && codes.above[gauge] == 0;
+  return codes.below[gauge] < codes.last[gauge] && codes.above[gauge] <= kLastCode - codes.last[gauge];
+}
+
+std::uint8_t byte_of(int value) {
+  return static_cast<std::uint8_t>(value);
 }
 
 }  // namespace
 
 void add(GaugePort& port, const PortGauges& reading) {
-  for (std::size_t gauge = 0; gauge < kPortGauges; ++gauge)
-    if ((reading.present >> gauge & 1) != 0)
-      add_range(port, gauge, {reading.values[gauge], reading.values[gauge], reading.values[gauge]});
+  for (std::size_t gauge = 0; gauge < kPortGauges; ++gauge) {
+    if ((reading.present >> gauge & 1) == 0) continue;
+    const std::int64_t value = reading.values[gauge];
+    GaugeRange& range = port.ranges[gauge];
+    range = (port.present >> gauge & 1) == 0
+                ? GaugeRange{value, value, value}
+                : GaugeRange{value, std::min(range.low, value), std::max(range.high, value)};
+    port.present = static_cast<std::uint8_t>(port.present | 1U << gauge);
+  }
 }
 
-void add(GaugePort& port, const GaugePort& later) {
-  for (std::size_t gauge = 0; gauge < kPortGauges; ++gauge)
-    if (has(later, gauge)) add_range(port, gauge, later.ranges[gauge]);
-}
-
-std::int64_t round_gauge(PortGauge gauge, std::int64_t value) {
-  return from_code(gauge, to_code(gauge, value));
-}
-
-std::vector<std::byte> encode_gauges(std::span<const GaugePort> ports) {
-  ports = ports.first(std::min(ports.size(), kChunkPorts));
-  std::vector<std::uint8_t> raw;
-  raw.push_back(kGaugeFormat);
-  raw.push_back(static_cast<std::uint8_t>(ports.size() - 1));
+GaugeCodes to_codes(const GaugePort& port, const GaugeCodes& before) {
+  GaugeCodes codes;
   for (std::size_t i = 0; i < kPortGauges; ++i) {
-    if (std::ranges::none_of(ports, [i](const GaugePort& port) { return has(port, i); })) continue;
+    if ((port.present >> i & 1) == 0) continue;
     const auto gauge = static_cast<PortGauge>(i);
-    const auto plane = [&](const auto& byte_of) {
-      for (const GaugePort& port : ports) raw.push_back(has(port, i) ? byte_of(port.ranges[i]) : std::uint8_t{0});
-    };
-    raw.push_back(static_cast<std::uint8_t>(i));
-    plane([gauge](const GaugeRange& range) { return to_code(gauge, range.last); });
-    plane([gauge](const GaugeRange& range) {
-      return static_cast<std::uint8_t>(to_code(gauge, range.last) - to_code(gauge, range.low));
-    });
-    plane([gauge](const GaugeRange& range) {
-      return static_cast<std::uint8_t>(to_code(gauge, range.high) - to_code(gauge, range.last));
-    });
+    const std::uint8_t last = code_of(gauge, port.ranges[i].last, before.last[i]);
+    codes.last[i] = last;
+    codes.below[i] = byte_of(last - std::min(last, code_of(gauge, port.ranges[i].low, last)));
+    codes.above[i] = byte_of(std::max(last, code_of(gauge, port.ranges[i].high, last)) - last);
+  }
+  return codes;
+}
+
+GaugeRange range_of(const GaugeCodes& codes, PortGauge gauge) {
+  const auto i = static_cast<std::size_t>(gauge);
+  const auto& values = code_values()[i];
+  return {values[codes.last[i]], values[byte_of(codes.last[i] - codes.below[i])],
+          values[byte_of(codes.last[i] + codes.above[i])]};
+}
+
+void add(GaugeCodes& codes, const GaugeCodes& later) {
+  for (std::size_t i = 0; i < kPortGauges; ++i) {
+    const int last = later.last[i];
+    if (last == 0) continue;
+    const bool is_new = codes.last[i] == 0;
+    const int low = std::min(last - later.below[i], is_new ? last : codes.last[i] - codes.below[i]);
+    const int high = std::max(last + later.above[i], is_new ? last : codes.last[i] + codes.above[i]);
+    codes.last[i] = byte_of(last);
+    codes.below[i] = byte_of(last - low);
+    codes.above[i] = byte_of(high - last);
+  }
+}
+
+std::vector<std::byte> encode_gauges(std::span<const GaugeCodes> ports, std::span<const GaugeCodes> before) {
+  const std::size_t count = std::min(std::max(ports.size(), before.size()), kChunkPorts);
+  std::vector<std::uint8_t> raw;
+  raw.push_back(before.empty() ? kWhole : kDifferences);
+  raw.push_back(byte_of(static_cast<int>(count) - 1));
+  for (std::size_t gauge = 0; gauge < kPortGauges; ++gauge) {
+    std::vector<std::uint8_t> planes(3 * count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i < before.size()) planes[i] = byte_of(-before[i].last[gauge]);
+      if (i >= ports.size()) continue;
+      planes[i] = byte_of(planes[i] + ports[i].last[gauge]);
+      planes[count + i] = ports[i].below[gauge];
+      planes[2 * count + i] = ports[i].above[gauge];
+    }
+    if (std::ranges::all_of(planes, [](std::uint8_t byte) { return byte == 0; })) continue;
+    raw.push_back(byte_of(static_cast<int>(gauge)));
+    raw.insert(raw.end(), planes.begin(), planes.end());
   }
   return pack(raw);
 }
 
-Result<std::vector<GaugePort>> decode_gauges(std::span<const std::byte> data) {
+Result<std::vector<GaugeCodes>> decode_gauges(std::span<const std::byte> data, std::span<const GaugeCodes> before) {
   const auto raw = unpack(data, kLargestGauges);
   if (!raw) return tl::unexpected<Error>(raw.error());
   ByteReader reader(*raw);
-  if (reader.byte() != kGaugeFormat) return damaged("has an unknown format");
-  std::vector<GaugePort> ports(reader.byte() + std::size_t{1});
+  const std::uint8_t format = reader.byte();
+  if (format != kWhole && format != kDifferences) return damaged("has an unknown format");
+  if (format == kDifferences && before.empty()) return damaged("tells differences to one that is not known");
+  std::vector<GaugeCodes> ports(reader.byte() + std::size_t{1});
+  if (format == kDifferences) {
+    if (before.size() > ports.size()) return damaged("tells differences to another one");
+    for (std::size_t i = 0; i < before.size(); ++i) ports[i].last = before[i].last;
+  }
   std::size_t next = 0;
   while (!reader.at_end() && !reader.failed()) {
-    const std::size_t i = reader.byte();
-    if (i < next || i >= kPortGauges) return damaged("has an unknown gauge");
-    next = i + 1;
-    const auto gauge = static_cast<PortGauge>(i);
-    std::vector<Code> last(ports.size());
-    for (Code& code : last) code = reader.byte();
-    std::vector<Code> below(ports.size());
-    for (Code& code : below) code = reader.byte();
-    for (std::size_t port = 0; port < ports.size(); ++port) {
-      const Code above = reader.byte();
-      const bool is_none = last[port] == 0 && below[port] == 0 && above == 0;
-      if (!is_none && (below[port] >= last[port] || above > kLastCode - last[port]))
-        return damaged("has a value that is none");
-      if (is_none) continue;
-      ports[port].present = static_cast<std::uint8_t>(ports[port].present | 1U << i);
-      ports[port].ranges[i] = {from_code(gauge, last[port]),
-                               from_code(gauge, static_cast<Code>(last[port] - below[port])),
-                               from_code(gauge, static_cast<Code>(last[port] + above))};
-    }
+    const std::size_t gauge = reader.byte();
+    if (gauge < next || gauge >= kPortGauges) return damaged("has an unknown gauge");
+    next = gauge + 1;
+    for (GaugeCodes& port : ports) port.last[gauge] = byte_of(port.last[gauge] + reader.byte());
+    for (GaugeCodes& port : ports) port.below[gauge] = reader.byte();
+    for (GaugeCodes& port : ports) port.above[gauge] = reader.byte();
+    if (!std::ranges::all_of(ports, [gauge](const GaugeCodes& port) { return is_port(port, gauge); }))
+      return damaged("has a value that is none");
   }
   if (reader.failed()) return damaged("is cut short");
   return ports;
+}
+
+const std::vector<GaugeCodes>* GaugeChain::next(std::span<const std::byte> data, TimePoint begin, TimePoint end) {
+  auto row = decode_gauges(data, begin == end_ ? std::span<const GaugeCodes>(row_) : std::span<const GaugeCodes>());
+  end_ = row ? end : kNever;
+  if (!row) return nullptr;
+  row_ = std::move(*row);
+  return &row_;
 }
 
 }  // namespace weft::store

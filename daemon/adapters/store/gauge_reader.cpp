@@ -2,6 +2,7 @@
 #include "daemon/adapters/store/gauge_reader.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "daemon/adapters/store/gauge_codec.hpp"
@@ -41,17 +42,19 @@ class GaugeRows {
       for (const PortGauge gauge : wanted_) port.gauges.push_back({gauge});
   }
 
-  /// Rows of (at, data, span); of whole hours without the span.
-  Result<void> read(Statement& rows, bool of_hours, std::span<const ChunkPlace> places) {
+  /// Rows of (at, data, span) of one chunk; of whole hours without the span. Those up to `after` are only there for
+  /// the differences of the next ones.
+  Result<void> read(Statement& rows, bool of_hours, TimePoint after, std::span<const ChunkPlace> places) {
+    GaugeChain chain;
     while (rows.next()) {
       if (++rows_ > kMostHistoryRows)
         return fail(ErrorCode::kResourceExhausted, "there are too many moments in that time: request a shorter one");
       if (std::chrono::steady_clock::now() > deadline_)
         return fail(ErrorCode::kTimeout, "the disk takes too long for so much history: request a shorter time");
-      const auto ports = decode_gauges(rows.blob(1));
-      if (!ports) continue;  // what is damaged is a gap
       const TimePoint end = rows.time(0);
-      add(end - (of_hours ? Duration(1h) : Duration(rows.integer(2))), end, *ports, places);
+      const TimePoint begin = end - (of_hours ? Duration(1h) : Duration(rows.integer(2)));
+      const auto* const ports = chain.next(rows.blob(1), begin, end);
+      if (ports != nullptr && end > after) add(begin, end, *ports, places);  // what is damaged is a gap
     }
     return {};
   }
@@ -62,19 +65,18 @@ class GaugeRows {
   }
 
  private:
-  void add(TimePoint begin, TimePoint end, std::span<const GaugePort> ports, std::span<const ChunkPlace> places) {
+  void add(TimePoint begin, TimePoint end, std::span<const GaugeCodes> ports, std::span<const ChunkPlace> places) {
     if (end <= question_.from || begin >= question_.to || begin >= end) return;
     const std::int64_t first = begin < question_.from ? 0 : (begin - question_.from) / step_;
     const std::int64_t last = std::min((end - question_.from - 1ns) / step_, last_);
     for (const ChunkPlace& place : places) {
       if (place.offset >= ports.size()) continue;
-      const GaugePort& port = ports[place.offset];
+      const GaugeCodes& port = ports[place.offset];
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
-        const auto gauge = static_cast<std::size_t>(wanted_[i]);
-        if ((port.present >> gauge & 1) == 0) continue;
+        if (port.last[static_cast<std::size_t>(wanted_[i])] == 0) continue;
+        const GaugeRange range = range_of(port, wanted_[i]);
         for (std::int64_t index = first; index <= last; ++index)
-          add_to_bucket(answer_.ports[place.port].gauges[i].buckets, static_cast<std::uint32_t>(index),
-                        port.ranges[gauge]);
+          add_to_bucket(answer_.ports[place.port].gauges[i].buckets, static_cast<std::uint32_t>(index), range);
       }
     }
   }
@@ -107,7 +109,7 @@ Result<void> read_gauges(Database& database, const HistoryQuestion& question, bo
                     "WHERE fabric = ?1 AND at > ?2 AND at <= ?3 AND next_chunk IS NULL ORDER BY at LIMIT ?5");
     for (const auto& [chunk, ports] : places) {
       hours.query(question.fabric, question.from + 1h - 1ns, question.to, chunk, kMostHistoryRows + 1);
-      if (auto done = reader.read(hours, true, ports); !done) return done;
+      if (auto done = reader.read(hours, true, question.from, ports); !done) return done;
     }
   }
   Statement moments(database,
@@ -116,8 +118,10 @@ Result<void> read_gauges(Database& database, const HistoryQuestion& question, bo
   for (const auto& [chunk, ports] : places)
     for (const auto& [from, to] : minutes) {
       const TimePoint until = to == question.to ? to + kLongestGauge : to;
-      moments.query(question.fabric, from, until, chunk, kMostHistoryRows + 1);
-      if (auto done = reader.read(moments, false, ports); !done) return done;
+      // The first row of an hour is whole.
+      const TimePoint whole = std::chrono::floor<std::chrono::hours>(from);
+      moments.query(question.fabric, whole, until, chunk, kMostHistoryRows + 1);
+      if (auto done = reader.read(moments, false, from, ports); !done) return done;
     }
   reader.end();
   return {};

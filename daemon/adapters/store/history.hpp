@@ -2,7 +2,7 @@
 #pragma once
 // Port history in a database of its own: a moment for each interval, and for each moment one chunk for every 256 ports.
 // Gauges move slowly and are read about once a minute: every fifth moment has a chunk of them, too, with the last, the
-// lowest and the highest value since the one before.
+// lowest and the highest value since the one before: as differences to that, and whole once an hour.
 // Who reads it: history_reader.hpp.
 
 #include <cstdint>
@@ -36,6 +36,7 @@ class History {
   Database& database() { return database_; }
 
  private:
+  using GaugeRows = std::map<std::uint32_t, std::vector<GaugeCodes>>;  ///< by chunk
   /// What must be known of a fabric to write its next moment.
   struct Fabric {
     std::shared_ptr<const Sweep> last;       ///< the reading that the next increases start from
@@ -47,13 +48,16 @@ class History {
     TimePoint gauges_since = kNever;         ///< `gauges` tell of the time from then on
     TimePoint gauges_taken = kNever;         ///< up to then
     std::map<std::uint32_t, std::vector<GaugePort>> gauges;  ///< by chunk; those that are not stored yet
+    TimePoint stored_until = kNever;                         ///< the rows that were stored last end then
+    GaugeRows stored;                                        ///< those, for the differences of the next ones
   };
 
   void map_ports(Fabric& fabric, const Sweep& sweep);
   void touch_ports(Fabric& fabric, TimePoint now);
   void take_gauges(Fabric& fabric, const Sweep& sweep, const HostListPtr& hosts) const;
   bool gauges_are_due(const Fabric& fabric, const Sweep& sweep) const;
-  void write_moment(const Fabric& fabric, const Sweep& sweep);
+  std::int64_t write_moment(const Fabric& fabric, const Sweep& sweep);
+  GaugeRows write_gauges(const Fabric& fabric, const Sweep& sweep, std::int64_t moment);
   void take_back(const std::string& fabric, TimePoint moment);
   std::int64_t delete_moment(std::int64_t moment);
 

@@ -103,21 +103,26 @@ OpenHour next_hour(Database& history, const std::string& fabric) {
 
 /// What gauges were in the hour, of the chunks from the first up to the last.
 void add_up_gauges(Database& history, const std::string& fabric, const OpenHour& hour, std::int64_t last) {
-  std::map<std::int64_t, std::vector<GaugePort>> chunks;
-  Statement rows(
-      history,
-      "SELECT gauge_chunk.id & ?5, data FROM moment JOIN gauge_chunk ON gauge_chunk.id BETWEEN (moment.id << "
-      "24 | ?4) AND (moment.id << 24 | ?6) WHERE fabric = ?1 AND at > ?2 AND at <= ?3 ORDER BY at");
+  struct Chunk {
+    GaugeChain chain;
+    std::vector<GaugeCodes> sums;
+  };
+  std::map<std::int64_t, Chunk> chunks;
+  Statement rows(history,
+                 "SELECT gauge_chunk.id & ?5, at, gauge_chunk.span, data FROM moment JOIN gauge_chunk ON "
+                 "gauge_chunk.id BETWEEN (moment.id << "
+                 "24 | ?4) AND (moment.id << 24 | ?6) WHERE fabric = ?1 AND at > ?2 AND at <= ?3 ORDER BY at");
   rows.query(fabric, hour.end - 1h, hour.end, hour.next_chunk, kLastChunk, last);
   while (rows.next()) {
-    const auto ports = decode_gauges(rows.blob(1));
-    if (!ports) continue;
-    std::vector<GaugePort>& sums = chunks[rows.integer(0)];
+    auto& [chain, sums] = chunks[rows.integer(0)];
+    const auto* const ports = chain.next(rows.blob(3), rows.time(1) - Duration(rows.integer(2)), rows.time(1));
+    if (ports == nullptr) continue;
     if (sums.size() < ports->size()) sums.resize(ports->size());
     for (std::size_t i = 0; i < ports->size(); ++i) add(sums[i], (*ports)[i]);
   }
   Statement insert(history, "INSERT INTO hour_gauge VALUES (?, ?)");
-  for (const auto& [chunk, ports] : chunks) insert.run(hour.id << kChunkBits | chunk, encode_gauges(ports));
+  for (const auto& [chunk, of] : chunks)
+    if (!of.sums.empty()) insert.run(hour.id << kChunkBits | chunk, encode_gauges(of.sums));
 }
 
 /// Adds up as many chunks of the hour as one step does.

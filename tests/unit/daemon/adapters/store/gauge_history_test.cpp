@@ -233,7 +233,26 @@ TEST(GaugeHistory, ADamagedRowIsAGap) {
   auto database = open_database(dir.path() / "history.db", history_schema());
   database->run("UPDATE gauge_chunk SET data = x'0102' WHERE id >> 24 = 10");
   ASSERT_TRUE(database->outcome());
-  EXPECT_EQ(read(dir, question_of(60s, 15)).size(), 10U);
+  EXPECT_EQ(read(dir, question_of(60s, 15)).size(), 5U) << "what tells differences to it is lost, too";
+  write_minutes(*store, 16, 70, [](int) { return 40; });
+  const auto later = read(dir, question_of(60s, 70));
+  EXPECT_EQ(later.back().index, 69U);
+  EXPECT_EQ(later.size(), 5U + 10U) << "the next hour begins with a whole row";
+}
+
+TEST(GaugeHistory, IsReadFromTheMiddleOfAnHour) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  write_minutes(*store, 0, 50, [](int minute) { return 40 + minute; });
+  HistoryQuestion question = question_of(60s, 50);
+  question.from = at_second(kWholeHour + 60 * 32);
+  const auto buckets = read(dir, question);
+  ASSERT_EQ(buckets.size(), 18U);
+  EXPECT_EQ(buckets[0].index, 0U);
+  EXPECT_EQ(buckets[0].last, 75'000) << "of the row that ends at minute 35";
+  EXPECT_EQ(buckets[0].low, 71'000);
+  question.to = at_second(kWholeHour + 60 * 33);
+  EXPECT_EQ(read(dir, question).at(0).last, 75'000);
 }
 
 }  // namespace

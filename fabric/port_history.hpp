@@ -9,6 +9,7 @@
 #include "fabric/clock.hpp"
 #include "fabric/counters.hpp"
 #include "fabric/ids.hpp"
+#include "fabric/port_gauges.hpp"
 
 namespace weft {
 
@@ -16,10 +17,11 @@ namespace weft {
 struct HistoryQuestion {
   std::string fabric;
   std::vector<PortKey> ports;
-  std::vector<CounterId> counters{};  ///< none: all that history keeps
+  std::vector<CounterId> counters{};  ///< none, nor gauges: all that history keeps
   TimePoint from = kNever;
   TimePoint to = kNever;
-  Duration step{};  ///< at least 1 s
+  Duration step{};                  ///< at least 1 s
+  std::vector<PortGauge> gauges{};  ///< none, nor counters: all that history keeps
 };
 
 /// What a counter grew by in one bucket. A bucket of which no reading speaks is absent. The increase of an interval
@@ -39,13 +41,30 @@ struct CounterHistory {
   std::vector<HistoryBucket> buckets{};
 };
 
-/// One port; only counters with a reading are there.
+/// What a gauge was in one bucket, in the unit of gauge_info(): power within 0.15 dB, bias within 3 %, temperature
+/// within 0.75 degrees. Gauges are kept for every fifth moment of the counters, and what is said of one stretch of
+/// time is said of all buckets that it reaches into. A bucket of which no reading speaks is absent.
+struct GaugeBucket {
+  std::uint32_t index = 0;
+  std::int64_t last = 0;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+
+/// One gauge of one port.
+struct GaugeHistory {
+  PortGauge gauge = PortGauge::kCount;
+  std::vector<GaugeBucket> buckets{};  ///< ascending
+};
+
+/// One port; only counters and gauges with a reading are there.
 struct PortHistory {
   PortKey port;
   std::vector<CounterHistory> counters{};
+  std::vector<GaugeHistory> gauges{};
 };
 
-/// The answer. Ports without a history in that time have no counters.
+/// The answer. Ports without a history in that time have no counters and no gauges.
 struct HistoryAnswer {
   Duration step{};  ///< of the question, or an hour: of more than three days only hours are read
   std::vector<PortHistory> ports{};

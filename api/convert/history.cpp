@@ -133,6 +133,30 @@ void counter_to_proto(const CounterHistory& from, float tick, bool with_still, v
   }
 }
 
+const char* base_unit_of(PortGauge gauge) {
+  switch (gauge) {
+    case PortGauge::kTemperature:
+      return "degrees Celsius";
+    case PortGauge::kLaserBias:
+      return "amperes";
+    default:
+      return "watts";
+  }
+}
+
+void gauge_to_proto(const GaugeHistory& from, v1::GaugeHistory& to) {
+  const CounterInfo& info = gauge_info(from.gauge);
+  to.set_gauge(std::string(info.name));
+  to.set_unit(base_unit_of(from.gauge));
+  const auto value = [&info](std::int64_t raw) { return base_value(info.unit, static_cast<std::uint64_t>(raw)); };
+  for (const GaugeBucket& bucket : from.buckets) {
+    to.add_bucket(bucket.index);
+    to.add_last(value(bucket.last));
+    to.add_low(value(bucket.low));
+    to.add_high(value(bucket.high));
+  }
+}
+
 }  // namespace
 
 Result<HistoryTime> history_time(const google::protobuf::Timestamp* from, const google::protobuf::Timestamp* to,
@@ -171,6 +195,10 @@ Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> s
   if (request.points() > kMostPoints)
     return fail(ErrorCode::kInvalidArgument, "at most " + std::to_string(kMostPoints) + " points can be had");
   for (const std::string& name : request.counters()) {
+    if (const auto gauge = find_port_gauge(name)) {
+      question.gauges.push_back(*gauge);
+      continue;
+    }
     const CounterInfo* info = find_counter(name);
     if (info == nullptr || info->id == CounterId::kCount)
       return fail(ErrorCode::kInvalidArgument, "unknown counter " + valid_utf8(name));
@@ -203,6 +231,7 @@ Result<v1::GetPortHistoryResponse> port_history(const PortHistoryQuestion& asked
     if (const PortIndex peer = port.peer; peer != kNoIndex) to.set_peer(valid_utf8(port_label(topology, peer)));
     for (const CounterHistory& counter : answer.ports[i].counters)
       counter_to_proto(counter, port.wait_tick_seconds, asked.with_still, *to.add_counters());
+    for (const GaugeHistory& gauge : answer.ports[i].gauges) gauge_to_proto(gauge, *to.add_gauges());
   }
   for (v1::HistoryMark& mark : marks_of(asked)) *response.add_marks() = std::move(mark);
   if (response.ByteSizeLong() > kLargestAnswer)

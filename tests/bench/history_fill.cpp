@@ -13,6 +13,7 @@
 
 #include "daemon/adapters/store/history_codec.hpp"
 #include "daemon/adapters/store/schema.hpp"
+#include "tests/bench/history_gauges.hpp"
 
 namespace weft::store {
 namespace {
@@ -40,6 +41,14 @@ std::vector<std::vector<std::byte>> busy_chunks(std::uint64_t seconds) {
   return chunks;
 }
 
+/// Five minutes each, the first of twelve whole.
+std::vector<std::vector<std::byte>> gauge_chunks(bool all_whole) {
+  BusyGauges gauges(1, kChunkPorts);
+  std::vector<std::vector<std::byte>> chunks;
+  for (int i = 0; i < 12; ++i) chunks.push_back(gauges.next(all_whole || i == 0));
+  return chunks;
+}
+
 void require(const Result<void>& done) {
   if (!done) throw std::runtime_error(done.error().message);
 }
@@ -60,6 +69,8 @@ int run(const std::filesystem::path& folder, int days) {
   const TimePoint end(first_moment.time_since_epoch() / 1h * 1h);  // the present hour is weftd's
   const auto sums = busy_chunks(3600);
   const auto minutes = busy_chunks(60);
+  const auto hour_gauges = gauge_chunks(true);
+  const auto gauges = gauge_chunks(false);
   for (int hour = 24 * days; hour > 0; --hour) {
     Transaction transaction(*history);
     const TimePoint at = end - (hour - 1) * 1h;
@@ -67,23 +78,37 @@ int run(const std::filesystem::path& folder, int days) {
     add.run(fabric, at, Duration(1h));
     const std::int64_t id = history->number("SELECT last_insert_rowid()");
     Statement chunk(*history, "INSERT INTO hour_chunk VALUES (?, ?, ?)");
-    for (std::int64_t i = 0; i < chunks; ++i)
+    Statement gauge(*history, "INSERT INTO hour_gauge VALUES (?, ?)");
+    for (std::int64_t i = 0; i < chunks; ++i) {
       chunk.run(id << kChunkBits | i, sums[static_cast<std::size_t>(i + hour) % kVariants],
                 sums[static_cast<std::size_t>(i + hour + 1) % kVariants]);
+      gauge.run(id << kChunkBits | i, hour_gauges[static_cast<std::size_t>(i + hour) % hour_gauges.size()]);
+    }
     if (hour <= 24) {
       Statement moment(*history, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?)");
       Statement data(*history, "INSERT INTO chunk VALUES (?, ?)");
+      Statement five(*history, "INSERT INTO gauge_chunk VALUES (?, ?, ?)");
       for (int minute = 59; minute >= 0; --minute) {
         moment.run(fabric, at - minute * 1min, Duration(1min));
         const std::int64_t of = history->number("SELECT last_insert_rowid()");
         for (std::int64_t i = 0; i < chunks; ++i)
           data.run(of << kChunkBits | i, minutes[static_cast<std::size_t>(i + minute) % kVariants]);
+        for (std::int64_t i = 0; i < chunks && minute % 5 == 0; ++i)
+          five.run(of << kChunkBits | i, Duration(5min), gauges[static_cast<std::size_t>(59 - minute) / 5]);
       }
     }
     require(transaction.commit());
   }
-  std::printf("%lld chunks a moment, %d days: %.0f MB\n", static_cast<long long>(chunks), days,
-              static_cast<double>(std::filesystem::file_size(folder / "history.db")) / 1e6);
+  const auto megabytes = [&](const char* sql) { return static_cast<double>(history->number(sql)) / 1e6; };
+  std::printf(
+      "%lld chunks a moment, %d days: %.0f MB. A day of minutes: counters %.1f MB, gauges of all ports %.1f MB; %d "
+      "days of "
+      "hours: %.1f MB, %.1f MB\n",
+      static_cast<long long>(chunks), days,
+      static_cast<double>(std::filesystem::file_size(folder / "history.db")) / 1e6,
+      megabytes("SELECT sum(length(data)) FROM chunk"), megabytes("SELECT sum(length(data)) FROM gauge_chunk"), days,
+      megabytes("SELECT sum(length(sums) + length(peaks)) FROM hour_chunk"),
+      megabytes("SELECT sum(length(data)) FROM hour_gauge"));
   return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "daemon/adapters/store/history_hours.hpp"
 #include "daemon/adapters/store/history_reader.hpp"
 #include "daemon/adapters/store/schema.hpp"
+#include "tests/bench/history_gauges.hpp"
 
 namespace weft::store {
 namespace {
@@ -43,10 +44,13 @@ void fill(Database& history, int days) {
   }
   std::uint64_t seed = 1;
   const auto next = [&seed] { return seed = seed * 6364136223846793005ULL + 1442695040888963407ULL; };
+  std::vector<BusyGauges> gauges;
+  for (std::size_t chunk = 0; chunk < kPorts / kChunkPorts; ++chunk) gauges.emplace_back(chunk, kChunkPorts);
   for (int hour = 0; hour < 24 * days; ++hour) {
     Transaction transaction(history);
     Statement moment(history, "INSERT INTO moment (fabric, at, span) VALUES ('ib0', ?, ?)");
     Statement insert(history, "INSERT INTO chunk VALUES (?, ?)");
+    Statement insert_gauges(history, "INSERT INTO gauge_chunk VALUES (?, ?, ?)");
     for (int minute = 1; minute <= 60; ++minute) {
       moment.run(kBegin + hour * 1h + minute * 1min, Duration(1min));
       const std::int64_t id = history.number("SELECT last_insert_rowid()");
@@ -58,6 +62,9 @@ void fill(Database& history, int days) {
           if (next() >> 56 == 0) each.increase[kDenseCounters] = next() >> 60;
         }
         insert.run(id << 24 | static_cast<std::int64_t>(chunk), encode_chunk(ports));
+        if (minute % 5 == 0)
+          insert_gauges.run(id << 24 | static_cast<std::int64_t>(chunk), Duration(5min),
+                            gauges[chunk].next(minute == 5));
       }
     }
     require(transaction.commit());

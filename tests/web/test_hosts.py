@@ -116,6 +116,45 @@ class Hosts(PageTest):
             collector.close()
         self.expect_clean()
 
+    def test_optical_power_and_temperature_over_time(self):
+        host, adapter = "gpu-0005", self.network.find("gpu-0005 mlx5_2")
+        port = telemetry_client.port("mlx5_2", guid=adapter.port_guid(1))
+        series = [telemetry_client.series("mlx5_2", 1, "module_temperature", gauge=True)]
+        series += [telemetry_client.series("mlx5_2", 1, "module_receive_power", gauge=True, lane=lane) for lane in range(2)]
+        path = f"/api/v1/ports/{guid_text(adapter.guid)}/1/history?from={int(time.time()) - 600}&points=600"
+        with grpc.insecure_channel(self.weftd.grpc) as channel:
+            collector = telemetry_client.Collector(channel)
+            collector.hello(host)
+            collector.welcome()
+            sequence = 0
+
+            def is_stored():
+                nonlocal sequence
+                sequence += 1
+                collector.batch(sequence, telemetry_client.whole(time.time_ns(), [port], series, [41_000, 1_000_000, 500_000]))
+                time.sleep(0.5)
+                return all(len(gauge["bucket"]) >= 8 for gauge in self.weftd.client.json(path)["ports"][0]["gauges"] or [{"bucket": []}])
+
+            wait_until(is_stored, 60, why=lambda: self.weftd.client.json(path)["ports"][0]["gauges"])
+            collector.close()
+        self.open_at(f"#/node/{guid_text(adapter.guid)}/port/1?last=600")
+        label = f"{host} mlx5_2 port 1"
+        self.do("wait", at=f".chart:has(b:text-is('Optical power (weakest lane)')):has-text('In, {label}'):has-text('-3.0 dBm')")
+        self.do("wait", at=f".chart:has(b:text-is('Temperature of the module')):has-text('{label}'):has-text('41 °C')")
+        self.assertEqual(0, self.do("count", at=".chart:has(b:text-is('Laser bias (highest lane)'))"), "nobody tells of it")
+        # Of most of the ten minutes nothing is known.
+        plot = ".chart:has(b:text-is('Temperature of the module')) [role=slider]"
+        self.do("focus", at=plot)
+        self.do("press", key="Home")
+        self.do("wait", at=f"{plot}[aria-valuetext*='no data']")
+        self.picture("port-optics")
+        self.expect_accessible()
+        self.open_at(f"#/host/{host}?last=600")
+        self.do("wait", at="table.rows th:text-is('Least optical in')")
+        self.do("wait", at="table.rows tr:has-text('mlx5_2'):has-text('-3.0 dBm'):has-text('41 °C')")
+        self.assertEqual(1, self.do("count", at="table.rows td:has-text('dBm')"), "of the other adapters nothing is known")
+        self.expect_clean()
+
     def test_an_unknown_host_is_said(self):
         self.open_at("#/host/nobody")
         self.do("wait", at=".side:has-text('nobody')")

@@ -160,7 +160,7 @@ inline constexpr const char* kHasHistory = "SELECT CASE WHEN to_regclass('weft_h
 /// Room that a shared history takes, with what deleted rows leave until the server cleans up.
 inline constexpr const char* kHistoryBytes =
     "SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0)::BIGINT FROM (VALUES ('port'), ('moment'), "
-    "('chunk'), ('hour'), ('hour_chunk'), ('fec_baseline')) AS history (name)";
+    "('chunk'), ('gauge_chunk'), ('hour'), ('hour_chunk'), ('hour_gauge'), ('fec_baseline')) AS history (name)";
 /// Behind kBegin, in a transaction of history: it may lose its last moments. A row: the epoch that follows here is that
 /// of the database.
 inline constexpr const char* kBeginHistory =

@@ -2,7 +2,10 @@
 #include "daemon/adapters/store/history.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/entity_columns.hpp"
@@ -18,6 +21,15 @@ constexpr std::size_t kMostDoubts = 100;
 constexpr std::int64_t kHourWeight = 50;  ///< of kChunksDeletedAtOnce
 /// Ports are noted as seen this often, and forgotten this long after their last history has gone.
 constexpr Duration kTouchInterval = std::chrono::hours(24);
+
+/// A moment in so many has gauges, but one in so much time at least.
+constexpr int kMomentsOfGauges = 5;
+constexpr Duration kGaugesAtLeast = std::chrono::minutes(5);
+
+/// The hour that a moment counts for: its end is the first one's.
+auto hour_of(TimePoint at) {
+  return std::chrono::floor<std::chrono::hours>(at - Duration(1));
+}
 
 /// The same port at every index.
 bool same_layout(const Topology& a, const Topology& b) {
@@ -47,7 +59,7 @@ ChunkPort growth(const SampleTable& before, std::size_t row_before, const Sample
 
 }  // namespace
 
-Result<bool> History::append(std::shared_ptr<const Sweep> sweep) {
+Result<bool> History::append(std::shared_ptr<const Sweep> sweep, const HostListPtr& hosts) {
   if (!sweep || !sweep->topology || !sweep->counters || sweep->counters->rows() != sweep->topology->ports().size())
     return false;
   const auto [place, is_new] = fabrics_.try_emplace(sweep->fabric);
@@ -65,16 +77,26 @@ Result<bool> History::append(std::shared_ptr<const Sweep> sweep) {
   database_.require_in_place();
   for (const TimePoint moment : fabric.doubts) take_back(sweep->fabric, moment);
   map_ports(fabric, *sweep);
+  take_gauges(fabric, *sweep, hosts);
   if (sweep->finished - fabric.touched >= kTouchInterval) touch_ports(fabric, sweep->finished);
-  write_moment(fabric, *sweep);
+  const std::int64_t moment = write_moment(fabric, *sweep);
+  const bool has_gauges = gauges_are_due(fabric, *sweep);
+  GaugeRows gauges = has_gauges ? write_gauges(fabric, *sweep, moment) : GaugeRows{};
   if (auto done = transaction.commit(); !done) {
     fabric.mapped.reset();  // slots that were given out are not stored
     fabric.touched = kNever;
+    fabric.gauges.clear();  // they are by slot
+    fabric.gauges_since = sweep->finished;
     if (fabric.doubts.size() >= kMostDoubts) fabric.doubts.erase(fabric.doubts.begin());
     if (is_shared_) fabric.doubts.push_back(sweep->finished);
     return tl::unexpected<Error>(done.error());
   }
   fabric.doubts.clear();
+  if (has_gauges) {
+    fabric.stored = std::move(gauges);
+    fabric.gauges.clear();
+    fabric.gauges_since = fabric.stored_until = sweep->finished;
+  }
   fabric.last = std::move(sweep);
   return true;
 }
@@ -116,7 +138,32 @@ void History::touch_ports(Fabric& fabric, TimePoint now) {
   fabric.touched = now;
 }
 
-void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
+// What was read before a time without sweeps is let go, at most five moments: no row speaks of such a gap.
+void History::take_gauges(Fabric& fabric, const Sweep& sweep, const HostListPtr& hosts) const {
+  const Duration longest = 3 * std::max(options_.history_interval, sweep.interval);
+  if (sweep.finished < fabric.gauges_taken || sweep.finished - fabric.gauges_taken > longest) {
+    fabric.gauges.clear();
+    fabric.gauges_since = std::max(fabric.last->finished, sweep.finished - longest);
+  }
+  fabric.gauges_taken = sweep.finished;
+  const std::vector<PortGauges> gauges = read_port_gauges(*sweep.topology, hosts, sweep.finished);
+  constexpr auto kChunk = static_cast<std::uint32_t>(kChunkPorts);
+  for (PortIndex index = 0; index < gauges.size(); ++index) {
+    if (gauges[index].present == 0) continue;
+    const std::uint32_t slot = fabric.slots[index];
+    std::vector<GaugePort>& ports = fabric.gauges[slot / kChunk];
+    if (ports.size() <= slot % kChunk) ports.resize(slot % kChunk + 1);
+    add(ports[slot % kChunk], gauges[index]);
+  }
+}
+
+bool History::gauges_are_due(const Fabric& fabric, const Sweep& sweep) const {
+  const Duration spacing =
+      std::max(options_.history_interval, std::min(options_.history_interval * kMomentsOfGauges, kGaugesAtLeast));
+  return sweep.finished - fabric.gauges_since + sweep.interval / 2 >= spacing;
+}
+
+std::int64_t History::write_moment(const Fabric& fabric, const Sweep& sweep) {
   Statement moment(database_, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?) RETURNING id");
   moment.query(sweep.fabric, sweep.finished, sweep.finished - fabric.last->finished);
   std::int64_t id = 0;
@@ -143,12 +190,34 @@ void History::write_moment(const Fabric& fabric, const Sweep& sweep) {
     }
     insert.run(id << kChunkBits | chunk, encode_chunk(ports));
   }
+  return id;
+}
+
+// The first row of an hour is whole: whoever reads a time begins there. So is one behind a gap.
+History::GaugeRows History::write_gauges(const Fabric& fabric, const Sweep& sweep, std::int64_t moment) {
+  const bool goes_on =
+      fabric.stored_until == fabric.gauges_since && hour_of(fabric.stored_until) == hour_of(sweep.finished);
+  GaugeRows rows;
+  Statement insert(database_, "INSERT INTO gauge_chunk VALUES (?, ?, ?)");
+  for (const auto& [chunk, gauges] : fabric.gauges) {
+    const auto stored = fabric.stored.find(chunk);
+    const std::span<const GaugeCodes> before =
+        stored == fabric.stored.end() ? std::span<const GaugeCodes>() : std::span<const GaugeCodes>(stored->second);
+    std::vector<GaugeCodes>& row = rows[chunk];
+    row.resize(std::max(gauges.size(), before.size()));
+    for (std::size_t i = 0; i < gauges.size(); ++i)
+      row[i] = to_codes(gauges[i], i < before.size() ? before[i] : GaugeCodes{});
+    insert.run(moment << kChunkBits | chunk, sweep.finished - fabric.gauges_since,
+               encode_gauges(row, goes_on ? before : std::span<const GaugeCodes>()));
+  }
+  return rows;
 }
 
 std::int64_t History::delete_moment(std::int64_t moment) {
   const auto [first, last] = chunk_ids(moment);
   Statement(database_, "DELETE FROM chunk WHERE id BETWEEN ? AND ?").run(first, last);
   const std::int64_t chunks = database_.changes();
+  Statement(database_, "DELETE FROM gauge_chunk WHERE id BETWEEN ? AND ?").run(first, last);
   Statement(database_, "DELETE FROM moment WHERE id = ?").run(moment);
   return chunks;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Port history in a database of its own: a moment for each interval, and for each moment one chunk for every 256 ports.
+// Gauges move slowly and are read about once a minute: every fifth moment has a chunk of them, too, with the last, the
+// lowest and the highest value since the one before: as differences to that, and whole once an hour.
 // Who reads it: history_reader.hpp.
 
 #include <cstdint>
@@ -10,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/adapters/store/gauge_codec.hpp"
 #include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/store.hpp"
 
@@ -21,8 +24,8 @@ class History {
   History(Database database, const StoreOptions& options)
       : database_(std::move(database)), options_(options), is_shared_(options.shares_history) {}
 
-  /// True when a moment was written; false when none was due.
-  Result<bool> append(std::shared_ptr<const Sweep> sweep);
+  /// True when a moment was written; false when none was due. Gauges are those that collectors on `hosts` read.
+  Result<bool> append(std::shared_ptr<const Sweep> sweep, const HostListPtr& hosts);
   /// Deletes a little of what is older than that or too much. True when there is more.
   Result<bool> shrink(TimePoint oldest_allowed);
   /// Room taken by what is stored; free pages within the file do not count.
@@ -33,6 +36,7 @@ class History {
   Database& database() { return database_; }
 
  private:
+  using GaugeRows = std::map<std::uint32_t, std::vector<GaugeCodes>>;  ///< by chunk
   /// What must be known of a fabric to write its next moment.
   struct Fabric {
     std::shared_ptr<const Sweep> last;       ///< the reading that the next increases start from
@@ -41,11 +45,19 @@ class History {
     TimePoint touched = kNever;              ///< when its ports were last noted as seen
     std::shared_ptr<const Topology> mapped;  ///< the topology that `slots` was made for
     std::vector<std::uint32_t> slots;        ///< for each port of `mapped`
+    TimePoint gauges_since = kNever;         ///< `gauges` tell of the time from then on
+    TimePoint gauges_taken = kNever;         ///< up to then
+    std::map<std::uint32_t, std::vector<GaugePort>> gauges;  ///< by chunk; those that are not stored yet
+    TimePoint stored_until = kNever;                         ///< the rows that were stored last end then
+    GaugeRows stored;                                        ///< those, for the differences of the next ones
   };
 
   void map_ports(Fabric& fabric, const Sweep& sweep);
   void touch_ports(Fabric& fabric, TimePoint now);
-  void write_moment(const Fabric& fabric, const Sweep& sweep);
+  void take_gauges(Fabric& fabric, const Sweep& sweep, const HostListPtr& hosts) const;
+  bool gauges_are_due(const Fabric& fabric, const Sweep& sweep) const;
+  std::int64_t write_moment(const Fabric& fabric, const Sweep& sweep);
+  GaugeRows write_gauges(const Fabric& fabric, const Sweep& sweep, std::int64_t moment);
   void take_back(const std::string& fabric, TimePoint moment);
   std::int64_t delete_moment(std::int64_t moment);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/adapters/store/gauge_codec.hpp"
 #include "daemon/adapters/store/history_codec.hpp"
 
 namespace weft::store {
@@ -100,6 +101,30 @@ OpenHour next_hour(Database& history, const std::string& fabric) {
   return {id, end, 0};
 }
 
+/// What gauges were in the hour, of the chunks from the first up to the last.
+void add_up_gauges(Database& history, const std::string& fabric, const OpenHour& hour, std::int64_t last) {
+  struct Chunk {
+    GaugeChain chain;
+    std::vector<GaugeCodes> sums;
+  };
+  std::map<std::int64_t, Chunk> chunks;
+  Statement rows(history,
+                 "SELECT gauge_chunk.id & ?5, at, gauge_chunk.span, data FROM moment JOIN gauge_chunk ON "
+                 "gauge_chunk.id BETWEEN (moment.id << "
+                 "24 | ?4) AND (moment.id << 24 | ?6) WHERE fabric = ?1 AND at > ?2 AND at <= ?3 ORDER BY at");
+  rows.query(fabric, hour.end - 1h, hour.end, hour.next_chunk, kLastChunk, last);
+  while (rows.next()) {
+    auto& [chain, sums] = chunks[rows.integer(0)];
+    const auto* const ports = chain.next(rows.blob(3), rows.time(1) - Duration(rows.integer(2)), rows.time(1));
+    if (ports == nullptr) continue;
+    if (sums.size() < ports->size()) sums.resize(ports->size());
+    for (std::size_t i = 0; i < ports->size(); ++i) add(sums[i], (*ports)[i]);
+  }
+  Statement insert(history, "INSERT INTO hour_gauge VALUES (?, ?)");
+  for (const auto& [chunk, of] : chunks)
+    if (!of.sums.empty()) insert.run(hour.id << kChunkBits | chunk, encode_gauges(of.sums));
+}
+
 /// Adds up as many chunks of the hour as one step does.
 void add_up(Database& history, const std::string& fabric, const OpenHour& hour) {
   const TimePoint begin = hour.end - 1h;
@@ -120,6 +145,7 @@ void add_up(Database& history, const std::string& fabric, const OpenHour& hour) 
   Statement insert(history, "INSERT INTO hour_chunk VALUES (?, ?, ?)");
   for (const auto& [chunk, sums] : chunks)
     insert.run(hour.id << kChunkBits | chunk, encode_chunk(sums.sum), encode_chunk(sums.peak));
+  add_up_gauges(history, fabric, hour, std::min(end_chunk - 1, kLastChunk));
 
   Statement left(history,
                  "SELECT CASE WHEN EXISTS (SELECT 1 FROM moment JOIN chunk ON chunk.id BETWEEN (moment.id << 24 | ?4) "
@@ -136,6 +162,7 @@ void add_up(Database& history, const std::string& fabric, const OpenHour& hour) 
 void delete_hour(Database& history, std::int64_t id) {
   const auto [first, last] = chunk_ids(id);
   Statement(history, "DELETE FROM hour_chunk WHERE id BETWEEN ? AND ?").run(first, last);
+  Statement(history, "DELETE FROM hour_gauge WHERE id BETWEEN ? AND ?").run(first, last);
   Statement(history, "DELETE FROM hour WHERE id = ?").run(id);
 }
 

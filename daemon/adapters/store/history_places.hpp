@@ -3,6 +3,9 @@
 // What all readers of port history share: how it is opened, and which of its rows speak of a time.
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,8 +17,18 @@
 
 namespace weft::store {
 
+/// One port that is asked for, where it stands in its chunk.
+struct ChunkPlace {
+  std::size_t offset;  ///< in the chunk
+  std::size_t port;    ///< in the answer
+};
+/// The chunks that hold the ports, and where.
+using ChunkPlaces = std::map<std::int64_t, std::vector<ChunkPlace>>;
+
 /// How long one question may read.
 inline constexpr std::chrono::seconds kHistoryPatience{2};
+/// Rows of one chunk that one question may read.
+inline constexpr std::size_t kMostHistoryRows = 50'000;
 
 /// A connection of its own, which writes nothing. kNotFound where nothing was ever stored.
 Result<Database> open_history(const HistoryPlace& place);

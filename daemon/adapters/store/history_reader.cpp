@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "daemon/adapters/store/gauge_reader.hpp"
 #include "daemon/adapters/store/history_codec.hpp"
 #include "daemon/adapters/store/history_places.hpp"
 
@@ -18,16 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kMostValues = 1'000'000;
-constexpr std::size_t kMostRows = 50'000;
-
-/// One port that is asked for, where it stands in its chunk.
-struct Place {
-  std::size_t offset;  ///< in the chunk
-  std::size_t port;    ///< in the answer
-};
-
-/// The chunks that hold the ports, and where.
-using Places = std::map<std::int64_t, std::vector<Place>>;
 
 /// What the rows are added to.
 class Buckets {
@@ -39,7 +29,7 @@ class Buckets {
         positions_(std::move(positions)) {
     answer_.step = step;
     for (const PortKey& port : question.ports) {
-      answer_.ports.push_back({port, {}});
+      answer_.ports.push_back({port});
       for (const std::size_t position : positions_)
         answer_.ports.back().counters.push_back({kHistoryCounters[position], false, 0, {}});
     }
@@ -54,10 +44,10 @@ class Buckets {
     std::vector<ChunkPort> peaks{};  ///< as they would be of a whole hour; empty: the row is one interval
   };
 
-  void add(const Row& row, std::span<const Place> places) {
+  void add(const Row& row, std::span<const ChunkPlace> places) {
     const auto shares = shares_of(row);
     const auto middle = index_of(row.end - row.length / 2);
-    for (const Place& place : places) {
+    for (const ChunkPlace& place : places) {
       if (place.offset >= row.increases.size()) continue;
       const ChunkPort& port = row.increases[place.offset];
       for (std::size_t i = 0; i < positions_.size(); ++i) {
@@ -108,7 +98,7 @@ class Buckets {
     return place->index == index ? *place : *buckets.insert(place, HistoryBucket{index, 0, {}, 0});
   }
 
-  static double peak_of(const Row& row, const Place& place, std::size_t position) {
+  static double peak_of(const Row& row, const ChunkPlace& place, std::size_t position) {
     if (!row.peaks.empty())
       return place.offset < row.peaks.size() ? static_cast<double>(row.peaks[place.offset].increase[position]) /
                                                    std::chrono::duration<double>(1h).count()
@@ -124,11 +114,11 @@ class Buckets {
   HistoryAnswer answer_;
 };
 
-Result<std::vector<std::size_t>> positions_of(const std::vector<CounterId>& counters) {
+Result<std::vector<std::size_t>> positions_of(const HistoryQuestion& question) {
   std::vector<std::size_t> positions;
-  if (counters.empty())
+  if (question.counters.empty() && question.gauges.empty())
     for (std::size_t i = 0; i < kHistoryCounters.size(); ++i) positions.push_back(i);
-  for (const CounterId counter : counters) {
+  for (const CounterId counter : question.counters) {
     const auto kept = std::ranges::find(kHistoryCounters, counter);
     if (kept == kHistoryCounters.end())
       return fail(ErrorCode::kInvalidArgument, "history is not stored for " + std::string(counter_info(counter).name));
@@ -137,8 +127,8 @@ Result<std::vector<std::size_t>> positions_of(const std::vector<CounterId>& coun
   return positions;
 }
 
-Places find_places(Database& database, const HistoryQuestion& question) {
-  Places places;
+ChunkPlaces find_places(Database& database, const HistoryQuestion& question) {
+  ChunkPlaces places;
   constexpr auto kPorts = static_cast<std::int64_t>(kChunkPorts);
   Statement find(database, "SELECT slot FROM port WHERE fabric = ? AND node = ? AND port = ?");
   for (std::size_t i = 0; i < question.ports.size(); ++i) {
@@ -156,9 +146,9 @@ class RowReader {
  public:
   explicit RowReader(Buckets& buckets) : buckets_(buckets) {}
 
-  Result<void> read(Statement& rows, bool of_hours, std::span<const Place> places) {
+  Result<void> read(Statement& rows, bool of_hours, std::span<const ChunkPlace> places) {
     while (rows.next()) {
-      if (++rows_ > kMostRows)
+      if (++rows_ > kMostHistoryRows)
         return fail(ErrorCode::kResourceExhausted, "there are too many moments in that time: request a shorter one");
       if (std::chrono::steady_clock::now() > deadline_)
         return fail(ErrorCode::kTimeout, "the disk takes too long for so much history: request a shorter time");
@@ -183,51 +173,63 @@ class RowReader {
   const std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + kHistoryPatience;
 };
 
+Result<void> read_counters(Database& database, const HistoryQuestion& question, bool by_hours,
+                           std::span<const Stretch> minutes, const ChunkPlaces& places, Buckets& sums) {
+  RowReader reader(sums);
+  if (by_hours) {
+    Statement hours(database,
+                    "SELECT at, span, sums, peaks FROM hour JOIN hour_chunk ON hour_chunk.id = (hour.id << 24 | ?4) "
+                    "WHERE fabric = ?1 AND at > ?2 AND at <= ?3 AND next_chunk IS NULL ORDER BY at LIMIT ?5");
+    for (const auto& [chunk, ports] : places) {
+      hours.query(question.fabric, question.from + 1h - 1ns, question.to, chunk, kMostHistoryRows + 1);
+      if (auto done = reader.read(hours, true, ports); !done) return done;
+    }
+  }
+  Statement moments(
+      database,
+      "SELECT at, span, data FROM moment JOIN chunk ON chunk.id = (moment.id << 24 | ?4) WHERE fabric = ?1 "
+      "AND at > ?2 AND at <= ?3 ORDER BY at LIMIT ?5");
+  for (const auto& [chunk, ports] : places)
+    for (const auto& [from, to] : minutes) {
+      moments.query(question.fabric, from, to, chunk, kMostHistoryRows + 1);
+      if (auto done = reader.read(moments, false, ports); !done) return done;
+    }
+  return {};
+}
+
 }  // namespace
 
 Result<HistoryAnswer> read_history(const HistoryPlace& place, const HistoryQuestion& question) {
-  auto positions = positions_of(question.counters);
+  auto positions = positions_of(question);
   if (!positions) return tl::unexpected<Error>(positions.error());
   if (question.step < 1s || question.to <= question.from)
     return fail(ErrorCode::kInvalidArgument, "the time must begin before it ends, and a step is 1 s at least");
   const bool by_hours = is_by_hours(question.to - question.from, question.step);
   const Duration step = by_hours ? std::max<Duration>(question.step, 1h) : question.step;
   const auto buckets = static_cast<std::size_t>((question.to - question.from) / step) + 1;
-  if (buckets > kMostValues || buckets * question.ports.size() * positions->size() > kMostValues)
+  const std::size_t values = positions->size() + gauges_of(question).size();
+  if (buckets > kMostValues || buckets * question.ports.size() * values > kMostValues)
     return fail(ErrorCode::kInvalidArgument,
                 "that is more than a million values: request fewer ports, fewer counters or a longer step");
 
   auto database = open_history(place);
   if (!database) return tl::unexpected<Error>(database.error());
-  const Places places = find_places(*database, question);
+  const ChunkPlaces places = find_places(*database, question);
   if (places.empty()) {
     if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
     return fail(ErrorCode::kNotFound, "there is no history of that yet");
   }
-  Buckets sums(question, step, std::move(*positions));
-  RowReader reader(sums);
   std::vector<Stretch> minutes{{question.from, question.to}};
-  if (by_hours) {
-    minutes = not_in_hours(*database, question.fabric, question.from, question.to);
-    Statement hours(*database,
-                    "SELECT at, span, sums, peaks FROM hour JOIN hour_chunk ON hour_chunk.id = (hour.id << 24 | ?4) "
-                    "WHERE fabric = ?1 AND at > ?2 AND at <= ?3 AND next_chunk IS NULL ORDER BY at LIMIT ?5");
-    for (const auto& [chunk, ports] : places) {
-      hours.query(question.fabric, question.from + 1h - 1ns, question.to, chunk, kMostRows + 1);
-      if (auto done = reader.read(hours, true, ports); !done) return tl::unexpected<Error>(done.error());
-    }
-  }
-  Statement moments(
-      *database,
-      "SELECT at, span, data FROM moment JOIN chunk ON chunk.id = (moment.id << 24 | ?4) WHERE fabric = ?1 "
-      "AND at > ?2 AND at <= ?3 ORDER BY at LIMIT ?5");
-  for (const auto& [chunk, ports] : places)
-    for (const auto& [from, to] : minutes) {
-      moments.query(question.fabric, from, to, chunk, kMostRows + 1);
-      if (auto done = reader.read(moments, false, ports); !done) return tl::unexpected<Error>(done.error());
-    }
+  if (by_hours) minutes = not_in_hours(*database, question.fabric, question.from, question.to);
+  Buckets sums(question, step, std::move(*positions));
+  if (question.gauges.empty() || !question.counters.empty())
+    if (auto done = read_counters(*database, question, by_hours, minutes, places, sums); !done)
+      return tl::unexpected<Error>(done.error());
+  HistoryAnswer answer = sums.take();
+  if (auto done = read_gauges(*database, question, by_hours, minutes, places, answer); !done)
+    return tl::unexpected<Error>(done.error());
   if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  return sums.take();
+  return answer;
 }
 
 }  // namespace weft::store

@@ -257,6 +257,12 @@ CREATE TABLE hour (id INTEGER PRIMARY KEY AUTOINCREMENT, fabric TEXT NOT NULL, a
   span INTEGER NOT NULL, next_chunk INTEGER) STRICT;
 CREATE INDEX hour_by_time ON hour (fabric, at);
 CREATE TABLE hour_chunk (id INTEGER PRIMARY KEY, sums BLOB NOT NULL, peaks BLOB NOT NULL) STRICT; -- id as of chunk
+)sql",
+                                        // Optical power, bias and temperature, where a collector reads any: of some
+                                        // moments, and the time that each speaks of; and of whole hours.
+                                        R"sql(
+CREATE TABLE gauge_chunk (id INTEGER PRIMARY KEY, span INTEGER NOT NULL, data BLOB NOT NULL) STRICT; -- id as of chunk
+CREATE TABLE hour_gauge (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT; -- id as of hour_chunk
 )sql"};
 
 tl::unexpected<Error> refuse(ErrorCode code, const std::filesystem::path& path, const std::string& why) {

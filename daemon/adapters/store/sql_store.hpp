@@ -41,7 +41,8 @@ class SqlStore final : public Store {
                           std::span<const AuditRecord> records) override;
   Result<std::vector<AuditRecord>> audit(std::uint64_t before, std::size_t limit) override;
   Result<AuditProof> verify_audit() override;
-  Result<void> append_history(std::shared_ptr<const Sweep> sweep) override;
+  using Store::append_history;
+  Result<void> append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts) override;
   Result<bool> maintain(TimePoint now, const ClockMemory& clock) override;
   void lead(std::int64_t epoch) override;
   Result<Restored> look(TimePoint resolved_since) override;

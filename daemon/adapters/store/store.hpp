@@ -20,6 +20,7 @@
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/plan.hpp"
+#include "fabric/port_gauges.hpp"
 #include "fabric/result.hpp"
 #include "fabric/sweep.hpp"
 
@@ -160,9 +161,12 @@ class Store {
   virtual Result<AuditProof> verify_audit() = 0;
 
   /// Of a shared history a standby writes nothing.
-  /// Offer every sweep: one in each history interval is taken, the others cost nothing. A failure is counted in
+  /// Offer every sweep: one in each history interval is taken, the others cost nothing. Gauges of its ports are those
+  /// that the collectors on `hosts` (may be null) read. A failure is counted in
   /// status() and the next moment covers the longer span.
-  virtual Result<void> append_history(std::shared_ptr<const Sweep> sweep) = 0;
+  virtual Result<void> append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts) = 0;
+  /// The same where no host has a collector.
+  Result<void> append_history(std::shared_ptr<const Sweep> sweep) { return append_history(std::move(sweep), nullptr); }
 
   /// Housekeeping in small steps: retries what waits, deletes what is too old or too much. True: there is more to do,
   /// call again soon. Call it once a minute otherwise.

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -42,14 +45,23 @@ std::string total_text(const v1::CounterHistory& counter) {
   return least + count_text(std::strtoull(counter.total().c_str(), nullptr, 10));
 }
 
-/// What the picture calls a counter, and its name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTitles{
-    {{"sends", "transmit_bytes"}, {"receives", "receive_bytes"}, {"stalled", "transmit_wait"}}};
+/// What the picture calls a counter or a gauge, and its name.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTitles{
+    {{"sends", "transmit_bytes"},
+     {"receives", "receive_bytes"},
+     {"stalled", "transmit_wait"},
+     {"optical in", "module_receive_power"},
+     {"optical out", "module_transmit_power"},
+     {"laser bias", "module_bias"},
+     {"temperature", "module_temperature"}}};
 
-std::string title_of(const v1::CounterHistory& counter) {
+std::string title_of(const std::string& counter) {
   for (const auto& [title, name] : kTitles)
-    if (name == counter.counter()) return std::string(title);
-  return counter.counter();
+    if (name == counter) return std::string(title);
+  return counter;
+}
+std::string title_of(const v1::CounterHistory& counter) {
+  return title_of(counter.counter());
 }
 
 std::string padded(std::string text, std::size_t columns, bool plain) {
@@ -77,6 +89,66 @@ bool is_shown(const v1::PortHistory& port, const v1::CounterHistory& counter) {
   return std::ranges::all_of(port.counters(), [](const auto& each) { return each.unit() == "packets"; });
 }
 
+/// How a gauge is drawn and read: power in dBm, where 0 W has no value; bias in mA; temperature in degrees.
+struct GaugeScale {
+  double least_range;   ///< of the bars: what is steady is drawn so
+  bool is_worse_below;  ///< the lowest value of a column is drawn, else the highest
+  std::string_view unit;
+  std::optional<double> of(double value) const {
+    if (unit == "dBm") return value > 0 ? std::optional(10 * std::log10(value * 1e3)) : std::nullopt;
+    return unit == "mA" ? value * 1e3 : value;
+  }
+  std::string text(double value) const {
+    const auto scaled = of(value);
+    if (!scaled) return "none";
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f", *scaled);
+    return text.data();
+  }
+};
+
+GaugeScale scale_of(const v1::GaugeHistory& gauge, bool plain) {
+  if (gauge.unit() == "watts") return {3, true, "dBm"};
+  if (gauge.unit() == "amperes") return {2, false, "mA"};
+  return {10, false, plain ? "C" : "°C"};
+}
+
+/// From the lowest of all values, a low bar, to the highest, a full one; a dot for no light.
+std::string gauge_bars(const v1::GaugeHistory& gauge, const GaugeScale& scale, std::size_t columns, bool plain) {
+  double bottom = std::numeric_limits<double>::infinity();
+  double top = -bottom;
+  for (const auto& values : {gauge.low(), gauge.high()})
+    for (const double value : values)
+      if (const auto scaled = scale.of(value)) {
+        bottom = std::min(bottom, *scaled);
+        top = std::max(top, *scaled);
+      }
+  const double range = std::max(top - bottom, scale.least_range);
+  const double floor = (top + bottom - range) / 2;
+  std::vector<double> heights;
+  for (const double value : scale.is_worse_below ? gauge.low() : gauge.high()) {
+    const auto scaled = scale.of(value);
+    heights.push_back(scaled ? 1 + 7 * (*scaled - floor) / range : 0);
+  }
+  return bars({gauge.bucket().begin(), gauge.bucket().end()}, heights, columns, plain, 8);
+}
+
+/// "-3.1 to -2.0, last -2.1 dBm".
+std::string gauge_text(const v1::GaugeHistory& gauge, const GaugeScale& scale) {
+  if (gauge.low().empty() || gauge.high().empty() || gauge.last().empty()) return "";
+  const std::string low = scale.text(*std::ranges::min_element(gauge.low()));
+  const std::string high = scale.text(*std::ranges::max_element(gauge.high()));
+  const std::string last = scale.text(*gauge.last().rbegin());
+  return (low == high ? last : low + " to " + high + ", last " + last) + ' ' + std::string(scale.unit);
+}
+
+void draw_gauge(std::ostream& out, const std::string& name, const v1::GaugeHistory& gauge, std::size_t bars,
+                bool plain) {
+  const GaugeScale scale = scale_of(gauge, plain);
+  out << padded(name, kName - 2, plain) << "  " << padded(gauge_bars(gauge, scale, bars, plain), bars, plain) << "  "
+      << gauge_text(gauge, scale) << '\n';
+}
+
 void draw_port(std::ostream& out, const v1::PortHistory& port, std::size_t bars, std::size_t room, bool plain) {
   std::string still;
   for (const v1::CounterHistory& counter : port.counters()) {
@@ -89,6 +161,7 @@ void draw_port(std::ostream& out, const v1::PortHistory& port, std::size_t bars,
         << "  " << (is_traffic(counter) ? "peak " + value_text(counter, peak_of(counter)) : total_text(counter))
         << '\n';
   }
+  for (const v1::GaugeHistory& gauge : port.gauges()) draw_gauge(out, title_of(gauge.gauge()), gauge, bars, plain);
   if (!still.empty())
     for (const std::string& line : wrapped("Did not move: " + still + ".", room)) out << line << '\n';
 }
@@ -112,16 +185,22 @@ void draw_row(std::ostream& out, const std::string& name, const v1::CounterHisto
       << (is_traffic(counter) ? "peak " + value_text(counter, peak_of(counter)) : total_text(counter)) << more << '\n';
 }
 
+bool is_unread(const v1::PortHistory& port) {
+  return port.counters().empty() && port.gauges().empty();
+}
+
 void draw_ports(std::ostream& out, const v1::GetPortHistoryResponse& history, bool each_counter, std::size_t bars,
                 bool plain) {
   for (const v1::PortHistory& port : history.ports()) {
     if (each_counter) {
       for (const v1::CounterHistory& counter : port.counters())
         draw_row(out, port.label() + ' ' + title_of(counter), counter, "", bars, plain);
+      for (const v1::GaugeHistory& gauge : port.gauges())
+        draw_gauge(out, port.label() + ' ' + title_of(gauge.gauge()), gauge, bars, plain);
     } else if (const v1::CounterHistory* sends = find(port, "transmit_bytes")) {
       draw_row(out, port.label(), *sends, errors_text(port), bars, plain);
     }
-    if (port.counters().empty()) out << padded(port.label(), kName - 2, plain) << "  not read\n";
+    if (is_unread(port)) out << padded(port.label(), kName - 2, plain) << "  not read\n";
   }
 }
 
@@ -173,8 +252,8 @@ std::string counter_called(const std::string& title) {
 }
 
 std::string bars(const std::vector<std::size_t>& buckets, const std::vector<double>& values, std::size_t columns,
-                 bool plain) {
-  const double top = values.empty() ? 0 : *std::ranges::max_element(values);
+                 bool plain, double top) {
+  if (top <= 0) top = values.empty() ? 0 : *std::ranges::max_element(values);
   std::vector<std::string> cells(columns, " ");
   for (std::size_t i = 0; i < buckets.size() && i < values.size(); ++i) {
     if (buckets[i] >= columns) continue;
@@ -210,14 +289,20 @@ void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, 
   end.set_seconds(std::chrono::floor<std::chrono::seconds>(to.time_since_epoch()).count());
   out << time_text(history.from()) << " to " << time_text(end) << "; a column is " << short_duration(step_of(history))
       << '\n';
-  if (std::ranges::all_of(history.ports(), [](const auto& port) { return port.counters().empty(); })) {
+  if (std::ranges::all_of(history.ports(), is_unread)) {
     out << "Nothing is stored of that time.\n";
   } else {
-    for (const std::string& line :
-         wrapped(std::string("Each bar: the highest rate within its column; each row has its own scale. A dot: zero. "
-                             "Empty: not read.") +
-                     (is_one || each_counter ? "" : " Shown is what each port sends."),
-                 room))
+    const bool shows_gauges = (is_one || each_counter) && std::ranges::any_of(history.ports(), [](const auto& port) {
+                                return !port.gauges().empty();
+                              });
+    for (const std::string& line : wrapped(
+             std::string("Each bar: the highest rate within its column; each row has its own scale. A dot: zero. "
+                         "Empty: not read.") +
+                 (is_one || each_counter ? "" : " Shown is what each port sends.") +
+                 (shows_gauges ? " Of optical power it is the lowest value, of bias and temperature the highest, and "
+                                 "the scale begins at what was lowest."
+                               : ""),
+             room))
       out << line << '\n';
     out << '\n';
     if (is_one)

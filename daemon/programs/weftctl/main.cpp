@@ -132,9 +132,10 @@ void add_history_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::Option* last = history->add_option("--last", given.last, "Duration: 1h, 24h, 30d")->capture_default_str();
   history->add_option("--from", given.from, "\"2026-01-31 14:00\", in UTC, or 2h for two hours ago")->excludes(last);
   history->add_option("--to", given.to, "The same; default: now");
-  history->add_option(
-      "--counter", given.counter_names,
-      "Only this one: sends, receives, stalled, or a name of \"weftctl ports --counters\"; may be repeated");
+  history->add_option("--counter", given.counter_names,
+                      "Only this one: sends, receives, stalled, \"optical in\", \"optical out\", \"laser bias\", "
+                      "temperature, or a name of \"weftctl ports "
+                      "--counters\"; may be repeated");
   history->add_option("--fabric", given.fabric, "Only this fabric");
   history->callback([&] {
     chosen = [&](const Session& session) { return show_history(session, wanted_history(given, session.now)); };

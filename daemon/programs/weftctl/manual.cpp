@@ -25,7 +25,8 @@ constexpr std::array kExamples{
     Examples{"backup", R"(  weftctl backup /backup/weft-2026-01-31.db)"},
     Examples{"history", R"(  weftctl history leaf-1:12            one port, the last 24 hours
   weftctl history leaf-1 --last 7d     every port of a switch, a week
-  weftctl history leaf-1:12 --counter symbol_errors --last 2h)"},
+  weftctl history leaf-1:12 --counter symbol_errors --last 2h
+  weftctl history dgx-04 --counter "optical in" --last 30d   received optical power of each port)"},
     Examples{"links", R"(  weftctl links                        every cable
   weftctl links leaf-1                 cables of one node
   weftctl links --down                 cables that are not up

@@ -203,7 +203,9 @@ void Core::take_sweep(Sweep sweep) {
   if (rearranged) host_rules_.join(views());
   judged(fabric, std::move(analysis), now);
   // Full: the store is behind. This moment is left out of the history; the next one covers it.
-  store_lane_.post([&store = store_, sweep = fabric.view.sweep] { (void)store.append_history(sweep); });
+  store_lane_.post([&store = store_, sweep = fabric.view.sweep, hosts = hosts_.views()] {
+    (void)store.append_history(sweep, hosts);
+  });
   remember(fabric, now);
   if (!writes_.is_writing() || passed(now, published_, kLongestWithoutNews))
     publish();  // else with the incidents, once they are on disk

@@ -28,6 +28,8 @@ export interface ChartProps {
   lines: Line[];
   /** Events stand for themselves: as bars, where others are lines. */
   bars?: boolean;
+  /** Where the axis begins, of the least value; 0 without. */
+  bottom?: (least: number) => number;
   /** Where the axis ends, of the greatest value. */
   top: (most: number) => number;
   /** At the axis. */
@@ -135,7 +137,7 @@ function optionsOf(current: {props: ChartProps}, width: number): uPlot.Options {
         const {times, step} = current.props;
         return [times[0] - step / 2, times[times.length - 1] + step / 2];
       }},
-      y: {range: (_, _least, most) => [0, current.props.top(most ?? 0)]},
+      y: {range: (_, least, most) => [current.props.bottom?.(least ?? 0) ?? 0, current.props.top(most ?? 0)]},
     },
     axes: [
       {...axis, size: 24, space: 64, values: (_, splits, _axis, _space, apart) => timeTicks(splits, apart)},

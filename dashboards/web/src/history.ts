@@ -21,6 +21,16 @@ export interface CounterHistory {
   peak: number[];
 }
 
+/** What goes up and down, in watts, amperes or degrees Celsius. */
+export interface GaugeHistory {
+  gauge: string;
+  unit: string;
+  bucket: number[];
+  last: number[];
+  low: number[];
+  high: number[];
+}
+
 export interface PortHistory {
   node: string;
   nodeGuid: string;
@@ -28,6 +38,8 @@ export interface PortHistory {
   label: string;
   peer: string;
   counters: CounterHistory[];
+  /** Not told by a weftd of the version before. */
+  gauges?: GaugeHistory[];
 }
 
 export interface Mark {
@@ -173,4 +185,12 @@ export function valuesOf(history: History, counter: CounterHistory | undefined, 
   return values;
 }
 
+/** `scaled` makes of a value what is drawn. */
+export function gaugeValues(history: History, gauge: GaugeHistory, which: 'last' | 'low' | 'high', scaled: (value: number) => number): Values {
+  const values: Values = new Array(history.buckets).fill(null);
+  gauge.bucket.forEach((bucket, index) => { values[bucket] = scaled(gauge[which][index]); });
+  return values;
+}
+
+export const gaugeOf = (port: PortHistory | undefined, name: string) => port?.gauges?.find((each) => each.gauge === name);
 export const counterOf = (port: PortHistory | undefined, name: string) => port?.counters.find((each) => each.counter === name);

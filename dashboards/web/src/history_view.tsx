@@ -5,11 +5,12 @@ import {useMemo, useState} from 'preact/hooks';
 import type {Failure} from './api';
 import {Chart, LINE_COLOURS, markColour, type Line} from './chart';
 import {
-  around, boundsOf, counterOf, SPANS, stepOf, timesOf, useLinkHistory, valuesOf, type CounterHistory, type History, type Mark, type PortHistory, type Span,
+  around, boundsOf, counterOf, gaugeOf, gaugeValues, SPANS, stepOf, timesOf, useLinkHistory, valuesOf,
+  type CounterHistory, type GaugeHistory, type History, type Mark, type PortHistory, type Span,
 } from './history';
 import {go, toIncident, toPlan, toPort} from './route';
 import type {Entity} from './types';
-import {amount, counterName, mean, often, share, short} from './units';
+import {amount, BASE_GAUGES, counterName, mean, often, share, short} from './units';
 import {bits, clock, plain, seconds} from './words';
 
 const FLAPS = ['link_downed', 'link_error_recovery'];
@@ -29,6 +30,19 @@ function rateLine(history: History, counter: CounterHistory | undefined, name: s
     values: valuesOf(history, counter, 'rate', scale),
     peaks: valuesOf(history, counter, 'peak', scale),
     summary: `mean ${text(mean(counter.rate) * scale)}, peak ${text(largest(counter.peak) * scale)}`,
+  }];
+}
+
+/** The lowest value as a line, and a shade up to the highest. */
+function gaugeLine(history: History, gauge: GaugeHistory | undefined, name: string, colour: number): Line[] {
+  if (!gauge?.bucket.length) return [];
+  const {scaled, text} = BASE_GAUGES[gauge.unit];
+  const [low, high] = [Math.min(...gauge.low), Math.max(...gauge.high)].map((value) => text(scaled(value)));
+  return [{
+    name, colour, text,
+    values: gaugeValues(history, gauge, 'low', scaled),
+    peaks: gaugeValues(history, gauge, 'high', scaled),
+    summary: low === high ? low : `${low} to ${high}`,
   }];
 }
 
@@ -61,13 +75,16 @@ function eventsOf(ends: {history: History; port: PortHistory}[], of: (counter: C
 function aligned(far: History, near: History): History {
   const apart = Math.round((Date.parse(far.from) - Date.parse(near.from)) / 1000 / stepOf(near));
   if (stepOf(far) !== stepOf(near)) return far;
+  const keptOf = (buckets: number[]) => {
+    const places = buckets.map((_, index) => index).filter((index) => buckets[index] + apart >= 0 && buckets[index] + apart < near.buckets);
+    return {kept: places.map((index) => buckets[index] + apart), pick: (values: number[]) => places.map((index) => values[index])};
+  };
   const ports = far.ports.map((port) => ({...port, counters: port.counters.map((counter) => {
-    const kept = counter.bucket.map((_, index) => index).filter((index) => {
-      const bucket = counter.bucket[index] + apart;
-      return bucket >= 0 && bucket < near.buckets;
-    });
-    const pick = (values: number[]) => kept.map((index) => values[index]);
-    return {...counter, bucket: pick(counter.bucket).map((each) => each + apart), rate: pick(counter.rate), peak: pick(counter.peak)};
+    const {kept, pick} = keptOf(counter.bucket);
+    return {...counter, bucket: kept, rate: pick(counter.rate), peak: pick(counter.peak)};
+  }), gauges: port.gauges?.map((gauge) => {
+    const {kept, pick} = keptOf(gauge.bucket);
+    return {...gauge, bucket: kept, last: pick(gauge.last), low: pick(gauge.low), high: pick(gauge.high)};
   })}));
   return {...far, from: near.from, buckets: near.buckets, ports};
 }
@@ -139,11 +156,16 @@ function chartsOf(near: History, given: History | undefined) {
     const wait = counterOf(end, 'transmit_wait');
     return wait?.unit === 'seconds' ? rateLine(history, wait, end.label, index, 1, share) : [];
   });
+  const gauges = (name: string, title = '') => ends.flatMap(({history, port: end}, index) =>
+    gaugeLine(history, gaugeOf(end, name), `${title}${end.label}`, index + (name === 'module_transmit_power' ? 2 : 0)));
   return {
     traffic, stall,
+    power: [...gauges('module_receive_power', 'In, '), ...gauges('module_transmit_power', 'Out, ')],
+    bias: gauges('module_bias'),
+    temperature: gauges('module_temperature'),
     errors: eventsOf(ends, (counter) => counter.unit === 'events' && !FLAPS.includes(counter.counter)),
     flaps: eventsOf(ends, (counter) => FLAPS.includes(counter.counter)),
-    isRead: ends.some(({port: end}) => end.counters.some((counter) => counter.bucket.length > 0)),
+    isRead: ends.some(({port: end}) => [...end.counters, ...end.gauges ?? []].some((each) => each.bucket.length > 0)),
   };
 }
 
@@ -157,6 +179,12 @@ export function LinkHistory({history: {value, error}, span, href}: Shown) {
     onZoom: (from: number, to: number) => go(href({from: Math.floor(from), to: Math.ceil(Math.max(to, from + 60))})),
   };
   const top = (most: number) => (most > 0 ? rounded(most) : 1);
+  const gauges = (title: string, lines: Line[], unit: string, grid: number) => (
+    shared && lines.length > 0 && (
+      <Chart {...shared} title={title} lines={lines} bottom={(least) => Math.floor(least / grid - 0.5) * grid}
+        top={(most) => Math.ceil(most / grid + 0.5) * grid} tick={BASE_GAUGES[unit].text} />
+    )
+  );
   const events = (title: string, found: Events, none: string) => (
     shared && (found.lines.length ? (
       <>
@@ -177,8 +205,11 @@ export function LinkHistory({history: {value, error}, span, href}: Shown) {
             <Chart {...shared} title="Stall (waits to send)" lines={drawn.stall} top={(most) => Math.min(1, rounded(Math.max(most, 0.001)))} tick={share} />}
           {events('Errors', drawn.errors, 'No errors in this time.')}
           {events('Flaps', drawn.flaps, 'No flaps in this time.')}
+          {gauges('Optical power (weakest lane)', drawn.power, 'watts', 2)}
+          {gauges('Laser bias (highest lane)', drawn.bias, 'amperes', 2)}
+          {gauges('Temperature of the module', drawn.temperature, 'degrees Celsius', 10)}
           <p class="muted">
-            Each point is {seconds(drawn.step).replace(' 0 min', '')} of local time: lines are means, shades peaks. Grey: nothing was read. Drag over a chart to zoom.
+            Each point is {seconds(drawn.step).replace(' 0 min', '')} of local time: lines are means, shades peaks; of optical power, bias and temperature lines are the lowest values, shades the highest. Grey: nothing was read. Drag over a chart to zoom.
           </p>
         </div>
       )}

@@ -4,10 +4,10 @@
 
 import {useMemo} from 'preact/hooks';
 import {SHADES, stallShadeOf} from './colours';
-import {counterOf, endOf, useHistory, valuesOf, type CounterHistory, type History, type PortHistory, type Span, type Values} from './history';
+import {counterOf, endOf, gaugeOf, useHistory, valuesOf, type CounterHistory, type History, type PortHistory, type Span, type Values} from './history';
 import {MarkList, SpanChoice} from './history_view';
 import {toPort} from './route';
-import {mean, share, short} from './units';
+import {BASE_GAUGES, mean, share, short} from './units';
 import {bits, byName, clock} from './words';
 
 const POINTS = 72;
@@ -79,15 +79,27 @@ function stallOf(history: History, wait: CounterHistory | undefined, traffic: Va
 
 const known = (values: Values) => values.filter((each): each is number => each !== null);
 
+/** The worst value in the time shown: the least light, the highest temperature. */
+function worstOf(port: PortHistory, name: string): string {
+  const gauge = gaugeOf(port, name);
+  if (!gauge?.bucket.length) return '–';
+  const {scaled, text} = BASE_GAUGES[gauge.unit];
+  return text(scaled(gauge.unit === 'watts' ? Math.min(...gauge.low) : Math.max(...gauge.high)));
+}
+
+/** Columns of what collectors read, where they do. */
+const GAUGES: [string, string][] = [['module_receive_power', 'Least optical in'], ['module_temperature', 'Hottest']];
+
 interface RowProps {
   history: History;
   port: PortHistory;
   name: string;
   top: number;
   span: Span;
+  gauges: string[];
 }
 
-function Row({history, port, name, top, span}: RowProps) {
+function Row({history, port, name, top, span, gauges}: RowProps) {
   const traffic = trafficOf(history, port);
   const stall = stallOf(history, counterOf(port, 'transmit_wait'), traffic);
   const [sent, waited] = [known(traffic), known(stall)];
@@ -101,6 +113,7 @@ function Row({history, port, name, top, span}: RowProps) {
       <td class="figure">{waited.length ? share(mean(waited)) : '–'}</td>
       <td class={`figure ${errors ? 'bad' : 'muted'}`}>{errors ? short(errors) : '0'}</td>
       <td class={`figure ${flaps ? 'bad' : 'muted'}`}>{flaps ? short(flaps) : '0'}</td>
+      {gauges.map((each) => <td key={each} class="figure">{worstOf(port, each)}</td>)}
       <td>{port.peer}</td>
     </tr>
   );
@@ -117,10 +130,11 @@ interface Props {
 }
 
 export function PortRows({node, span, href, nameOf, what}: Props) {
-  const {value: history, error} = useHistory(node, span, [...TRAFFIC, 'transmit_wait', ...ERRORS, ...FLAPS], POINTS);
+  const {value: history, error} = useHistory(node, span, [...TRAFFIC, 'transmit_wait', ...ERRORS, ...FLAPS, ...GAUGES.map(([name]) => name)], POINTS);
   const top = useMemo(() => Math.max(1, ...(history?.ports ?? []).flatMap((port) => trafficOf(history as History, port).map((each) => each ?? 0))), [history]);
   const ports = [...(history?.ports ?? [])].sort((a, b) => byName(nameOf(a), nameOf(b)));
   const moved = ports.filter((port) => port.counters.some((each) => Number(each.total) > 0));
+  const gauges = GAUGES.filter(([name]) => moved.some((port) => gaugeOf(port, name)?.bucket.length));
   return (
     <section aria-labelledby="history">
       <h3 id="history">History</h3>
@@ -131,8 +145,9 @@ export function PortRows({node, span, href, nameOf, what}: Props) {
           <div class="scroll" tabIndex={0} role="region" aria-label={`History of each ${what}`}>
             <table class="rows">
               <thead><tr><th scope="col">{what}</th><th scope="col" colSpan={2}>Traffic</th><th scope="col" colSpan={2}>Stall</th>
-                <th scope="col" class="figure">Errors</th><th scope="col" class="figure">Flaps</th><th scope="col">Leads to</th></tr></thead>
-              <tbody>{moved.map((port) => <Row key={`${port.nodeGuid}/${port.port}`} {...{history, port, top, span}} name={nameOf(port)} />)}</tbody>
+                <th scope="col" class="figure">Errors</th><th scope="col" class="figure">Flaps</th>
+                {gauges.map(([name, title]) => <th key={name} scope="col" class="figure">{title}</th>)}<th scope="col">Leads to</th></tr></thead>
+              <tbody>{moved.map((port) => <Row key={`${port.nodeGuid}/${port.port}`} {...{history, port, top, span}} gauges={gauges.map(([each]) => each)} name={nameOf(port)} />)}</tbody>
             </table>
           </div>
           <ul class="legend rows-legend" aria-label="Legend">

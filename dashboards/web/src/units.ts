@@ -88,3 +88,21 @@ export function readingText(readings: Reading[]): string {
   const {unit} = readings[0];
   return `${readings.map((each) => gaugeText(unit, each.value)).join(', ')} ${GAUGES[unit].unit}`.trimEnd();
 }
+
+/** No module measures less; no light at all is drawn here. */
+export const DARK = -40;
+
+interface BaseGauge {
+  scaled: (value: number) => number;
+  text: (scaled: number) => string;
+}
+
+/** Gauges of the history, which has base units: as they are drawn, and as they are read. */
+export const BASE_GAUGES: Record<string, BaseGauge> = {
+  watts: {
+    scaled: (value) => (value > 0 ? Math.max(DARK, 10 * Math.log10(value * 1000)) : DARK),
+    text: (scaled) => (scaled <= DARK ? 'no light' : `${scaled.toFixed(1)} dBm`),
+  },
+  amperes: {scaled: (value) => value * 1000, text: (scaled) => `${scaled.toFixed(1)} mA`},
+  'degrees Celsius': {scaled: (value) => value, text: (scaled) => `${scaled.toFixed(0)} °C`},
+};

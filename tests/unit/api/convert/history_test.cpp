@@ -127,6 +127,42 @@ TEST(PortHistory, SaysRatesInUnitsOfPeopleAndWhatDidNotMove) {
   EXPECT_EQ(port_history(*ask(with_still), answer)->ports(0).counters(1).bucket_size(), 1);
 }
 
+TEST(PortHistory, SaysGaugesInBaseUnitsWithTheirLowestAndHighest) {
+  const auto asked = ask(request_for("leaf-1:1"));
+  HistoryAnswer answer{asked->question.step, {{asked->question.ports[0], {}, {}}}};
+  answer.ports[0].gauges = {{PortGauge::kReceivePower, {{0, 500'000, 400'000, 500'000}, {7, 0, 0, 500'000}}},
+                            {PortGauge::kLaserBias, {{0, 7'000, 7'000, 7'200}}},
+                            {PortGauge::kTemperature, {{0, -5'000, -6'000, 41'000}}}};
+  const auto response = port_history(*asked, answer);
+  ASSERT_TRUE(response);
+  const v1::PortHistory& port = response->ports(0);
+  ASSERT_EQ(port.gauges_size(), 3);
+  EXPECT_EQ(port.gauges(0).gauge(), "module_receive_power");
+  EXPECT_EQ(port.gauges(0).unit(), "watts");
+  ASSERT_EQ(port.gauges(0).bucket_size(), 2);
+  EXPECT_EQ(port.gauges(0).bucket(1), 7U);
+  EXPECT_DOUBLE_EQ(port.gauges(0).last(0), 500e-6);
+  EXPECT_DOUBLE_EQ(port.gauges(0).low(0), 400e-6);
+  EXPECT_DOUBLE_EQ(port.gauges(0).last(1), 0) << "no light is not absent";
+  EXPECT_EQ(port.gauges(1).unit(), "amperes");
+  EXPECT_DOUBLE_EQ(port.gauges(1).high(0), 7.2e-3);
+  EXPECT_EQ(port.gauges(2).unit(), "degrees Celsius");
+  EXPECT_DOUBLE_EQ(port.gauges(2).last(0), -5);
+  EXPECT_DOUBLE_EQ(port.gauges(2).high(0), 41);
+}
+
+TEST(PortHistory, AGaugeIsAskedForAsACounterIs) {
+  auto request = request_for("leaf-1:1");
+  request.add_counters("module_temperature");
+  request.add_counters("symbol_errors");
+  const auto asked = ask(request);
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->question.gauges, std::vector{PortGauge::kTemperature});
+  EXPECT_EQ(asked->question.counters, std::vector{CounterId::kSymbolErrors});
+  request.add_counters("module_supply");
+  EXPECT_EQ(ask(request).error().code, ErrorCode::kInvalidArgument);
+}
+
 TEST(PortHistory, MarksWhatHappenedThereAndThen) {
   Incident there = make_incident(1, IncidentState::kResolved);
   Incident elsewhere = make_incident(2);

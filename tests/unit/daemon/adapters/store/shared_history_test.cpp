@@ -134,7 +134,7 @@ TEST_P(SharedHistory, WaitsForADatabaseThatIsAwayAndCountsNothingTwice) {
   append_in_time(*first, 180, 18'000);
   EXPECT_EQ(errors(), 180U);
   EXPECT_TRUE(first->status().ok) << first->status().message;
-  hand.run("DROP TABLE weft_history, port, moment, chunk, hour, hour_chunk, fec_baseline");
+  hand.run("DROP TABLE weft_history, port, moment, chunk, gauge_chunk, hour, hour_chunk, hour_gauge, fec_baseline");
   ASSERT_TRUE(hand.outcome());
   EXPECT_FALSE(first->append_history(share(make_sweep(at_second(1000), 100'000))));
   EXPECT_FALSE(first->status().ok);

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <sstream>
+#include <vector>
 
 #include "daemon/programs/weftctl/value_format.hpp"
 
@@ -99,6 +101,39 @@ TEST(HistoryDrawing, OfCountersThatWereAskedForIsARowForEach) {
   EXPECT_THAT(text, HasSubstr("leaf-1 port 2 sends "));
   EXPECT_THAT(text, HasSubstr("leaf-1 port 2 symbol_errors "));
   EXPECT_THAT(text, HasSubstr("leaf-1 port 2 link_downed "));
+}
+
+void add_gauge(v1::PortHistory& port, const std::string& name, const std::string& unit,
+               const std::vector<std::array<double, 3>>& values) {
+  v1::GaugeHistory& gauge = *port.add_gauges();
+  gauge.set_gauge(name);
+  gauge.set_unit(unit);
+  for (std::uint32_t i = 0; i < values.size(); ++i) {
+    gauge.add_bucket(i + (i >= 3 ? 1 : 0));  // bucket 3 is a gap
+    gauge.add_last(values[i][0]);
+    gauge.add_low(values[i][1]);
+    gauge.add_high(values[i][2]);
+  }
+}
+
+TEST(HistoryDrawing, GaugesHaveTheirUnitsTheirScaleAndTheirGaps) {
+  v1::GetPortHistoryResponse history = history_of(1);
+  v1::PortHistory& port = *history.mutable_ports(0);
+  add_gauge(port, "module_receive_power", "watts",
+            {{1e-3, 1e-3, 1e-3}, {1e-3, 0.1e-3, 1e-3}, {0, 0, 0}, {0.5e-3, 0.5e-3, 0.5e-3}});
+  add_gauge(port, "module_temperature", "degrees Celsius", {{41, 40, 42}, {41, 41, 41}});
+  add_gauge(port, "module_bias", "amperes", {{7e-3, 7e-3, 7e-3}});
+  const std::string text = drawn(history);
+  EXPECT_THAT(text, HasSubstr("optical in                    █▁· ▆"));
+  EXPECT_THAT(text, HasSubstr("none to 0.0, last -3.0 dBm\n"));
+  EXPECT_THAT(text, HasSubstr("temperature"));
+  EXPECT_THAT(text, HasSubstr("40.0 to 42.0, last 41.0 °C\n"));
+  EXPECT_THAT(text, HasSubstr("7.0 mA\n"));
+  EXPECT_THAT(text, HasSubstr("Of optical power it is the lowest"));
+  EXPECT_THAT(drawn(history, 84, true), HasSubstr("laser bias"));
+  EXPECT_EQ(counter_called("optical in"), "module_receive_power");
+  port.clear_counters();
+  EXPECT_THAT(drawn(history), HasSubstr("optical in")) << "also where no counter is known";
 }
 
 TEST(HistoryDrawing, SaysWhereNothingIsStored) {

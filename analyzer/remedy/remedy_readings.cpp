@@ -54,8 +54,10 @@ bool PlanManager::is_first_sight(Entry& of, TargetState state, TimePoint now) {
       (takes_out(plan.action) && plan.state == PlanState::kRollingBack && plan.intent != PlanIntent::kNone);
   const TimePoint before_that = std::exchange(holder.doubted, kNever);
   if (!is_held || is_answered || state == TargetState::kOurs) return false;
-  if (before_that != kNever && now - before_that >= settings_.limits.reading_interval) return false;
-  holder.doubted = before_that == kNever ? now : before_that;
+  // What was seen long ago says nothing of what landed since.
+  const bool is_lately = before_that != kNever && now - before_that <= settings_.limits.check_interval;
+  if (is_lately && now - before_that >= settings_.limits.reading_interval) return false;
+  holder.doubted = is_lately ? before_that : now;
   return true;
 }
 

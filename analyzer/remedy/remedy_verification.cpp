@@ -209,7 +209,8 @@ void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
   const TimePoint seen = view.fabric(plan.target.fabric)->sweep->started;
   if (seen <= entry.checked || seen > view.now) return;
   entry.checked = kNever;
-  entry.doubted = view.now - settings_.limits.check_interval;  // the reading that follows is a second sight
+  // The reading that follows is a second sight.
+  entry.doubted = view.now - std::max(settings_.limits.reading_interval, settings_.limits.check_interval / 2);
 }
 
 // From when the switch is back the link has as much time to come up as from when it was sent, and what it had passed by

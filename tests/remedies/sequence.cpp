@@ -416,7 +416,7 @@ class Sequence {
     book_->set_hands_off(person_stops_ = false, "", "bob", world_.now());
     for (unsigned step = 0, quiet = 0; step < kSettlingSteps && quiet < 3 && !broken(); ++step) {
       // At last what is in force is read once more, and what is not any more twice.
-      world_.pass(quiet == 1 ? Duration(301s) : step % 2 == 0 ? Duration(61s) : Duration(2s));
+      world_.pass(quiet == 1 ? Duration(301s) : quiet == 0 && step % 2 == 0 ? Duration(61s) : Duration(2s));
       turn();
       const auto now = book_->all();
       const bool is_quiet = !world_.awaits_landing() && std::ranges::none_of(*now, [](const auto& plan) {

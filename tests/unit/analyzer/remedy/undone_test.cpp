@@ -194,12 +194,25 @@ TEST(UndoneByOthers, IsNotWhatAReturnThatIsOverReadsOnce) {
     if (!is_back) {
       EXPECT_TRUE(b.plan(1).in_force);
     }
-    b.fabric.advance(6min);
+    b.fabric.advance(is_back ? Duration(2s) : Duration(6min));
   }
   b.answer(TargetState::kClear);
   EXPECT_FALSE(b.plan(1).in_force);
   EXPECT_EQ(b.plan(1).outcome, "the symptom is gone") << "nobody else did it";
   EXPECT_EQ(b.plan(1).steps.back().what, "reverted by PLAN-2");
+}
+
+TEST(UndoneByOthers, IsNotWhatWasSeenOnceLongAgoAndOnceNow) {
+  Held b;
+  b.fabric.advance(6min);
+  b.book->review(b.look());
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  b.fabric.advance(1h);
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  EXPECT_TRUE(b.plan(1).in_force);
+  b.fabric.advance(2s);
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  EXPECT_FALSE(b.plan(1).in_force);
 }
 
 // Of a link that cannot be read.

@@ -105,7 +105,8 @@ SiteFound join(Database& database, const std::string& shard) {
   database.run(postgres::kOneAtATime);
   if (!has_schema(database, "weft_site")) database.run("CREATE SCHEMA weft_site");
   found.has_schema = has_schema(database, schema);
-  if (!found.has_schema) database.run(("CREATE SCHEMA " + schema).c_str());
+  place.made_schema = !found.has_schema;
+  if (place.made_schema) database.run(("CREATE SCHEMA " + schema).c_str());
   database.run(postgres::kCreateSite);
   place.number = number_of(database, "SELECT number FROM weft_site.shard WHERE name = ?", shard);
   place.is_new = place.number == 0;
@@ -155,9 +156,11 @@ Result<SiteFound> look_at_site(const std::string& url, const std::string& shard)
   SiteFound found = join(*opened, shard);
   if (auto outcome = opened->outcome(); !outcome)
     return tl::unexpected<Error>(may_not_create(outcome.error(), shard_schema(shard)));
-  if (!found.has_schema)
+  if (!found.has_schema) {
+    found.name = opened->name() + " (schema " + shard_schema(shard) + ")";
     found.text = opened->name() + " is reachable, without a schema " + shard_schema(shard) + " yet: shard " + shard +
                  " would be new, with number " + std::to_string(found.place.number);
+  }
   return found;
 }
 
@@ -175,6 +178,12 @@ Result<bool> leave_site(const std::string& url, const std::string& shard, const 
   }
   if (is_out && place.is_unused)
     Statement(database, "UPDATE weft_site.given SET shard = NULL WHERE number = ?").run(place.number);
+  // Else it would be in the way of a schema that is to get its name.
+  const std::string schema = shard_schema(shard);
+  if (is_out && place.made_schema &&
+      database.number(
+          ("SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('" + schema + "')").c_str()) == 0)
+    database.run(("DROP SCHEMA IF EXISTS " + schema).c_str());
   if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   return is_out;
 }

@@ -19,6 +19,7 @@ struct SitePlace {
   std::uint64_t first_id = 1;  ///< see Site
   bool is_new = false;         ///< the site did not list the shard before
   bool is_unused = false;      ///< the number was never its before
+  bool made_schema = false;    ///< there was no schema of its name before
   /// Ids to come, where the shard's own tables know of `next`.
   IdSeries ids(std::uint64_t next) const {
     return IdSeries::of_shard(number == 0 || next > first_id ? next : first_id, number);
@@ -29,7 +30,8 @@ struct SitePlace {
 struct SiteFound {
   bool has_schema = false;  ///< of the shard
   SitePlace place{};        ///< that it would get
-  std::string text;         ///< for people, where it has no schema
+  std::string name{};       ///< of the schema, as messages call it, where it is not there
+  std::string text{};       ///< for people, where it has no schema
 };
 
 /// Makes what is missing of the site's tables and of the shard's schema, in one transaction, and gives the shard its

@@ -78,7 +78,11 @@ Result<std::string> check_store(const std::filesystem::path& state_dir, const St
   if (!options.shard.empty()) {
     const auto site = look_at_site(options.url, options.shard);
     if (!site) return tl::unexpected<Error>(site.error());
-    if (!site->has_schema) return site->text;
+    if (!site->has_schema) {
+      PostgresFound none;
+      none.name = site->name;
+      return check_mark_for_postgres(state_dir, none).map([&site] { return site->text; });
+    }
   }
   const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
   if (!found) return tl::unexpected<Error>(found.error());

@@ -272,6 +272,7 @@ TEST_P(SiteTest, TheNameOfAStartThatFailedDoesNotStay) {
   database.run("DELETE FROM weft_site.weftd WHERE seat = 'd:1'");
   EXPECT_EQ(leave_site(url, "sotuh", *mistyped, self.seat), true);
   EXPECT_EQ(read_site(database, "").find("sotuh"), nullptr);
+  EXPECT_EQ(database.number("SELECT count(*) FROM pg_namespace WHERE nspname = 'weft_shard_sotuh'"), 0);
   EXPECT_EQ(join_site(url, "south")->number, 2U) << "nobody ever used it";
   EXPECT_EQ(join_site(url, "west")->number, 3U);
 
@@ -340,6 +341,17 @@ TEST_P(SiteTest, ACheckFailsWhereAStartWouldAndChangesNothing) {
     EXPECT_EQ(checked.error().message, opened.error().message);
     return checked.error().message;
   };
+  // A state directory of before the site, whose tables were not renamed.
+  const decltype(third) former;
+  ASSERT_TRUE(SqlStore::open(former.path(), {.url = url}));
+  const auto early = check_store(former.path(), {.url = url, .shard = "north"});
+  ASSERT_FALSE(early) << *early;
+  EXPECT_NE(early.error().message.find("weft_shard_north) is empty: correct store.url"), std::string::npos)
+      << early.error().message;
+  EXPECT_EQ(SqlStore::open(former.path(), {.url = url, .shard = "north"}).error().message, early.error().message);
+  database.run("DROP SCHEMA weft_site CASCADE; DROP SCHEMA weft_shard_north");
+  ASSERT_TRUE(database.outcome());
+
   database.run("DO $$ BEGIN CREATE ROLE plain LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
   ASSERT_TRUE(database.outcome());
   std::string plain = url;

@@ -355,7 +355,30 @@ class Judge {
 
   std::optional<Shortfall> find_shortfall() const {
     if (!in_.tree || uplink_ == kNoIndex) return std::nullopt;
-    return in_.tree->shortfall_without(uplink_);
+    if (const auto& found = in_.tree->shortfall_without(uplink_)) return found;
+    return find_parted();
+  }
+
+  // Who has no other way still has the links that are avoided: over them nobody must lose anybody either.
+  std::optional<Shortfall> find_parted() const {
+    LiveTree& tree = *in_.tree;
+    std::vector<UplinkIndex> avoided;
+    for (const PortIndex end : in_.shape ? in_.shape->avoided : std::span<const PortIndex>()) {
+      const UplinkIndex uplink = tree.tree().uplink_of(end);
+      const PortIndex peer = topology().port(end).peer;
+      const bool is_way = uplink != kNoIndex && uplink != uplink_ && !tree.is_up(uplink) && peer != kNoIndex;
+      if (!is_way || !topology().port(end).is_up() || !topology().port(peer).is_up()) continue;
+      tree.put_back(uplink);
+      avoided.push_back(uplink);
+    }
+    if (avoided.empty()) return std::nullopt;
+    const bool was_up = tree.is_up(uplink_);
+    tree.take_out(uplink_);
+    std::optional<Shortfall> parted = tree.shortfall(uplink_);
+    if (was_up) tree.put_back(uplink_);
+    for (const UplinkIndex uplink : avoided) tree.take_out(uplink);
+    if (parted && parted->guard != Guard::kReachability) parted.reset();
+    return parted;
   }
 
   Verdict capacity(Guard guard) const {

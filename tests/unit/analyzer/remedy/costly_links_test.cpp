@@ -102,6 +102,22 @@ TEST(CostlyLinks, WhatIsAvoidedIsNoWayForAnybody) {
       << "that it stays up helps nobody who may not use it";
 }
 
+TEST(CostlyLinks, IsTheLastWayOfWhoHasNoOther) {
+  Slow b;
+  b.slow("leaf-0", "spine-0");
+  b.run(15);
+  ASSERT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  for (int spine = 1; spine < 8; ++spine)
+    b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-" + std::to_string(spine)));
+  b.fabric.route();
+  const auto refused =
+      b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0"), "looks bad", "ann", b.look());
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.starts_with("REACHABILITY: leaf-")) << refused.error().message;
+  EXPECT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-1"), "looks bad", "ann", b.look()))
+      << "nobody needs that one";
+}
+
 TEST(CostlyLinks, ComesBackWhenItIsWellAndNotBefore) {
   Slow b;
   b.slow("leaf-0", "spine-0");

@@ -70,4 +70,13 @@ const char* lost_capacity(const Shape& shape, const analyzer::CapacityLimits& li
   return nullptr;
 }
 
+bool parts_leaves(const Shape& shape, std::uint32_t up, unsigned out) {
+  const unsigned spines = shape.spines(), leaf = out / spines;
+  const auto of = [&](std::uint32_t links, unsigned each) { return links >> (each * spines) & ((1U << spines) - 1); };
+  for (unsigned other = 0; other < shape.leaves(); ++other)
+    if (other != leaf && (of(up, leaf) & of(up, other)) != 0 && (of(up & ~(1U << out), leaf) & of(up, other)) == 0)
+      return true;
+  return false;
+}
+
 }  // namespace weft::remedies

@@ -17,5 +17,8 @@ analyzer::RemedySettings random_settings(Dice& dice, const Shape& shape);
 /// up: shares of uplinks, common spines of a job's leaves, a way between all. Null: nothing.
 const char* lost_capacity(const Shape& shape, const analyzer::CapacityLimits& limits,
                           const std::set<unsigned>& job_leaves, std::uint32_t before, unsigned out);
+/// Two leaves have no spine in common any more when `out` is taken out of `up`, all links that are up, also those whose
+/// cost is raised.
+bool parts_leaves(const Shape& shape, std::uint32_t up, unsigned out);
 
 }  // namespace weft::remedies

@@ -65,6 +65,7 @@ class Sequence {
   struct Waiting {
     RemedyOrder order;
     std::uint32_t seen_up = 0;
+    std::uint32_t seen_at_any_cost = 0;
     int doubt = 0;  ///< as World::doubt_about() when it was decided, of a host
     std::set<unsigned> job_leaves{};
     Facts facts{};
@@ -253,9 +254,9 @@ class Sequence {
     if (order.kind == OrderKind::kAct) gate_->admit(order.number);
     const auto usual = std::ranges::find(lane_, false, [](const Waiting& waiting) { return waiting.order.undo; });
     const auto [is_link, index] = world_.find(order.target);
-    lane_.insert(order.undo ? usual : lane_.end(),
-                 {order, world_.links_seen_up(), is_link ? 0 : world_.doubt_about(index), world_.leaves_with_job(),
-                  return_rules_.facts(world_, is_link, index)});
+    lane_.insert(order.undo ? usual : lane_.end(), {order, world_.links_seen_up(), world_.links_seen_up_at_any_cost(),
+                                                    is_link ? 0 : world_.doubt_about(index), world_.leaves_with_job(),
+                                                    return_rules_.facts(world_, is_link, index)});
   }
 
   // The actuator takes its time: what it does not come to waits, and the world goes on. False: the process died.
@@ -391,6 +392,9 @@ class Sequence {
                                                    decided.seen_up, act.index)
                                    : nullptr;
     keeps(lost);
+    promise(!act.is_link || act.order.action != RemedyAction::kIsolateLink || act.before != Holder::kNobody ||
+                !parts_leaves(world_.shape(), decided.seen_at_any_cost, act.index),
+            "two leaves lost each other over links whose cost is raised");
   }
 
   void check_book() {

@@ -150,6 +150,8 @@ class World {
   Holder holder(bool is_link, unsigned index) const { return is_link ? links_[index] : hosts_[index]; }
   /// Which links carried, or could carry, traffic by what weftd last saw in a sweep, or read of one.
   std::uint32_t links_seen_up() const { return seen_up_ & ~known_costly_; }
+  /// The same, with those whose cost is raised.
+  std::uint32_t links_seen_up_at_any_cost() const { return seen_up_; }
   std::uint32_t links_up() const;
   std::pair<bool, unsigned> find(const Entity& target) const;
   /// What the link or the host is called.

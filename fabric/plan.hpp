@@ -192,6 +192,8 @@ struct Plan {
   PlanIntent intent = PlanIntent::kNone;
   bool in_force = false;    ///< what it did is still so, as far as we know: nobody took it back
   bool unresolved = false;  ///< failed, and how the world is is not known
+  /// It was undone by one order that was answered: nothing that was sent for it may still land.
+  bool undone_once = false;
   /// A person rejected or aborted the return of its target: "ann rejected its return PLAN-9: the cable is out".
   /// Or a person took it out, and this is a return of it that failed. While it is in force automation does not return
   /// it by itself. Empty: nobody did.

@@ -30,6 +30,16 @@ bool is_out(const Plan& plan, Plans plans) {
          });
 }
 
+// Those that are out; of several for one target, as of an isolation and its return that failed, the first.
+std::vector<const Plan*> one_for_each_target(Plans plans) {
+  std::vector<const Plan*> out;
+  for (const auto& plan : plans)
+    if (is_out(*plan, plans) &&
+        std::ranges::none_of(out, [&plan](const Plan* other) { return same_target(other->target, plan->target); }))
+      out.push_back(plan.get());
+  return out;
+}
+
 bool is_failed_return(const Plan& plan) {
   return !takes_out(plan.action) && plan.started != kNever &&
          (plan.state == PlanState::kRolledBack || plan.state == PlanState::kFailed);
@@ -112,8 +122,7 @@ std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
 }
 
 std::uint32_t out_of_service(Plans plans) {
-  return static_cast<std::uint32_t>(
-      std::ranges::count_if(plans, [plans](const auto& plan) { return is_out(*plan, plans); }));
+  return static_cast<std::uint32_t>(one_for_each_target(plans).size());
 }
 
 std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
@@ -142,9 +151,8 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     return plan.target.kind == EntityKind::kLink && add_shared_switches(plan.target, link, *topology, switches);
   };
   const std::uint32_t rail = topology && tree ? rail_of(plan.target, *topology, *tree) : kNoIndex;
-  for (const auto& other : plans) {
+  for (const Plan* other : one_for_each_target(plans)) {
     if (other->id == plan.id) continue;
-    if (!is_out(*other, plans)) continue;
     ++out;
     if (shares_job(plan, *other)) ++on_job;
     if (!topology || other->target.fabric != plan.target.fabric || other->target.kind != EntityKind::kLink) continue;

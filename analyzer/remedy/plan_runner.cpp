@@ -53,8 +53,8 @@ void PlanRunner::end(PlanState state, std::string outcome) {
   plan_.neighbours.clear();
   plan_.waits_for.clear();
   plan_.routes_before.reset();
-  // Whether what was sent may land after the end.
-  work_ = {.undos = work_.undos, .unanswered = work_.unanswered, .late = work_.late};
+  plan_.undone_once = work_.undos == 1 && !work_.unanswered && !work_.late;
+  work_ = {};
   note_(plan_.outcome);
 }
 
@@ -85,6 +85,7 @@ void PlanRunner::resume() {
   work_.stage = Stage::kLook;
   work_.unanswered = true;
   work_.late = undoing() && plan_.unresolved;
+  work_.undos = undoing() && plan_.intent == PlanIntent::kUndo ? 1 : 0;  // as far as the journal knows
   note_("weftd was restarted, or took over: reading the current state");
 }
 

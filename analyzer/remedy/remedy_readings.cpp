@@ -18,8 +18,7 @@ bool PlanManager::is_watched_late(const Entry& entry) const {
 
 // An undo that was sent more than once, or got no answer, may land after somebody gave back what it took out.
 std::string PlanManager::let_go(Entry& entry) const {
-  const bool sent_once = entry.work.undos == 1 && !entry.work.unanswered && !entry.work.late;
-  entry.plan.unresolved = is_watched_late(entry) && !takes_out(entry.plan.action) && !sent_once;
+  entry.plan.unresolved = is_watched_late(entry) && !takes_out(entry.plan.action) && !entry.plan.undone_once;
   if (!entry.plan.unresolved) return "";
   return "; what weftd sent may still land until " + minute_text(entry.plan.finished + settings_.limits.late_watch);
 }

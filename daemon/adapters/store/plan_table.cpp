@@ -21,8 +21,8 @@ struct PlanWriter {
         plan(database,
              "INSERT INTO plan (id, revision, state, over, action, actuator, incident, undoes, reason, requested_by, "
              "approved_by, created, updated, expires, started, finished, intent, in_force, unresolved, windows_good, "
-             "windows_needed, outcome, inverse, incident_began, kept_out) "
-             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+             "windows_needed, outcome, inverse, incident_began, kept_out, undone_once) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         entity(database, "INSERT INTO plan_entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         candidate(database, "INSERT INTO plan_candidate VALUES (?, ?, ?, ?, ?, ?, ?)"),
         guard(database, "INSERT INTO plan_guard VALUES (?, ?, ?, ?, ?)"),
@@ -49,7 +49,7 @@ struct PlanWriter {
     plan.run(p.id, p.revision, to_string(p.state), is_over(p.state), to_string(p.action), p.actuator, p.incident,
              p.undoes, p.reason, p.requested_by, p.approved_by, p.created, p.updated, p.expires, p.started, p.finished,
              to_string(p.intent), p.in_force, p.unresolved, p.windows_good, p.windows_needed, p.outcome,
-             to_string(p.inverse), p.incident_began, p.kept_out);
+             to_string(p.inverse), p.incident_began, p.kept_out, p.undone_once);
     write_entity(p.id, kTarget, 0, p.target);
     for (std::size_t n = 0; n < p.candidates.size(); ++n) {
       const Candidate& c = p.candidates[n];
@@ -97,6 +97,7 @@ Plan read_plan_row(Database& database, const Statement& row) {
   plan.inverse = named(database, row.text(21), parse_remedy_action);
   plan.incident_began = row.time(22);
   plan.kept_out = row.text(23);
+  plan.undone_once = row.integer(24) != 0;
   return plan;
 }
 
@@ -169,7 +170,7 @@ std::vector<Plan> read_plans(Database& database, TimePoint ended_since) {
   Statement rows(database,
                  std::string("SELECT id, revision, state, action, actuator, incident, undoes, reason, requested_by, "
                              "approved_by, created, updated, expires, started, finished, intent, in_force, unresolved, "
-                             "windows_good, windows_needed, outcome, inverse, incident_began, kept_out") +
+                             "windows_good, windows_needed, outcome, inverse, incident_began, kept_out, undone_once") +
                      kWanted + " ORDER BY id");
   rows.query(ended_since);
   while (rows.next()) plans.push_back(read_plan_row(database, rows));

@@ -232,6 +232,10 @@ ALTER TABLE plan ADD COLUMN kept_out TEXT NOT NULL DEFAULT '';
                                       R"sql(
 ALTER TABLE clock_seen ADD COLUMN steady INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE clock_seen ADD COLUMN boot TEXT NOT NULL DEFAULT '';
+)sql",
+                                      // Of plans from before it is not known, and what was sent may still land.
+                                      R"sql(
+ALTER TABLE plan ADD COLUMN undone_once INTEGER NOT NULL DEFAULT 0;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

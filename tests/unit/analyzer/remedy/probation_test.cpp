@@ -241,7 +241,7 @@ void take_back_twice(Probation& b) {
 }
 
 TEST(AReturnThatFailed, LetsGoAtOnceWhenItWasTakenBackOnceAndSomebodyEnabledIt) {
-  for (const bool is_aborted : {false, true}) {
+  for (const auto& [is_aborted, is_restarted] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
     Probation b;
     b.comes_up(3);
     if (is_aborted) {
@@ -258,6 +258,12 @@ TEST(AReturnThatFailed, LetsGoAtOnceWhenItWasTakenBackOnceAndSomebodyEnabledIt) 
     b.tell(TargetState::kOurs);
     ASSERT_EQ(b.plan(2).state, PlanState::kRolledBack) << b.plan(2).outcome;
     ASSERT_TRUE(b.plan(2).in_force);
+    if (is_restarted) {
+      RemedyMemory memory;
+      for (const auto& plan : *b.book->all()) memory.plans.push_back(*plan);
+      memory.ids = 3;
+      b.book.emplace(b.settings, memory, b.fabric.now());
+    }
     b.comes_up(1);
     b.tell(TargetState::kClear);
     EXPECT_FALSE(b.plan(2).in_force);

@@ -418,15 +418,21 @@ class Sequence {
     world_.go_blind(false);
     file_there_ = false;
     book_->set_hands_off(person_stops_ = false, "", "bob", world_.now());
-    for (unsigned step = 0, quiet = 0; step < kSettlingSteps && quiet < 3 && !broken(); ++step) {
-      // At last what is in force is read once more, and what is not any more twice.
-      world_.pass(quiet == 1 ? Duration(301s) : quiet == 0 && step % 2 == 0 ? Duration(61s) : Duration(2s));
+    for (unsigned step = 0; step < kSettlingSteps && !broken(); ++step) {
+      world_.pass(step % 2 == 0 ? Duration(61s) : Duration(2s));
       turn();
       const auto now = book_->all();
-      const bool is_quiet = !world_.awaits_landing() && std::ranges::none_of(*now, [](const auto& plan) {
-        return is_under_way(plan->state) || plan->state == PlanState::kApproved || plan->unresolved;
-      });
-      quiet = is_quiet && step > 7 ? quiet + 1 : 0;
+      if (step > 7 && !world_.awaits_landing() && std::ranges::none_of(*now, [](const auto& plan) {
+            return is_under_way(plan->state) || plan->state == PlanState::kApproved || plan->unresolved;
+          }))
+        break;
+    }
+    // Nothing new begins. What is in force is read once more, and what is not any more twice.
+    book_->set_hands_off(person_stops_ = true, "", "bob", world_.now());
+    for (const Duration time : {Duration(301s), Duration(2s), Duration(2s)}) {
+      if (broken()) break;
+      world_.pass(time);
+      turn();
     }
     std::map<std::pair<bool, unsigned>, unsigned> held;
     const auto plans = book_->all();

@@ -207,7 +207,7 @@ void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
   if (!is_link_up(plan.target, view)) return;
   // What bears a later time than now is from before the clock was set back.
   const TimePoint seen = view.fabric(plan.target.fabric)->sweep->started;
-  if (seen <= entry.checked || seen > view.now) return;
+  if (seen <= std::max(entry.checked, ended(plan, view.now)) || seen > view.now) return;
   entry.checked = kNever;
   // The reading that follows is a second sight.
   entry.doubted = view.now - std::max(settings_.limits.reading_interval, settings_.limits.check_interval / 2);

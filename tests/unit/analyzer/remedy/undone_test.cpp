@@ -202,6 +202,25 @@ TEST(UndoneByOthers, IsNotWhatAReturnThatIsOverReadsOnce) {
   EXPECT_EQ(b.plan(1).steps.back().what, "reverted by PLAN-2");
 }
 
+// A weftd that takes over swept a moment before.
+TEST(UndoneByOthers, ASweepOfBeforeItWasTakenOutIsNoSight) {
+  Held b;
+  b.fabric.relink(b.end());
+  RemedyView before = b.look();
+  b.fabric.unlink(b.end());
+  Plan out = b.plan(1);
+  before.now += 2s;
+  out.finished = before.now - 1s;
+  RemedyMemory memory;
+  memory.plans = {out};
+  b.book.emplace(b.settings, memory, before.now);
+  b.book->review(before);
+  const auto asked = b.book->drain_changes(before.now).orders;
+  ASSERT_EQ(asked.size(), 1U);
+  b.book->answer_reading(asked[0].number, TargetReading{TargetState::kClear, ""}, before.now);
+  EXPECT_TRUE(b.plan(1).in_force);
+}
+
 TEST(UndoneByOthers, IsNotWhatWasSeenOnceLongAgoAndOnceNow) {
   Held b;
   b.fabric.advance(6min);

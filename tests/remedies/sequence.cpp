@@ -427,12 +427,14 @@ class Sequence {
           }))
         break;
     }
-    // Nothing new begins. What is in force is read once more, and what is not any more twice.
+    // Nothing new begins. What is in force is read once more, and what is not any more twice; what was sent for that
+    // may land yet.
     book_->set_hands_off(person_stops_ = true, "", "bob", world_.now());
-    for (const Duration time : {Duration(301s), Duration(2s), Duration(2s)}) {
-      if (broken()) break;
-      world_.pass(time);
+    for (unsigned step = 0; step < kSettlingSteps && !broken(); ++step) {
+      world_.pass(step == 0 ? Duration(301s) : step % 3 == 0 ? Duration(61s) : Duration(2s));
       turn();
+      const auto now = book_->all();
+      if (step >= 2 && std::ranges::none_of(*now, [](const auto& plan) { return plan->unresolved; })) break;
     }
     std::map<std::pair<bool, unsigned>, unsigned> held;
     const auto plans = book_->all();

@@ -144,7 +144,7 @@ class SlowManager(weft_testing.SubnetTest):
             self.subnet.kill_opensm()
             # The standby takes over, and has a switch to take up in its first sweep.
             self.subnet.unlink("spine-p04-01")
-            standby = self.until_it_takes_over(standby)
+            standby = self.until_it_says("Entering MASTER state", standby)
             self.subnet.relink("spine-p04-01")
             weft_testing.wait_until(self.all_are_active, within=2 * MINUTE, every=3, why=lambda: f"OpenSM is not done: {self.waiting()}")
             self.settle()
@@ -163,10 +163,7 @@ class SlowManager(weft_testing.SubnetTest):
         return not self.waiting()
 
     def start_standby(self) -> subprocess.Popen:
-        standby = self.launch_standby()
-        weft_testing.wait_until(lambda: "STANDBY" in self.standby_log(), within=2 * MINUTE,
-                                why=lambda: f"it does not become the standby: {self.standby_log()[-2000:]}")
-        return standby
+        return self.until_it_says("STANDBY", self.launch_standby())
 
     def launch_standby(self) -> subprocess.Popen:
         place = os.path.join(self.subnet.directory, "standby")
@@ -182,12 +179,13 @@ class SlowManager(weft_testing.SubnetTest):
                                     stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment, cwd=place, start_new_session=True,
                                     preexec_fn=simulated_subnet._die_with_parent)
 
-    def until_it_takes_over(self, standby: subprocess.Popen) -> subprocess.Popen:
-        """On a busy machine OpenSM 3.3.23 now and then waits for ever for a reply in its first sweep as the master: then it is started anew,
-        as its operator would. Gives the process that is the master."""
+    def until_it_says(self, words: str, standby: subprocess.Popen) -> subprocess.Popen:
+        """On a busy machine OpenSM 3.3.23 now and then waits for ever for a reply in its first sweep, as the one that discovers and as the
+        master: then it is started anew, as its operator would, and its log begins anew. Gives the process that said it."""
         idle = IdleProcess(standby.pid)
-        for _ in range(1000):
-            if "Entering MASTER state" in self.standby_log():
+        deadline = time.monotonic() + 200
+        while time.monotonic() < deadline:
+            if words in self.standby_log():
                 return standby
             if standby.poll() is not None or idle.seconds() > simulated_subnet.IDLE_PATIENCE:
                 print(f"the standby hangs or ended ({standby.poll()}), and is started anew", flush=True)
@@ -197,7 +195,7 @@ class SlowManager(weft_testing.SubnetTest):
                 standby = self.launch_standby()
                 idle = IdleProcess(standby.pid)
             time.sleep(0.2)
-        self.fail(f"the standby does not take over: {self.standby_log()[-2000:]}")
+        self.fail(f"the standby does not say {words}: {self.standby_log()[-2000:]}")
 
     def standby_log(self) -> str:
         try:

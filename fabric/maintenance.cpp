@@ -87,7 +87,9 @@ std::optional<MaintenanceWindow> window_of(const Plan& plan) {
   window.from = kNever;  // for as long as it is there: a clock that is set back does not end it
   window.until = TimePoint::max();
   // The reason of a return says nothing of why the link is out again.
-  window.reason = !takes_out && plan.in_force ? "its return failed: " + plan.outcome : plan.reason;
+  window.reason = takes_out || !plan.in_force            ? plan.reason
+                  : plan.outcome.starts_with(kAbortedBy) ? "its return was " + plan.outcome
+                                                         : "its return failed: " + plan.outcome;
   window.comes_back = comes_back && !plan.in_force;
   window.added_by = plan.approved_by;
   window.added = plan.created;

@@ -57,6 +57,9 @@ enum class PlanState : std::uint8_t {
 const char* to_string(PlanState state);  ///< "PROPOSED", "ROLLING_BACK", …
 /// The reverse of to_string(); nullopt for any other text.
 std::optional<PlanState> parse_plan_state(std::string_view text);
+/// How the outcome of what a person aborted begins, also while it is being undone.
+inline constexpr std::string_view kAbortedBy = "aborted by ";
+
 /// Nothing more happens to a plan in this state.
 constexpr bool is_over(PlanState state) {
   return state >= PlanState::kCommitted;

@@ -7,6 +7,7 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/guards.hpp"
+#include "analyzer/remedy/windows.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -152,6 +153,22 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
 void PlanRunner::read_again() {
   work_.stage = Stage::kLook;
   work_.due = now_;
+}
+
+void PlanRunner::doubt() {
+  if (plan_.state == PlanState::kVerifying && work_.stage == Stage::kIdle) read_again();
+}
+
+void PlanRunner::read_doubted(const Result<TargetReading>& reading) {
+  work_.order = 0;
+  work_.stage = Stage::kIdle;
+  if (!reading || reading->state == wanted()) return;
+  plan_.in_force = false;
+  const std::string detail = reading->detail.empty() ? "" : ": " + reading->detail;
+  if (reading->state == TargetState::kForeign)
+    end(PlanState::kFailed, "left as it is: somebody else holds it now" + detail);
+  else
+    end(PlanState::kRolledBack, undone_text(plan_) + detail);
 }
 
 void PlanRunner::act(const std::optional<std::string>& refusal) {

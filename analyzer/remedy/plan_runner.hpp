@@ -6,6 +6,7 @@
 //                             │└───────────┴──→ ROLLING_BACK → ROLLED_BACK, FAILED
 //                             └──→ FAILED, ROLLED_BACK, REJECTED, EXPIRED
 //
+// From VERIFYING a plan whose target somebody else gave back, or took, is ROLLED_BACK or FAILED at once.
 // What was not sent is PROPOSED again when its approval is too old, or a guard leaves it to a person.
 // EXECUTING and ROLLING_BACK read the world, change it once and read it again; what is not known is read, never
 // repeated. The model in tests/model/plan.pml says the same in Promela.
@@ -71,9 +72,6 @@ inline bool is_aborted(const Plan& plan) {
   return plan.state == PlanState::kExecuting && !plan.outcome.empty();
 }
 
-/// How the outcome of what a person aborted begins, also while it is being undone.
-inline constexpr std::string_view kAbortedBy = "aborted by ";
-
 /// Moves one plan on. Every change of the plan that must be remembered is said through `note`.
 class PlanRunner {
  public:
@@ -91,6 +89,10 @@ class PlanRunner {
   bool read(const Result<TargetReading>& reading, bool is_held);
   /// What was read is too old to act on.
   void read_again();
+  /// A sweep saw what is verified as if somebody had given it back: it is read.
+  void doubt();
+  /// The reading that follows: what is not ours any more ends the plan, and nothing is sent.
+  void read_doubted(const Result<TargetReading>& reading);
   /// The change is journalled as intended; the order follows. `refusal`: a guard that has come to refuse.
   void act(const std::optional<std::string>& refusal);
   /// What was intended was not sent, and `why`: the guards decide anew. `is_late`: the actuator was too slow; one that

@@ -74,6 +74,11 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
     of->checked = now;
     return;
   }
+  if (of->plan.state == PlanState::kVerifying) {
+    of->checked = now;
+    if (!reading) of->doubted = kNever;
+    return runner(*of, now).read_doubted(reading);
+  }
   if (is_under_way(of->plan.state)) {
     const Before before = what_held(of->plan);
     Result<TargetReading> found = reading;

@@ -200,17 +200,24 @@ void PlanManager::watch_undoing(Entry& entry, const RemedyView& view) {
 }
 
 // A link that is out and is seen up was enabled by somebody else. It is read at once: while the plan is thought to hold
-// it, its trouble counts as work.
+// it, its trouble counts as work, and other plans wait for one that is verified.
 void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
   const Plan& plan = entry.plan;
-  if (!plan.in_force || !is_over(plan.state) || outward_action(plan) != RemedyAction::kIsolateLink) return;
-  if (!is_link_up(plan.target, view)) return;
+  const bool is_verified = plan.state == PlanState::kVerifying;
+  if (!plan.in_force || !(is_verified || is_over(plan.state)) || outward_action(plan) != RemedyAction::kIsolateLink)
+    return;
+  if (!is_link_up(plan.target, view)) {
+    if (is_verified) entry.doubted = kNever;  // whatever one sweep said
+    return;
+  }
   // What bears a later time than now is from before the clock was set back.
   const TimePoint seen = view.fabric(plan.target.fabric)->sweep->started;
-  if (seen <= std::max(entry.checked, ended(plan, view.now)) || seen > view.now) return;
-  entry.checked = kNever;
+  const TimePoint since = is_verified ? entry.work.verifying_since : ended(plan, view.now);
+  if (seen <= std::max(entry.checked, since) || seen > view.now) return;
+  if (!is_verified) entry.checked = kNever;
   // The reading that follows is a second sight.
   entry.doubted = view.now - std::max(settings_.limits.reading_interval, settings_.limits.check_interval / 2);
+  runner(entry, view.now).doubt();
 }
 
 // From when the switch is back the link has as much time to come up as from when it was sent, and what it had passed by

@@ -205,6 +205,11 @@ Window undrained(const Plan& plan, const RemedyView& view) {
   return window;
 }
 
+/// The state in which a plan that is over holds its target. A return that failed holds what it was to bring back.
+PlanState held_in(const Plan& plan) {
+  return takes_out(plan.action) ? PlanState::kCommitted : PlanState::kRolledBack;
+}
+
 }  // namespace
 
 bool is_the_link(const Entity& cause, const Entity& link) {
@@ -219,12 +224,23 @@ bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since)
 }
 
 bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts) {
-  if (!plan.in_force || plan.state != PlanState::kCommitted || !takes_out(plan.action)) return false;
-  if (plan.action != RemedyAction::kDrainNode) return true;
+  if (!plan.in_force || plan.state != held_in(plan)) return false;
+  if (plan.target.kind != EntityKind::kHost) return true;
   const auto host =
       std::ranges::find_if(hosts, [&](const auto& view) { return same_host(view->host, plan.target.host); });
   return host == hosts.end() || (*host)->state != CollectorState::kConnected || !(*host)->reading ||
          (*host)->reading->jobs.empty();
+}
+
+std::vector<std::uint64_t> incidents_of(const Plan& plan, std::span<const std::shared_ptr<const Incident>> incidents) {
+  std::vector<std::uint64_t> ids;
+  if (plan.incident != 0) ids.push_back(plan.incident);
+  if (takes_out(plan.action) || plan.target.kind != EntityKind::kLink || plan.started == kNever) return ids;
+  for (const auto& incident : incidents)
+    if (incident->id != plan.incident && incident->is_open() && incident->began() >= plan.started &&
+        is_the_link(incident->finding.cause, plan.target))
+      ids.push_back(incident->id);
+  return ids;
 }
 
 bool is_link_up(const Entity& link, const RemedyView& view) {
@@ -238,9 +254,9 @@ bool is_link_up(const Entity& link, const RemedyView& view) {
 }
 
 bool is_undone_by_others(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans) {
-  // A return that failed holds what it was to bring back.
-  const PlanState held = takes_out(plan.action) ? PlanState::kCommitted : PlanState::kRolledBack;
-  if (plan.state != held || plan.in_force || plan.unresolved || plan.started == kNever) return false;
+  const bool is_early = plan.state == PlanState::kRolledBack && plan.outcome.starts_with(undone_text(plan));
+  if ((plan.state != held_in(plan) && !is_early) || plan.in_force || plan.unresolved || plan.started == kNever)
+    return false;
   return std::ranges::none_of(plans, [&plan](const auto& other) {
     const bool counts = other->in_force || other->unresolved || (other->id > plan.id && other->started != kNever);
     return other->id != plan.id && counts && same_target(other->target, plan.target);

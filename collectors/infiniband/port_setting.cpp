@@ -169,8 +169,9 @@ class Conversation {
       // Nobody can be asked behind it. Disabled, it has nobody there, and what comes up is judged then. But one that
       // is training may have another cable than a moment ago, which would be taken out before it ever worked.
       if (question_.wanted == PortPhysicalState::kDisabled && !question_.down_as_reviewed)
-        end(PortOutcome::kUnseen, words(question_.port) + " is " + words(report_) + ", so whether " +
-                                      words(question_.peer) + " is behind it cannot be asked");
+        end(PortOutcome::kUnseen, words(question_.port) + " is " + words(report_) +
+                                      ", which is not up: that its cable leads to " + words(question_.peer) +
+                                      " cannot be asked");
       return {};
     }
     const auto beyond = question_.route.then(question_.port.port);

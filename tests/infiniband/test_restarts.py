@@ -181,6 +181,48 @@ class Restarts(weft_testing.LayeredSubnetTest):
         self.set_errors(ends, 0)
         self.wait_in_use(ends[0])
 
+    def test_when_somebody_else_enables_it_while_it_is_verified_the_plan_ends_at_once(self):
+        leaf = self.network.find("leaf-r0-p02")
+        number = self.uplinks(leaf)[2]
+        end = leaf.ports[number]
+        ends = ((leaf.identity, number), (end.node, end.port))
+        with self.opensm_stopped():  # the routes stay on the link, so the plan is still being verified
+            isolation = self.ask("isolate", f"{leaf.name}:{number}")
+            self.wait_state(isolation, "VERIFYING")
+            self.layer.settle()
+            seen = Snapshot.of(self.subnet).ports
+            disabled = next(key for key in ends if seen[key].physical == "Disabled")
+            self.subnet.run(["ibportstate", str(seen[disabled[0], 0].lid), str(disabled[1]), "enable"])
+        plan = self.wait_state(isolation, "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual("ROLLED_BACK", plan["state"], plan)
+        self.assertRegex(plan["outcome"], r"^somebody else enabled the link again: .* port \d+ is .*LinkUp")
+        self.assertEqual("", self.listed(self.weftd, ends[0]).get("planId", ""))
+        self.wait_in_use(ends[0])
+
+    def test_a_return_that_fails_for_a_cut_cable_looks_after_what_it_failed_on(self):
+        leaf = self.network.find("leaf-r0-p02")
+        number = self.uplinks(leaf)[2]
+        link = f"{leaf.name}:{number}"
+        isolation = self.ask("isolate", link)
+        self.assertEqual("COMMITTED", self.wait_state(isolation, "COMMITTED", "ROLLED_BACK", "FAILED")["state"])
+        back = self.ask("restore", link)
+        wait_until(lambda: self.wait_state(back, "VERIFYING", "COMMITTED")["windowsGood"] > 0, within=PATIENCE, why="no probation")
+        self.subnet.unlink(leaf.name, number)
+        plan = self.wait_state(back, "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual("ROLLED_BACK", plan["state"], plan)
+        looked_after = ("ACKNOWLEDGED", f"weftd ({back})")
+        wait_until(lambda: looked_after in [(i["state"], i.get("acknowledgedBy")) for i in self.weftd.incidents("LINK_DOWN")], within=PATIENCE,
+                   why=lambda: f"{back} does not look after it: {self.weftd.incidents()}")
+        story = weftctl(self.weftd, "plan", isolation).stdout
+        self.assertIn(f"out of service again, by {back}, whose return did not last", story)
+        self.assertRegex(story, f"to bring it back +weftctl restore .*{leaf.name}")
+
+        self.subnet.relink(leaf.name, number)  # which enables it as well
+        wait_until(lambda: not weftctl_json(self.weftd, "plans", "--in-force").get("plans"), within=PATIENCE, why="it is held")
+        for each in (isolation, back):
+            self.assertRegex(weftctl(self.weftd, "plan", each).stdout, "now +reverted since 20.*: somebody else enabled the link again")
+        self.wait_in_use((leaf.identity, number))
+
     def test_a_cable_that_nobody_ever_saw_is_listed_with_its_one_end(self):
         leaf = self.network.find("leaf-r0-p02")
         number = self.uplinks(leaf)[-1]

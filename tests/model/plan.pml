@@ -33,7 +33,7 @@ bool j_in_force = false;
 bool j_unresolved = false;
 
 /* How much more may go wrong. */
-byte crashes = 2, lost = 3, refusals = 1, strangers = 2, bad_windows = 1, hands_off = 1;
+byte crashes = 2, lost = 3, refusals = 1, strangers = 2, bad_windows = 1, doubts = 1, hands_off = 1;
 
 /* The brake: closed at the gate (daemon/programs/weftd/act_gate.hpp), then acknowledged with what has begun. */
 bool braked = false, acknowledged = false, reported = false;
@@ -240,6 +240,13 @@ again:
   :: state == VERIFYING ->
      if
      :: end_plan(COMMITTED); journal()
+     :: atomic { doubts > 0 -> doubts-- };
+        look(); /* a sweep shows it as if somebody had given it back */
+        if
+        :: !failed && last_read == CLEAR -> in_force = false; end_plan(ROLLED_BACK); journal()
+        :: !failed && last_read == FOREIGN -> in_force = false; end_plan(FAILED); journal()
+        :: else
+        fi
      :: atomic { bad_windows > 0 -> bad_windows-- };
         state = ROLLING_BACK; intent = NONE; stage = LOOK; readings = 0; undos = 0; journal()
      fi;

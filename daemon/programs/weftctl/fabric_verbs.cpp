@@ -43,7 +43,7 @@ std::string returning_text(const v1::Link& link, bool stopped) {
   if (plan.state() == "APPROVED" || plan.state() == "EXECUTING") return plan.plan_id() + " brings it back";
   if (is_rolling_back(plan))
     return plan.plan_id() + (stopped ? " takes it out again when hands-off ends" : " takes it out again");
-  return "again by " + plan.plan_id();  // its return failed
+  return "again by " + plan.plan_id();  // its return did not last
 }
 
 std::string state_text(const v1::Link& link, bool stopped) {

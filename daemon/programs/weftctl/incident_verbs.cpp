@@ -118,8 +118,9 @@ Exit show_incidents(const Session& session, const IncidentWish& wanted) {
     session.out << json_text(incidents, false) << '\n';
     return Exit::kGood;
   }
-  const std::string rest =
-      planned == 0 ? "" : std::to_string(planned) + " more are planned work: weftctl incidents --all\n";
+  const std::string rest = planned == 0 ? ""
+                                        : std::to_string(planned) + " more " + (planned == 1 ? "is" : "are") +
+                                              " planned work: weftctl incidents --all\n";
   if (incidents.incidents().empty()) {
     session.out << (wanted.is_filtered() ? "No such incidents"
                     : all                ? "No incidents"

@@ -164,14 +164,15 @@ std::string order_command(const v1::Plan& plan) {
   return "weftctl " + verb + typed_target(plan);
 }
 
-/// "PLAN-3": what took the target out, whose id is `first`; with the return that failed in between. Empty: it reverts
-/// nothing.
+/// "PLAN-3": what took the target out, whose id is `first`; with the return that did not last in between. Empty: it
+/// reverts nothing.
 std::string reverts_text(const v1::Plan& plan, const std::string& first) {
   if (first.empty() || first == plan.undoes() || first == plan.id()) return plan.undoes();
-  return first + " (its return " + plan.undoes() + " failed)";
+  return first + " (its return " + plan.undoes() + " did not last)";
 }
 
-/// Of a plan that was reverted: since when, and by which plan or whom, as far as its history tells.
+/// Since when what the plan held is so no more, and by which plan or whom, as far as its history tells; empty: it says
+/// nothing of that.
 std::string reverted_text(const v1::Plan& plan) {
   constexpr std::string_view kByPlan = "reverted ";
   const auto is_later = [&plan](const v1::PlanStep& step) {
@@ -184,7 +185,7 @@ std::string reverted_text(const v1::Plan& plan) {
     if (step->what().starts_with(kByPlan)) return since + ' ' + step->what().substr(kByPlan.size());
     return since + ": " + step->what();
   }
-  return "reverted";
+  return {};
 }
 
 /// Whether the world is as the plan made it.
@@ -193,11 +194,17 @@ std::string standing_of(const v1::Plan& plan, const v1::Plan* holder) {
   if (plan.in_force() && takes_out(plan)) return "in force";
   if (plan.in_force())
     return plan.reverted_action() == v1::Plan::RAISE_LINK_COST ? "its cost is raised again" : "out of service again";
-  if (is_reverted(plan) && holder != nullptr)
+  if (is_reverted(plan) && holder != nullptr && holder->in_force())
     return (held_by(*holder) == v1::Plan::RAISE_LINK_COST ? "its cost is raised again, by "
                                                           : "out of service again, by ") +
            holder->id() + ", whose return did not last";
-  if (is_reverted(plan)) return reverted_text(plan);
+  if (is_reverted(plan) && holder != nullptr) {
+    const std::string since = reverted_text(*holder);
+    return (since.empty() ? "reverted" : since) + " (" + holder->id() +
+           ", a return that did not last, held it by then)";
+  }
+  if (is_reverted(plan)) return reverted_text(plan).empty() ? "reverted" : reverted_text(plan);
+  if (plan.state() == v1::Plan::ROLLED_BACK && !takes_out(plan)) return reverted_text(plan);
   if (plan.state() == v1::Plan::ROLLING_BACK)
     return is_undone(plan) ? "it is undone; whether the fabric is as before is being checked"
                            : "it is being undone: " + undoing_text(plan);
@@ -216,14 +223,16 @@ std::string action_text(const v1::Plan& plan) {
          (has_no_path ? "; no alternative path is known for its traffic" : "; traffic is rerouted");
 }
 
-void print_next(std::ostream& out, const v1::Plan& plan) {
+void print_next(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder) {
   const v1::Plan::State state = plan.state();
-  if (state == v1::Plan::APPROVED || state == v1::Plan::EXECUTING || state == v1::Plan::VERIFYING)
+  const bool is_aborted = state == v1::Plan::EXECUTING && !plan.outcome().empty();
+  if (!is_aborted && (state == v1::Plan::APPROVED || state == v1::Plan::EXECUTING || state == v1::Plan::VERIFYING))
     out << "\nto undo it   weftctl abort " << plan.id() << " --reason ...\n";
   if (!plan.kept_out().empty())
     out << "\nkept out of service   " << printable(plan.kept_out()) << "; automation does not return it by itself\n";
-  if (plan.in_force() && state >= v1::Plan::COMMITTED)
-    out << "\nto bring it back   " << return_command(plan) << " --reason ...\n";
+  const v1::Plan& holds = is_reverted(plan) && holder != nullptr ? *holder : plan;
+  if (holds.in_force() && state >= v1::Plan::COMMITTED)
+    out << "\nto bring it back   " << return_command(holds) << " --reason ...\n";
   if (state != v1::Plan::PROPOSED) return;
   if (const v1::GuardVerdict* guard = refusal(plan)) {
     out << "\nguard " << v1::GuardVerdict::Guard_Name(guard->guard()) << " refuses it now: it cannot be approved\n";
@@ -276,11 +285,14 @@ std::string return_command(const v1::Plan& plan) {
 
 const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
   if (!is_reverted(plan)) return nullptr;
-  const auto found = std::ranges::find_if(plans, [&plan](const v1::Plan& other) {
-    return other.id() != plan.id() && !takes_out(other) && other.in_force() && held_by(other) == plan.action() &&
-           other.target().identity() == plan.target().identity();
-  });
-  return found == plans.end() ? nullptr : &*found;
+  const v1::Plan* last = nullptr;
+  for (const v1::Plan& other : plans) {
+    if (takes_out(other) || held_by(other) != plan.action() || other.target().identity() != plan.target().identity())
+      continue;
+    const bool held = other.state() == v1::Plan::ROLLED_BACK && !reverted_text(other).empty();
+    if (other.in_force() || (held && first_out(other, plans).id() == plan.id())) last = &other;
+  }
+  return last;
 }
 
 const v1::Plan& first_out(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
@@ -315,7 +327,7 @@ std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder) {
   }
   if (waits_for_brake(plan)) text += " (waiting: HANDS_OFF)";
   if (is_reverted(plan) && !plan.unresolved())
-    text += holder == nullptr ? " (reverted)" : " (again by " + holder->id() + ')';
+    text += holder == nullptr || !holder->in_force() ? " (reverted)" : " (again by " + holder->id() + ')';
   if (plan.unresolved()) text += " (unresolved)";
   return text;
 }
@@ -361,7 +373,7 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
     print_guards(out, plan, page.columns);
   }
   print_steps(out, plan, page.columns);
-  if (page.hints) print_next(out, plan);
+  if (page.hints) print_next(out, plan, page.holder);
 }
 
 bool is_undone(const v1::Plan& plan) {

@@ -41,7 +41,8 @@ bool is_undone(const v1::Plan& plan);
 bool takes_out(const v1::Plan& plan);
 /// It took something out of service, and that is no longer so. What brings something back holds nothing.
 bool is_reverted(const v1::Plan& plan);
-/// Of a plan that was reverted: the return among `plans` that failed, so that it holds the target again; null: none.
+/// Of a plan that was reverted: the last return among `plans` that did not last, so that it holds the target again, or
+/// held it until that was reverted as well; null: none.
 const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans);
 
 /// The plan that took out what `plan` holds, or brings back: of a return the one before it, and so on, where those are

@@ -215,18 +215,21 @@ MaintenanceList RemedyController::windows() const {
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyController::looked_after() const {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+  const analyzer::RemedyView now = view();
   for (const PlanPtr& plan : *shown_)
-    if (plan->incident != 0 && analyzer::is_looked_after(*plan, view().hosts))
-      all.emplace_back(plan->incident, plan->id);
+    if (analyzer::is_looked_after(*plan, now.hosts))
+      for (const std::uint64_t incident : analyzer::incidents_of(*plan, now.incidents))
+        all.emplace_back(incident, plan->id);
   return all;
 }
 
 std::vector<std::pair<std::uint64_t, std::string>> RemedyController::undone_by_others() const {
   std::vector<std::pair<std::uint64_t, std::string>> all;
+  const analyzer::RemedyView now = view();
   for (const PlanPtr& plan : *shown_)
-    if (plan->incident != 0 && analyzer::is_undone_by_others(*plan, *shown_))
-      all.emplace_back(plan->incident,
-                       plan_name(plan->id) + " looks after it no more: " + analyzer::undone_text(*plan));
+    if (analyzer::is_undone_by_others(*plan, *shown_))
+      for (const std::uint64_t incident : analyzer::incidents_of(*plan, now.incidents))
+        all.emplace_back(incident, plan_name(plan->id) + " looks after it no more: " + analyzer::undone_text(*plan));
   return all;
 }
 

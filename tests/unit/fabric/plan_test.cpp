@@ -114,6 +114,20 @@ TEST(PlanWindow, OfAReturnThatFailedSaysSo) {
   EXPECT_EQ(in_words(*window), "taken out of service by PLAN-4: its return failed: it did not help: errors");
 }
 
+TEST(PlanWindow, OfAReturnThatAPersonEndedDoesNotSayThatItFailed) {
+  Plan plan;
+  plan.id = 4;
+  plan.action = RemedyAction::kRestoreLink;
+  plan.state = PlanState::kRolledBack;
+  plan.target.kind = EntityKind::kLink;
+  plan.in_force = true;
+  plan.outcome = "aborted by root: the cable is not ready";
+  const auto window = window_of(plan);
+  ASSERT_TRUE(window);
+  EXPECT_EQ(in_words(*window),
+            "taken out of service by PLAN-4: its return was aborted by root: the cable is not ready");
+}
+
 TEST(PlanWindow, OfAReturnDoesNotSayThatItTookTheLinkOut) {
   Plan plan;
   plan.id = 17;

@@ -51,6 +51,31 @@ TEST(LookedAfter, WhatIsOutWithSuccess) {
   EXPECT_FALSE(looked_after(done(RemedyAction::kUndrainNode)));
 }
 
+TEST(LookedAfter, WhatAReturnThatDidNotLastHolds) {
+  Plan back = done(RemedyAction::kRestoreLink);
+  back.target = {
+      .kind = EntityKind::kLink, .fabric = "f", .port = {NodeGuid{1}, 1}, .peer = {NodeGuid{2}, 2}, .label = "a - b"};
+  back.state = PlanState::kRolledBack;
+  back.started = TimePoint(std::chrono::hours(2));
+  EXPECT_TRUE(looked_after(back));
+  const auto incident = [&](std::uint64_t id, int hour, PortKey end) {
+    auto one = std::make_shared<Incident>();
+    one->id = id;
+    one->finding.kind = IncidentKind::kLinkDown;
+    one->finding.cause = {.kind = EntityKind::kPort, .fabric = "f", .port = end, .peer = {}, .label = "a"};
+    one->beginnings = {TimePoint(std::chrono::hours(hour))};
+    return one;
+  };
+  const std::vector<std::shared_ptr<const Incident>> all{
+      incident(1, 1, {NodeGuid{1}, 1}), incident(2, 3, {NodeGuid{1}, 1}), incident(3, 3, {NodeGuid{1}, 7}),
+      incident(4, 1, {NodeGuid{2}, 2})};
+  EXPECT_EQ(incidents_of(back, all), (std::vector<std::uint64_t>{1, 2})) << "its own, and what it failed on";
+  back.incident = 0;
+  EXPECT_EQ(incidents_of(back, all), (std::vector<std::uint64_t>{2}));
+  back.action = RemedyAction::kIsolateLink;
+  EXPECT_EQ(incidents_of(back, all), (std::vector<std::uint64_t>{})) << "a person's, for no incident";
+}
+
 TEST(LookedAfter, ADrainedHostWhenItsLastJobHasEnded) {
   const Plan drained = done(RemedyAction::kDrainNode);
   EXPECT_FALSE(looked_after(drained, host({"slurm:1"}))) << "that job suffers as before";

@@ -199,6 +199,44 @@ TEST(PlanStory, WhatIsHeldAgainIsNotCalledReverted) {
   EXPECT_EQ(holds_again(plan, all.plans()), nullptr);
 }
 
+TEST(PlanStory, WhatAReturnThatDidNotLastHeldIsNotCalledRevertedByIt) {
+  v1::Plan plan = proposed();
+  plan.set_state(v1::Plan::COMMITTED);
+  plan.mutable_finished()->set_seconds(kCreated + 10);
+  v1::PlanStep& given_back = *plan.add_steps();
+  given_back.mutable_at()->set_seconds(kCreated + 20);
+  given_back.set_what("reverted by PLAN-9");
+  v1::ListPlansResponse all;
+  *all.add_plans() = plan;
+  v1::Plan& back = *all.add_plans();
+  back = plan;
+  back.set_id("PLAN-9");
+  back.set_undoes(plan.id());
+  back.set_action(v1::Plan::RESTORE_LINK);
+  back.set_state(v1::Plan::ROLLED_BACK);
+  back.clear_steps();
+  back.set_in_force(true);
+  std::ostringstream held;
+  print_plan(held, plan, kReadAt, {.holder = holds_again(plan, all.plans())});
+  EXPECT_NE(held.str().find("to bring it back   weftctl restore"), std::string::npos) << held.str();
+
+  back.set_in_force(false);
+  EXPECT_EQ(holds_again(plan, all.plans()), nullptr) << "nothing tells that it held it";
+  back.mutable_finished()->set_seconds(kCreated + 30);
+  v1::PlanStep& enabled = *back.add_steps();
+  enabled.mutable_at()->set_seconds(kCreated + 40);
+  enabled.set_what("somebody else enabled the link again: spine-1 port 9 is Active/LinkUp");
+  for (const v1::Plan& one : all.plans()) {
+    std::ostringstream out;
+    print_plan(out, one, kReadAt, {.holder = holds_again(one, all.plans())});
+    const std::string now = out.str().substr(std::min(out.str().size(), out.str().find("now         ")));
+    EXPECT_NE(now.substr(0, now.find("revision")).find("somebody else enabled the link again"), std::string::npos)
+        << out.str();
+    EXPECT_EQ(out.str().find("again by"), std::string::npos) << out.str();
+    EXPECT_EQ(out.str().find("to bring it back"), std::string::npos) << out.str();
+  }
+}
+
 TEST(PlanStory, AVerificationSaysWhatItWaitsFor) {
   v1::Plan plan = proposed();
   plan.set_state(v1::Plan::VERIFYING);

@@ -118,7 +118,7 @@ TEST_F(PlanWords, AReturnNamesThePlanThatTookItsTargetOut) {
   Plan second = failed_return(7, 4);
   second.in_force = false;
   show({plan_out(2), failed_return(4, 2), second});
-  EXPECT_THAT(plan(7), HasSubstr("reverts     PLAN-2 (its return PLAN-4 failed)\n"));
+  EXPECT_THAT(plan(7), HasSubstr("reverts     PLAN-2 (its return PLAN-4 did not last)\n"));
   EXPECT_THAT(plan(4), HasSubstr("reverts     PLAN-2\n"));
   show({second});
   EXPECT_THAT(plan(7), HasSubstr("reverts     PLAN-4\n")) << "nobody knows of those before it any more";

@@ -110,6 +110,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
   work_.failures = 0;
   const std::string detail = reading->detail.empty() ? "" : ": " + reading->detail;
   const bool intended = plan_.intent == (undoing() ? PlanIntent::kUndo : PlanIntent::kApply);
+  const bool was_foreign = std::exchange(work_.foreign, reading->state == TargetState::kForeign);
   if (reading->state == wanted()) {
     // A roll-back that finds the world as it was before has nothing to undo.
     // A link that somebody else brought back is watched all the same, for whoever asked for its return.
@@ -121,8 +122,14 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
     return false;
   }
   if (reading->state == TargetState::kForeign) {
+    const bool is_untouched = plan_.intent == PlanIntent::kNone && !undoing();
+    // One reading may be of a change of our own that is still being made.
+    if (!is_untouched && !was_foreign) {
+      look_again(limits_.reading_interval);
+      return false;
+    }
     plan_.in_force = false;
-    if (plan_.intent == PlanIntent::kNone && !undoing())
+    if (is_untouched)
       end(PlanState::kExpired, std::string("left as it is: somebody else ") +
                                    (is_about_cost(plan_) ? "set its cost" : "took it out of service") + detail);
     else {

@@ -39,6 +39,7 @@ struct PlanWork {
   TimePoint due = kNever;   ///< when to ask next
   unsigned readings = 0;    ///< that found it not as wanted yet
   unsigned failures = 0;    ///< readings that failed, one after the other
+  bool foreign = false;     ///< the last reading said that somebody else holds it
   unsigned undos = 0;       ///< inverse actions sent
   std::string no_effect{};  ///< why the last of them has to be sent again
   unsigned unseen = 0;      ///< changes that were not made because the target could not be seen

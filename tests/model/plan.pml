@@ -48,6 +48,7 @@ mtype last_read = CLEAR; /* what weftd was last told of the world */
 
 #define over(s) (s == COMMITTED || s == ROLLED_BACK || s == FAILED || s == EXPIRED)
 #define ordering ((state == EXECUTING || state == ROLLING_BACK) && stage == ACT && answer == NONE)
+#define untouched (state == EXECUTING && intent == NONE)
 #define truthful (j_in_force == (world == OURS))
 
 /* What is on its way lands at any moment, unless somebody else has the target by then. */
@@ -72,7 +73,7 @@ end:
 
 /* What the process has in memory. */
 mtype state, intent, stage;
-bool in_force, unresolved, unanswered, failed, waits;
+bool in_force, unresolved, unanswered, failed, foreign, waits;
 byte readings, failures, undos;
 
 /* Memory reaches the disk as a whole; what follows from it comes after. */
@@ -148,6 +149,7 @@ again:
 
   :: (state == EXECUTING || state == ROLLING_BACK) && stage != ACT ->
      look();
+     foreign = foreign && (failed || last_read == FOREIGN);
      if
      :: failed ->
         failures++;
@@ -160,7 +162,9 @@ again:
            fi;
            journal()
         fi
-     :: !failed && last_read == FOREIGN ->
+     :: !failed && last_read == FOREIGN && !foreign && !untouched ->
+        foreign = true /* one reading may be wrong: it is asked again */
+     :: !failed && last_read == FOREIGN && (foreign || untouched) ->
         in_force = false;
         if
         :: state == EXECUTING && intent == NONE -> end_plan(EXPIRED)

@@ -49,8 +49,8 @@ class PlanModel(unittest.TestCase):
                   ":: true -> intent = APPLY; stage = ACT; journal()")
 
     def test_touching_what_a_stranger_holds_is_found(self):
-        self.find("assertions", ":: !failed && last_read == FOREIGN ->\n        in_force = false;\n        if\n",
-                  ":: !failed && last_read == FOREIGN ->\n        in_force = false;\n        if\n"
+        self.find("assertions", ":: !failed && last_read == FOREIGN && (foreign || untouched) ->\n        in_force = false;\n        if\n",
+                  ":: !failed && last_read == FOREIGN && (foreign || untouched) ->\n        in_force = false;\n        if\n"
                   "        :: state == EXECUTING && intent == NONE -> intent = APPLY; stage = ACT\n")
 
     def test_looking_at_the_brake_only_when_deciding_is_found(self):

@@ -70,9 +70,10 @@ v1::ListPlansResponse open_plans(const Session& session) {
 }
 
 /// It goes on, or begins, as soon as this brake (hands-off or the circuit breaker) is released: what was approved, and
-/// a proposal that needs no approval and that no other guard stops. The breaker holds only what takes out.
+/// a proposal that needs no approval and that no other guard stops. The breaker holds only what takes out, which is not
+/// what undoes an isolation.
 bool starts_without_brake(const v1::Plan& plan, const v1::RemedyStatus& status, v1::GuardVerdict::Guard brake) {
-  if (brake == v1::GuardVerdict::BREAKER && !takes_out(plan)) return false;
+  if (brake == v1::GuardVerdict::BREAKER && takes_out(plan) == (plan.state() == v1::Plan::ROLLING_BACK)) return false;
   if (plan.state() != v1::Plan::PROPOSED) return plan.state() != v1::Plan::VERIFYING && !is_undone(plan);
   if (std::ranges::find(status.automatic(), static_cast<int>(plan.action())) == status.automatic().end()) return false;
   return std::ranges::none_of(plan.guards(), [brake](const v1::GuardVerdict& verdict) {

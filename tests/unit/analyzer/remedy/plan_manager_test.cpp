@@ -327,6 +327,32 @@ TEST(PlanManager, SoMuchAtOnceTripsTheBreakerAndOnlyAPersonResetsIt) {
   EXPECT_FALSE(b.book->reset_breaker("again", "ann", b.fabric.now()));
 }
 
+TEST(PlanManager, OneReadingThatSomebodyElseHoldsWhatWasJustTakenIsAskedAgain) {
+  for (const bool again : {false, true}) {
+    Book b(automatic());
+    b.errors("leaf-0", "spine-0");
+    b.book->review(b.look());
+    const auto answer = [&](TargetState state) {
+      const auto asked = b.orders();
+      ASSERT_EQ(asked.size(), 1U);
+      ASSERT_EQ(asked[0].kind, OrderKind::kRead);
+      b.book->answer_reading(asked[0].number, TargetReading{state, "drained by ann"}, b.fabric.now());
+    };
+    answer(TargetState::kClear);
+    b.book->review(b.look());
+    b.book->answer_action(b.orders().at(0).number, {}, b.fabric.now());
+    answer(TargetState::kForeign);
+    EXPECT_EQ(b.plan(1).state, PlanState::kExecuting) << "the change may still be under way";
+    EXPECT_TRUE(b.orders().empty());
+    b.fabric.advance(b.settings.limits.reading_interval);
+    answer(again ? TargetState::kForeign : TargetState::kOurs);
+    EXPECT_EQ(b.plan(1).state, again ? PlanState::kFailed : PlanState::kVerifying);
+    if (again) {
+      EXPECT_EQ(b.plan(1).outcome, "left as it is: somebody else holds it now: drained by ann");
+    }
+  }
+}
+
 TEST(PlanManager, WhatWasReadLongAgoIsReadAgainBeforeItActs) {
   Book b(automatic());
   b.errors("leaf-0", "spine-0");

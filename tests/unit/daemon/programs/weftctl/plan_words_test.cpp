@@ -173,7 +173,13 @@ TEST_F(Verbs, AResetOfTheBreakerListsWhatBeginsAndAsksOnce) {
   const GuardVerdict tripped{Guard::kBreaker, GuardResult::kRefused, "the circuit breaker is tripped"};
   Plan back = make_plan(4, PlanState::kApproved);
   back.action = RemedyAction::kRestoreLink;
-  std::vector<Plan> plans{make_plan(1, PlanState::kApproved), make_plan(2), make_plan(3), back};
+  Plan undone_return = back;
+  undone_return.id = 6;
+  undone_return.state = PlanState::kRollingBack;
+  undone_return.intent = PlanIntent::kUndo;
+  std::vector<Plan> plans{make_plan(1, PlanState::kApproved),    make_plan(2), make_plan(3), back,
+                          make_plan(5, PlanState::kRollingBack), undone_return};
+  plans[4].intent = PlanIntent::kUndo;
   for (Plan& plan : plans) plan.guards[0] = tripped;
   plans[2].guards[1] = {Guard::kBudget, GuardResult::kRefused, "actions per hour are used up: 4"};
   auto snapshot = with_plans(make_snapshot(1, {}), plans);
@@ -199,6 +205,8 @@ TEST_F(Verbs, AResetOfTheBreakerListsWhatBeginsAndAsksOnce) {
   EXPECT_THAT(refused, HasSubstr("These plans begin or go on then, if no guard refuses them:\n"
                                  "  PLAN-1  ISOLATE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  APPROVED\n"
                                  "  PLAN-2  ISOLATE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  PROPOSED\n"
+                                 "  PLAN-6  RESTORE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  ROLLING_BACK: the "
+                                 "link is taken out of service again\n"
                                  "\nreset the circuit breaker: do it? [y/N] "));
   EXPECT_THAT(refused, HasSubstr("nothing was done"));
   EXPECT_EQ(remedies.times(), 0U);

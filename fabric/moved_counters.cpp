@@ -112,6 +112,18 @@ void MovedCounters::settle(TimePoint now) {
   if (!std::ranges::is_sorted(held_, {}, &Held::cell)) std::ranges::sort(held_, {}, &Held::cell);
 }
 
+void MovedCounters::take_row(std::size_t row, const MovedCounters& from, std::size_t from_row) {
+  for (std::size_t word = 0; word < words_; ++word) {
+    known_[row * words_ + word] = from.known_[from_row * words_ + word];
+    moved_[row * words_ + word] = from.moved_[from_row * words_ + word];
+  }
+  const std::uint64_t first = cell(from_row, 0);
+  const std::uint64_t end = cell(from_row + 1, 0);
+  for (auto held = std::ranges::lower_bound(from.held_, first, {}, &Held::cell);
+       held != from.held_.end() && held->cell < end; ++held)
+    held_.push_back({cell(row, 0) + held->cell - first, held->from});
+}
+
 void MovedCounters::take_cell(std::size_t row, std::size_t column, const MovedCounters& from, std::size_t from_row,
                               std::size_t from_column) {
   const std::uint64_t to = cell(row, column);
@@ -128,9 +140,7 @@ MovedCounters TableMoves::rearranged(const SampleTable& table, const Topology& t
   const std::size_t ports = std::min(table.rows(), topology.ports().size());
   for (std::size_t row = 0; row < ports; ++row) {
     const PortIndex before = topology_->find_port(topology.key_of(static_cast<PortIndex>(row)));
-    if (before == kNoIndex || before >= moved_->rows()) continue;
-    for (std::size_t column = 0; column < table.columns(); ++column)
-      anew.take_cell(row, column, *moved_, before, column);
+    if (before != kNoIndex && before < moved_->rows()) anew.take_row(row, *moved_, before);
   }
   return anew;
 }

@@ -50,7 +50,10 @@ class MovedCounters {
   /// far, is shown at zero from `now` on; one that was never read before is shown as it is at once. settle() must
   /// follow before shown() is asked.
   void note(std::size_t row, std::size_t word, std::uint64_t present, std::uint64_t nonzero, TimePoint now);
-  /// Takes what `from` knows of a cell for one of ours, of which nothing is known yet. settle() must follow.
+  /// Takes what `from`, which has the same columns, knows of its row for one of ours, of which nothing is known yet.
+  /// settle() must follow.
+  void take_row(std::size_t row, const MovedCounters& from, std::size_t from_row);
+  /// The same of one cell, whatever the columns.
   void take_cell(std::size_t row, std::size_t column, const MovedCounters& from, std::size_t from_row,
                  std::size_t from_column);
   /// Whether settle() has anything to forget.

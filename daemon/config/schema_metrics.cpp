@@ -10,12 +10,13 @@ namespace {
 constexpr Bounds kScrapeIntervals{1, kHour};
 constexpr std::string_view kZerosHelp =
     "Show also the counters of errors, lanes, priorities and directions that were zero ever since. Without them a "
-    "fabric has less than half as many series, and PromQL still sees the first increment: see "
+    "fabric has about a quarter of the series, and PromQL still sees the first increment: see "
     "metrics.scrape_interval.";
 constexpr std::string_view kScrapeIntervalHelp =
     "The longest interval at which anybody scrapes /metrics. A counter that moves for the first time is shown at zero "
-    "for one and a half times as long, and then with its value, so that rate() and increase() of each scraper see the "
-    "step. Raise it for a slower scraper; lower it to see first errors sooner. Incidents do not wait for it.";
+    "for one and a half times as long (at least 2 s longer), and then with its value, so that rate() and increase() of "
+    "each scraper see the step. Raise it for a slower scraper; lower it to see first errors sooner. Incidents do not "
+    "wait for it.";
 
 }  // namespace
 

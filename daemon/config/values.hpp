@@ -2,6 +2,7 @@
 #pragma once
 // Types of values that the configurations of several programs have.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -45,9 +46,10 @@ struct SeriesChoice {
   Duration scrape_interval = std::chrono::seconds(60);  ///< the longest of all scrapers
 
   /// How long the first movement of a counter is withheld, so that every scraper sees its zero: half as long again as
-  /// the longest interval, for scrapes that are late. Nullopt: no counter is left out.
+  /// the longest interval, for scrapes and publications that are late. Nullopt: no counter is left out.
   std::optional<Duration> withheld() const {
-    return zeros ? std::nullopt : std::optional<Duration>(scrape_interval + scrape_interval / 2);
+    if (zeros) return std::nullopt;
+    return scrape_interval + std::max<Duration>(scrape_interval / 2, std::chrono::seconds(2));
   }
 };
 

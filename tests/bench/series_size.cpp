@@ -4,6 +4,7 @@
 //   series_size HOSTS...
 //
 // Prints a table in Markdown: with every series (metrics.zeros), with what is left out by default, and each group.
+// Below it: what weftd pays for each sweep to know which counters moved.
 
 #include <chrono>
 #include <cstdio>
@@ -52,6 +53,30 @@ void print(const std::string& what, const Size& size, std::size_t ports) {
   std::fflush(stdout);
 }
 
+/// What weftd pays for each sweep to follow which counters moved: where none did, and where of every hundredth port one
+/// moved for the first time.
+void print_following(const char* what, const SampleTable& table, const std::shared_ptr<const Topology>& topology,
+                     CounterId id) {
+  const auto timed = [](auto&& work) {
+    const auto began = std::chrono::steady_clock::now();
+    work();
+    return 1e3 * seconds(std::chrono::steady_clock::now() - began);
+  };
+  SampleTable next = table;
+  TableMoves moves(std::chrono::seconds(90));
+  const auto sweep = [&](int second) {
+    for (std::size_t row = 0; row < next.rows(); ++row) next.set_read_at(row, kNow + std::chrono::seconds(second));
+    return timed([&] { moves.update(&next, topology, kNow + std::chrono::seconds(second)); });
+  };
+  const double first = sweep(1);
+  const double quiet = sweep(2);
+  for (std::size_t row = 1; row < next.rows(); row += 100)
+    if (next.present(row, next.column(id))) next.set(row, next.column(id), next.value(row, next.column(id)) + 1, false);
+  std::printf("following %s: %.0f ms at first, %.0f ms where nothing moves, %.0f ms where 1 %% of the ports do\n", what,
+              first, quiet, sweep(3));
+  std::fflush(stdout);
+}
+
 void measure(unsigned hosts) {
   const auto all = bench::sized_fabric(hosts, kNow, false);
   std::printf("\n%u hosts, %u adapters, %zu ports\n\n", hosts, hosts * 8, all.ports);
@@ -64,6 +89,10 @@ void measure(unsigned hosts) {
     const std::string group(name);
     print("`collect[]=" + group + '`', size_of(made.snapshot, *metric_groups(std::span(&group, 1))), made.ports);
   }
+  const Sweep& sweep = *made.snapshot->fabrics.front().sweep;
+  std::printf("\n");
+  print_following("counters", *sweep.counters, sweep.topology, CounterId::kSymbolErrors);
+  print_following("details", *sweep.details, sweep.topology, CounterId::kLocalPhysicalErrors);
 }
 
 }  // namespace

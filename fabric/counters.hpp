@@ -144,6 +144,12 @@ struct CounterInfo {
 
   /// Whether the sweep reads it; then `id` is its own.
   bool is_swept() const { return id != CounterId::kCount; }
+  /// Whether a series of it says nothing while it never moved: errors and events, and what is counted for each lane,
+  /// priority or direction. Not traffic and waits of a whole port: people add and divide those.
+  bool is_left_out_at_zero() const {
+    return !is_gauge &&
+           (is_error || unit == CounterUnit::kEvents || instances > 1 || by_priority || by_direction || by_lane);
+  }
 };
 
 /// The whole catalogue: first swept_counters(), then the rest in the order in which it is shown.

@@ -158,6 +158,8 @@ struct HostBatch {
 enum class CollectorState : std::uint8_t { kConnected, kSilent, kDisconnected };
 const char* to_string(CollectorState state);  ///< "connected", "silent", "disconnected": label of weft_collectors
 
+class MovedCounters;  // fabric/moved_counters.hpp
+
 /// One host, as its collector last told. Immutable once published.
 struct HostView {
   std::string host;
@@ -172,6 +174,9 @@ struct HostView {
   std::uint64_t batches = 0;                   ///< taken, ever (survives restarts)
   std::uint64_t late_batches = 0;              ///< of those, late
   std::uint64_t lost_batches = 0;              ///< never arrived: the spool was full, or gone
+  /// Row 0: which values of the reading have series on /metrics, where a counter is left out while it never moved.
+  /// Null: all have.
+  std::shared_ptr<const MovedCounters> moved;
 };
 
 }  // namespace weft

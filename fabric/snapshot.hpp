@@ -13,6 +13,7 @@
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
+#include "fabric/moved_counters.hpp"
 #include "fabric/places.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/site.hpp"
@@ -51,6 +52,9 @@ struct FabricView {
   std::shared_ptr<const CablingDifferences> cabling;    ///< from what is expected; null where nothing is
   std::shared_ptr<const std::vector<AbsentLink>> absent_links;  ///< may be null: none
   Duration stale_after{};  ///< a port whose last reading is older is stale (three intervals)
+  /// Which cells of the sweep's tables have series on /metrics, where a counter is left out while it never moved. Null:
+  /// all have.
+  std::shared_ptr<const MovedCounters> counters_moved, details_moved;
 };
 
 /// Which of two weftd on one database leads, as this one knows. One with a database of its own always leads.

@@ -11,6 +11,7 @@
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/link_choice.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
+#include "analyzer/remedy/windows.hpp"
 
 namespace weft::analyzer {
 namespace {

@@ -143,7 +143,7 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
   const std::vector<std::string>& path = target.path;
   const std::string front = path.empty() ? "" : path.front();
   if (path.size() == 1) {
-    if (front == "metrics") return metrics(request);
+    if (front == "metrics") return metrics(request, target);
     if (front == "healthz") return text_reply(200, "ok\n");
     if (front == "readyz") return readiness(*publication_->load(), target.parameter("role"), clock_->now());
   }
@@ -169,12 +169,14 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
   return error_reply({ErrorCode::kNotFound, "no such file"});
 }
 
-HttpReply Router::metrics(const HttpRequest& request) const {
+HttpReply Router::metrics(const HttpRequest& request, const HttpTarget& target) const {
+  const auto groups = metric_groups(target.collect, desks_.groups);
+  if (!groups) return error_reply(groups.error());
   const MetricsFormat format = choose_format(request.accept);
   HttpReply reply;
   reply.content_type = std::string(content_type(format));
   reply.headers.emplace_back("Vary", "Accept, Accept-Encoding");
-  auto exposition = std::make_shared<Exposition>(publication_->load(), clock_->now(), format, collectables_);
+  auto exposition = std::make_shared<Exposition>(publication_->load(), clock_->now(), format, collectables_, *groups);
   if (!accepts_gzip(request.accept_encoding)) {
     reply.stream = [exposition](std::string& piece) {
       piece = exposition->next();

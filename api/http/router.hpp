@@ -11,6 +11,7 @@
 #include "api/http/assets.hpp"
 #include "api/http/target.hpp"
 #include "api/metrics/daemon_metrics.hpp"
+#include "fabric/metric_groups.hpp"
 #include "fabric/result.hpp"
 
 namespace weft {
@@ -64,8 +65,9 @@ struct HttpCommandTargets {
   RemedyCommands* remedies = nullptr;
   access::Gate* gate = nullptr;
   Assets assets{};
-  const SiteQueries* site = nullptr;  ///< null: snapshots answer everything
-  HistoryDesk* history = nullptr;     ///< null: there is no history
+  const SiteQueries* site = nullptr;          ///< null: snapshots answer everything
+  HistoryDesk* history = nullptr;             ///< null: there is no history
+  MetricGroups groups = MetricGroups::all();  ///< that /metrics has
 };
 
 /// Chooses and makes the answer to each request.
@@ -87,7 +89,7 @@ class Router {
  private:
   bool is_for_site(const std::vector<std::string>& path) const;
   HttpReply read(const HttpRequest& request, HttpTarget target, const access::Principal& principal) const;
-  HttpReply metrics(const HttpRequest& request) const;
+  HttpReply metrics(const HttpRequest& request, const HttpTarget& target) const;
   const Publication* publication_;
   const Clock* clock_;
   Collectables collectables_;

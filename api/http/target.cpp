@@ -76,8 +76,10 @@ Result<HttpTarget> parse_target(std::string_view target) {
     if (!name || !value)
       return fail(ErrorCode::kInvalidArgument, "a percent sign in the query is not followed by two digits");
     const bool is_node = *name == "node";
+    const bool is_group = *name == "collect[]";
     if (is_node) result.nodes.push_back(*value);
-    if (!result.query.emplace(*name, *value).second && !is_node)
+    if (is_group) result.collect.push_back(*value);
+    if (!result.query.emplace(*name, *value).second && !is_node && !is_group)
       return fail(ErrorCode::kInvalidArgument, "a parameter of the query is given twice");
   }
   return result;

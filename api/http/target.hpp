@@ -16,7 +16,9 @@ namespace weft::api {
 struct HttpTarget {
   std::vector<std::string> path;  ///< decoded segments: "/api/v1" gives api and v1, "/" none
   std::map<std::string, std::string> query;
-  std::vector<std::string> nodes;  ///< every value of the one parameter that may be given more than once: node
+  // Every value of the two parameters that may be given more than once.
+  std::vector<std::string> nodes;    ///< node
+  std::vector<std::string> collect;  ///< collect[]
 
   /// The parameter's value; empty when it was not given.
   std::string parameter(const std::string& name) const;
@@ -25,7 +27,7 @@ struct HttpTarget {
 };
 
 /// Takes apart what stands in the request line. kInvalidArgument for one that is no path, or has a bad percent sign, a
-/// NUL or a parameter given twice, but for `node`: who takes one only must look at `nodes`.
+/// NUL or a parameter given twice, but for `node` and `collect[]`: who takes one only must look at all of them.
 Result<HttpTarget> parse_target(std::string_view target);
 
 }  // namespace weft::api

@@ -11,33 +11,37 @@
 namespace weft::api {
 
 Exposition::Exposition(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
-                       Collectables collectables)
+                       Collectables collectables, MetricGroups groups)
     : snapshot_(std::move(snapshot)),
       now_(now),
       format_(format),
+      groups_(groups),
       collectables_(std::move(collectables)),
-      ports_(snapshot_, now, format) {}
+      ports_(snapshot_, now, format, groups) {}
 
 std::string_view Exposition::next() {
   text_.clear();
+  const bool has_hosts = groups_.has(MetricGroup::kHosts);
   switch (part_) {
     case Part::kFabrics:
-      append_fabric_families(text_, *snapshot_, now_, format_);
-      append_incident_families(text_, *snapshot_, now_, format_);
-      append_remedy_families(text_, *snapshot_, format_);
-      append_collector_states(text_, *snapshot_, format_);
+      append_fabric_families(text_, *snapshot_, now_, format_, groups_);
+      if (groups_.has(MetricGroup::kIncidents)) append_incident_families(text_, *snapshot_, now_, format_);
+      if (groups_.has(MetricGroup::kPlans)) append_remedy_families(text_, *snapshot_, format_);
+      if (has_hosts) append_collector_states(text_, *snapshot_, format_);
       part_ = Part::kHealth;
-      return text_;
+      if (!text_.empty()) return text_;
+      [[fallthrough]];
     case Part::kHealth:
-      if (append_node_health(text_, *snapshot_, format_, health_position_)) return text_;
+      if (groups_.has(MetricGroup::kHealth) && append_node_health(text_, *snapshot_, format_, health_position_))
+        return text_;
       part_ = Part::kCollectors;
       [[fallthrough]];
     case Part::kCollectors:
-      if (append_collectors(text_, *snapshot_, format_, collector_position_)) return text_;
+      if (has_hosts && append_collectors(text_, *snapshot_, format_, collector_position_)) return text_;
       part_ = Part::kJobs;
       [[fallthrough]];
     case Part::kJobs:
-      if (append_jobs(text_, *snapshot_, format_, job_position_)) return text_;
+      if (has_hosts && append_jobs(text_, *snapshot_, format_, job_position_)) return text_;
       part_ = Part::kPorts;
       [[fallthrough]];
     case Part::kPorts:
@@ -45,7 +49,7 @@ std::string_view Exposition::next() {
       part_ = Part::kDaemon;
       [[fallthrough]];
     case Part::kDaemon:
-      append_daemon_metrics(text_, collectables_, format_);
+      if (groups_.has(MetricGroup::kSelf)) append_daemon_metrics(text_, collectables_, format_);
       if (format_ == MetricsFormat::kOpenMetrics) text_ += "# EOF\n";
       part_ = Part::kEnd;
       return text_;

@@ -16,9 +16,10 @@ namespace weft::api {
 /// The text of one scrape.
 class Exposition {
  public:
-  /// `now` tells what is stale; `collectables` are the daemon's own metrics, appended at the end.
+  /// `now` tells what is stale; `collectables` are the daemon's own metrics, appended at the end. Families of other
+  /// groups are left out.
   Exposition(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
-             Collectables collectables = {});
+             Collectables collectables = {}, MetricGroups groups = MetricGroups::all());
 
   /// The next piece, seldom more than 192 KiB; good until the next call. Empty at the end.
   std::string_view next();
@@ -29,6 +30,7 @@ class Exposition {
   std::shared_ptr<const Snapshot> snapshot_;
   TimePoint now_;
   MetricsFormat format_;
+  MetricGroups groups_;
   Collectables collectables_;
   PortFamilies ports_;
   Part part_ = Part::kFabrics;

@@ -238,17 +238,23 @@ void append_head(std::string& out, const MetricFamily& family, MetricsFormat for
   out.append("# TYPE ").append(name).append(" ").append(type).append("\n");
 }
 
-void append_fabric_families(std::string& out, const Snapshot& snapshot, TimePoint now, MetricsFormat format) {
-  constexpr MetricFamily kWatching{
-      "weft_fabric_watching", MetricType::kGauge,
-      "1 while the subnet is monitored; 0 before the first sweep and while the adapter is missing."};
-  per_fabric(out, snapshot, format, kWatching, [&](std::string& samples, const FabricView& fabric) {
-    append_sample(samples, kWatching.name, {{"subnet", fabric.name}}, fabric.watching ? 1 : 0);
-  });
-  append_graph(out, snapshot, format);
-  append_sweeps(out, snapshot, format);
-  append_incidents(out, snapshot, now, format);
-  append_maintenance(out, snapshot, now, format);
+void append_fabric_families(std::string& out, const Snapshot& snapshot, TimePoint now, MetricsFormat format,
+                            MetricGroups groups) {
+  if (groups.has(MetricGroup::kFabrics)) {
+    constexpr MetricFamily kWatching{
+        "weft_fabric_watching", MetricType::kGauge,
+        "1 while the subnet is monitored; 0 before the first sweep and while the adapter is missing."};
+    per_fabric(out, snapshot, format, kWatching, [&](std::string& samples, const FabricView& fabric) {
+      append_sample(samples, kWatching.name, {{"subnet", fabric.name}}, fabric.watching ? 1 : 0);
+    });
+    append_graph(out, snapshot, format);
+    append_sweeps(out, snapshot, format);
+  }
+  if (groups.has(MetricGroup::kIncidents)) {
+    append_incidents(out, snapshot, now, format);
+    append_maintenance(out, snapshot, now, format);
+  }
+  if (!groups.has(MetricGroup::kSelf)) return;
   constexpr MetricFamily kStore{"weft_store_ok", MetricType::kGauge, "1 while history and incidents can be stored."};
   append_head(out, kStore, format);
   append_sample(out, kStore.name, {}, snapshot.figures.store_ok ? 1 : 0);

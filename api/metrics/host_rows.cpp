@@ -83,10 +83,16 @@ void write_value(const PortFamily& family, const HostView& host, const HostSerie
     line.end(base_value(family.counter->unit, value));
 }
 
+/// How the series of the reading at `position` is shown.
+ShownAs shown(const HostView& host, std::size_t position, const PortFamily& family, TimePoint now) {
+  const bool may_be_left_out = host.moved && family.counter && family.counter->is_left_out_at_zero();
+  return may_be_left_out ? host.moved->shown(0, position, now) : ShownAs::kAsRead;
+}
+
 }  // namespace
 
-HostRows::HostRows(std::shared_ptr<const Snapshot> snapshot, TimePoint now)
-    : snapshot_(std::move(snapshot)), now_(now) {
+HostRows::HostRows(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricGroups groups)
+    : snapshot_(std::move(snapshot)), now_(now), groups_(groups) {
   if (hosts_in(*snapshot_).empty()) return;
   for (const FabricView& fabric : snapshot_->fabrics) {
     if (!fabric.watching || !fabric.sweep || !fabric.sweep->topology) continue;
@@ -107,11 +113,14 @@ void HostRows::index_series() {
     const auto series = series_of(*host);
     for (std::size_t i = 0; i < series.size(); ++i) {
       if (!host->reading->present[i]) continue;
-      const auto position = static_cast<std::uint16_t>(i);
-      if (series[i].is_raw)
-        sorted.emplace_back(table.raw, position);
-      else if (const auto found = table.of_host_counter.find(series[i].name); found != table.of_host_counter.end())
-        sorted.emplace_back(found->second, position);
+      std::uint16_t family = table.raw;
+      if (!series[i].is_raw) {
+        const auto found = table.of_host_counter.find(series[i].name);
+        if (found == table.of_host_counter.end()) continue;
+        family = found->second;
+      }
+      if (groups_.has(table.families[family].group) && shown(*host, i, table.families[family], now_) != ShownAs::kNot)
+        sorted.emplace_back(family, static_cast<std::uint16_t>(i));
     }
     std::ranges::sort(sorted);
     for (const auto& [family, position] : sorted) {
@@ -180,7 +189,8 @@ bool HostRows::write_series(std::size_t place, char*& at, const char* full, bool
       const bool is_twin = has_sweep && series.source == CounterSource::kUnknown;
       if (is_twin && is_swept(host, series.device, series.port)) continue;
       if (!std::exchange(headed, true)) line.put(head);
-      write_value(family, host, series, host.reading->values[position], line);
+      const bool at_zero = shown(host, position, family, now_) == ShownAs::kAtZero;
+      write_value(family, host, series, at_zero ? 0 : host.reading->values[position], line);
     }
   }
   host_ = 0;

@@ -17,13 +17,13 @@ namespace weft::api {
 /// what the subnet's sweep gives, except where a label tells the sources apart.
 class HostRows {
  public:
-  /// `now` tells what is stale.
-  HostRows(std::shared_ptr<const Snapshot> snapshot, TimePoint now);
+  /// `now` tells what is stale, and which first movements are withheld. Of `groups` write() will be asked.
+  HostRows(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricGroups groups);
 
   /// Room that write() may need beyond `full`.
   static constexpr std::size_t kLongestLine = 8 * 1024;
   /// Writes lines of that place in port_family_table() until `full` is passed, with `head` before the first one unless
-  /// `headed`. True when the family is done; else call again. Families come in their order, each once.
+  /// `headed`. True when the family is done; else call again. Families of the groups come in their order, each once.
   bool write(std::size_t family, char*& at, const char* full, bool& headed, std::string_view head);
 
  private:
@@ -33,6 +33,7 @@ class HostRows {
 
   std::shared_ptr<const Snapshot> snapshot_;
   TimePoint now_;
+  MetricGroups groups_;
 
   // For each host: its series in the order of families, as 16-bit positions in one block.
   std::vector<std::uint16_t> order_;

@@ -62,8 +62,9 @@ struct PortFamilies::Line : SeriesLine {
   }
 };
 
-PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format)
-    : snapshot_(std::move(snapshot)), now_(now), format_(format), hosts_(snapshot_, now) {
+PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
+                           MetricGroups groups)
+    : snapshot_(std::move(snapshot)), now_(now), format_(format), groups_(groups), hosts_(snapshot_, now, groups) {
   std::size_t longest = 0;
   for (const FabricView& fabric : snapshot_->fabrics) {
     if (!fabric.sweep || !fabric.sweep->topology) continue;
@@ -91,10 +92,12 @@ PortFamilies::PortFamilies(PortFamilies&&) noexcept = default;
 std::string_view PortFamilies::next() {
   at_ = buffer_.data();
   while (family_ < port_family_table().families.size() && at_ < full_) {
-    if (!begun_) begin_family();
-    write_family();
-    if (fabric_ < views_.size()) break;  // full
-    if (!hosts_.write(family_, at_, full_, headed_, head_)) break;
+    if (groups_.has(family().group)) {
+      if (!begun_) begin_family();
+      write_family();
+      if (fabric_ < views_.size()) break;  // full
+      if (!hosts_.write(family_, at_, full_, headed_, head_)) break;
+    }
     ++family_;
     fabric_ = 0;
     begun_ = false;
@@ -240,7 +243,11 @@ void PortFamilies::write_counter() {
     // mirrored.
     if (view.topology->is_ethernet()) return;
     const Sweep& sweep = *view.fabric->sweep;
-    const SampleTable* table = (info.group == CounterGroup::kEverySweep ? sweep.counters : sweep.details).get();
+    const bool is_detail = info.group != CounterGroup::kEverySweep;
+    const SampleTable* table = (is_detail ? sweep.details : sweep.counters).get();
+    const MovedCounters* moved = nullptr;
+    if (info.is_left_out_at_zero())
+      moved = (is_detail ? view.fabric->details_moved : view.fabric->counters_moved).get();
     if (!table || index >= table->rows()) return;
     const SampleTable::Column first = table->column(info.id);
     if (first == SampleTable::kNoColumn) return;
@@ -250,10 +257,12 @@ void PortFamilies::write_counter() {
     for (unsigned instance = 0; instance < info.instances; ++instance) {
       const auto column = static_cast<SampleTable::Column>(first + instance);
       if (!table->present(index, column)) continue;
+      const ShownAs shown = moved ? moved->shown(index, column, now_) : ShownAs::kAsRead;
+      if (shown == ShownAs::kNot) continue;
       line.begin(name, view, port);
       if (info.instances > 1) line.label(info.instance_label, instance);
       if (info.by_source) line.label("source", to_string(CounterSource::kSweep));
-      const std::uint64_t value = table->value(index, column);
+      const std::uint64_t value = shown == ShownAs::kAtZero ? 0 : table->value(index, column);
       if (ticks) {
         line.end(static_cast<double>(value) * static_cast<double>(port.wait_tick_seconds));
       } else {

@@ -20,8 +20,9 @@ namespace weft::api {
 /// after port, some 128 KiB at a time. It allocates per scrape and per family, not per series.
 class PortFamilies {
  public:
-  /// `now` tells what is stale.
-  PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format);
+  /// `now` tells what is stale, and which first movements are withheld; families of other groups are left out.
+  PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
+               MetricGroups groups = MetricGroups::all());
   ~PortFamilies();
   PortFamilies(PortFamilies&&) noexcept;
 
@@ -45,6 +46,7 @@ class PortFamilies {
   std::shared_ptr<const Snapshot> snapshot_;
   TimePoint now_;
   MetricsFormat format_;
+  MetricGroups groups_;
   std::vector<View> views_;
   std::vector<char> buffer_;
   char* at_ = nullptr;

@@ -18,6 +18,7 @@ void add_counters(std::vector<PortFamily>& families, std::span<const CounterInfo
     family.type = info.is_gauge ? MetricType::kGauge : MetricType::kCounter;
     family.row = PortRow::kCounter;
     family.counter = &info;
+    family.group = group_of(info);
     // Ticks change their length with the link's rate: their sum in seconds is kept with the rates.
     if (info.id != CounterId::kTransmitWait) continue;
     family.row = PortRow::kRate;
@@ -48,6 +49,7 @@ PortFamilyTable make_table() {
   add_counters(families, counter_catalogue().subspan(kCounterCount));
   table.raw = static_cast<std::uint16_t>(families.size());
   gauge("weft_port_raw", "A counter without a canonical name, under the driver's name.", PortRow::kRaw);
+  families.back().group = MetricGroup::kRaw;
 
   std::unordered_map<std::string_view, std::uint16_t> by_name;
   for (std::size_t i = 0; i < families.size(); ++i) by_name.emplace(families[i].name, static_cast<std::uint16_t>(i));

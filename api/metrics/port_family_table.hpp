@@ -11,6 +11,7 @@
 
 #include "api/metrics/family.hpp"
 #include "fabric/counters.hpp"
+#include "fabric/metric_groups.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {
@@ -26,6 +27,7 @@ struct PortFamily {
   PortRow row = PortRow::kUp;
   const CounterInfo* counter = nullptr;  ///< kCounter: its row of the catalogue, the first of those that share a name
   double PortRates::*rate = nullptr;     ///< kRate
+  MetricGroup group = MetricGroup::kPorts;
 };
 
 /// All families in the order in which they are written.

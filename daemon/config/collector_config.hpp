@@ -75,6 +75,7 @@ struct CollectorConfig {
   Sources sources;
   Jobs jobs;
   SpoolConfig spool;
+  SeriesChoice metrics;
 };
 
 }  // namespace weft::config

@@ -212,6 +212,11 @@ struct Events {
   std::string page_url;  ///< empty: events have no link
 };
 
+/// Section [metrics].
+struct Metrics : SeriesChoice {
+  std::vector<std::string> groups;  ///< empty: all; each is one of metric_group_names()
+};
+
 /// The whole configuration of weftd. The reference says what each key means.
 struct WeftdConfig {
   static constexpr ProgramNames kNames{"weftd", "weftd.toml", "The daemon"};
@@ -232,6 +237,7 @@ struct WeftdConfig {
   Telemetry telemetry;
   Remedy remedy;
   Events events;
+  Metrics metrics;
 
   /// While this file exists, nothing acts.
   std::filesystem::path hands_off_file() const {

@@ -91,6 +91,10 @@ std::vector<Key> remedy_schema();
 std::vector<Key> events_schema();
 /// What of them contradicts itself, as contradictions().
 std::vector<std::pair<std::string, std::string>> event_contradictions(const Events& events);
+/// The keys of metrics.*; part of schema().
+std::vector<Key> metrics_schema();
+/// Those that weft-collector has.
+std::vector<CollectorKey> collector_metrics_schema();
 /// The keys of site.*; part of schema().
 std::vector<Key> site_schema();
 /// What is wrong between them; part of contradictions().

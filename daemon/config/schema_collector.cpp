@@ -214,7 +214,7 @@ template <>
 std::vector<CollectorKey> schema<CollectorConfig>() {
   std::vector<CollectorKey> keys;
   for (auto part : {program_schema(), analyzer_schema_of_collector(), reading_schema(), source_schema(), job_schema(),
-                    spool_schema()})
+                    spool_schema(), collector_metrics_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }

@@ -2,9 +2,14 @@
 #pragma once
 // Types of values that the configurations of several programs have.
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "fabric/clock.hpp"
 
 namespace weft::config {
 
@@ -33,6 +38,19 @@ struct Peer {
   std::string host;  ///< a name, IPv4 or IPv6 without brackets
   std::uint16_t port = 0;
   bool operator==(const Peer&) const = default;
+};
+
+/// Which series /metrics leaves out: part of section [metrics] of each program that has one.
+struct SeriesChoice {
+  bool zeros = false;                                   ///< counters that never moved have series, too
+  Duration scrape_interval = std::chrono::seconds(60);  ///< the longest of all scrapers
+
+  /// How long the first movement of a counter is withheld, so that every scraper sees its zero: half as long again as
+  /// the longest interval, for scrapes and publications that are late. Nullopt: no counter is left out.
+  std::optional<Duration> withheld() const {
+    if (zeros) return std::nullopt;
+    return scrape_interval + std::max<Duration>(scrape_interval / 2, std::chrono::seconds(2));
+  }
 };
 
 }  // namespace weft::config

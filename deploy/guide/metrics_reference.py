@@ -26,7 +26,8 @@ properties of the port from `weft_port_info`:
 weft_link_stall_ratio * on (node, guid, port) group_left (peer_node, rail) weft_port_info
 ```
 
-A value that was not read has no series. `promtool check metrics` accepts all of them.
+A value that was not read has no series, and a counter of errors, lanes, priorities and directions has none while it never moved: see
+[series](../series.md), which also says how a scrape asks for groups of metrics. `promtool check metrics` accepts all of them.
 """
 
 # Where families are declared, and what they are about.

@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -93,6 +94,17 @@ class Page(collector_testing.CollectorTest):
         self.assertRegex(page, r'weft_port_info\{node="node-1",device="mlx5_0",port="1"[^}]*driver="mlx5"[^}]*\} 1\n')
         sysfs_tree.write(os.path.join(self.devices[0], "ports/1/hw_counters/out_of_sequence"), 8)
         wait_until(lambda: 'error="out_of_sequence"} 8\n' in self.running.text("/metrics"), why="the change is not seen")
+
+    def test_a_counter_begins_with_the_zero_before_its_first_movement(self):
+        running = self.collector(interval="50ms", extra=("--metrics-scrape-interval", "1s")).start()
+        running.wait_readings(2)
+
+        def shown() -> list[str]:
+            return re.findall(r'error="out_of_buffer"\} (\d+)', running.text("/metrics"))
+        self.assertEqual([], shown())
+        sysfs_tree.write(os.path.join(self.devices[0], "ports/1/hw_counters/out_of_buffer"), 9)
+        self.assertEqual(["0"], wait_until(shown, why="it does not begin"))
+        wait_until(lambda: shown() == ["9"], why=lambda: f"{shown()} after three seconds")
 
     def test_an_adapter_that_goes_takes_its_series_along(self):
         os.unlink(os.path.join(self.sysfs, "class", "infiniband", "mlx5_1"))

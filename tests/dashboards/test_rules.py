@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules for Prometheus and the runbooks: whole, tested, and about metrics that there are."""
 
+import json
 import os
 import re
 import subprocess
@@ -85,6 +86,56 @@ class Rules(unittest.TestCase):
         recorded = {rule["record"] for rule in rules() if "record" in rule}
         used = {name for rule in rules() for name in re.findall(r"\bweft:[a-z_0-9:]+", rule["expr"])}
         self.assertEqual(set(), used - recorded)
+
+
+def left_out() -> set[str]:
+    """Metrics of counters that have no series while they never moved."""
+    found = set()
+    for line in text_of("deploy", "guide", "reference", "counters.md").splitlines():
+        cells = [cell.strip(" `") for cell in line.split("|")]
+        if {"errors", "details", "rdma"} & set(cells):
+            found |= {cell for cell in cells if cell.startswith("weft_")}
+    return found
+
+
+def needs_zero(expression: str) -> bool:
+    """Whether it has such a counter, and would say zero if the counter had series, but nothing as it has none."""
+    parts = re.split(r"\bor\b", expression)
+    if not left_out() & set(re.findall(r"\bweft_[a-z_0-9]+", expression)):
+        return False
+    return len(parts) == 1 and "> 0" not in expression
+
+
+class LeftOut(unittest.TestCase):
+    """Absent is not zero: what asks for a counter that has no series while it never moved must mean the same without it."""
+
+    def test_which_counters_those_are(self):
+        self.assertLess({"weft_port_symbol_errors_total", "weft_rdma_errors_total", "weft_port_virtual_lane_transmit_wait_seconds_total",
+                         "weft_port_pfc_pause_seconds_total"}, left_out())
+        self.assertEqual(set(), {"weft_port_transmit_bytes_total", "weft_port_transmit_wait_seconds_total", "weft_port_cnp_sent_total",
+                                 "weft_port_module_temperature_celsius"} & left_out())
+
+    def test_figures_of_dashboards_say_zero(self):
+        wrong, seen = [], 0
+        for name in sorted(os.listdir(os.path.join(ROOT, "dashboards", "grafana"))):
+            if not name.startswith("weft-"):
+                continue
+            for panel in json.loads(text_of("dashboards", "grafana", name))["panels"]:
+                for query in panel.get("targets", []):
+                    seen += bool(left_out() & set(re.findall(r"\bweft_[a-z_0-9]+", query["expr"])))
+                    # A heat map has a row for each series that there is.
+                    if panel["type"] != "heatmap" and needs_zero(query["expr"]):
+                        wrong.append(f"{name}: {panel['title']}: {query['expr']}")
+        self.assertEqual([], wrong)
+        self.assertGreater(seen, 20)
+
+    def test_no_alert_hangs_on_them(self):
+        alerts = {rule["alert"]: rule["expr"] for rule in rules() if "alert" in rule}
+        self.assertEqual({}, {name: text for name, text in alerts.items() if left_out() & set(re.findall(r"\bweft_[a-z_0-9]+", text))})
+        # Nor on what is recorded from them.
+        recorded = {rule["record"] for rule in rules() if "record" in rule and left_out() & set(re.findall(r"\bweft_[a-z_0-9]+", rule["expr"]))}
+        self.assertEqual({"weft:rdma_errors:rate5m", "weft:pfc_pause:ratio5m"}, recorded)
+        self.assertEqual({}, {name: text for name, text in alerts.items() if any(name_of in text for name_of in recorded)})
 
 
 class Runbooks(unittest.TestCase):

@@ -131,7 +131,7 @@ class Trouble(weft_testing.SubnetTest):
         key = os.path.join(cls.keys, "events")
         with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as stream:
             stream.write("a key of the test, long enough\n")
-        cls.infiniband = f'\n[events]\nurls = ["{cls.inbox.url}/events"]\nkey_file = "{key}"\n'
+        cls.infiniband = f'\n[events]\nurls = ["{cls.inbox.url}/events"]\nkey_file = "{key}"\n[metrics]\nscrape_interval = "1s"\n'
         cls._over = threading.Event()
         cls._pusher = cls.prometheus = cls.hosts = cls.collector = None
         super().setUpClass()

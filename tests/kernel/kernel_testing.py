@@ -147,6 +147,9 @@ class CollectorTest(GuestTest):
     configuration = """
 [reading]
 interval = "250ms"
+
+[metrics]
+zeros = true
 """
     rights = guest_programs.WITHOUT_RIGHTS
 

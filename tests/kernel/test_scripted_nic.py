@@ -32,6 +32,9 @@ class ScriptedNic(CollectorTest):
 interval = "250ms"
 raw_names = true
 module_interval = "1s"
+
+[metrics]
+zeros = true
 """
 
     @classmethod

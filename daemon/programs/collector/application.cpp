@@ -104,6 +104,7 @@ Application::Application(const config::CollectorConfig& config, std::string vers
       http_(context_, [this](api::MetricsFormat format) { return page(format); }),
       cadence_(beat_clock(), config.reading.interval),
       view_(std::make_shared<HostView>()) {
+  if (const auto withheld = config.metrics.withheld()) moves_.emplace(*withheld);
   view_->host = node_;
   view_->collector_version = version_;
   view_->state = CollectorState::kConnected;
@@ -182,6 +183,10 @@ void Application::beat() {
   figures_.reading_seconds += figures_.last_reading_seconds;
   put(batch, now);
   view_->heard = now;
+  if (moves_) {
+    moves_->update(*batch.reading, now);
+    view_->moved = moves_->moved();
+  }
   view_->reading = std::make_shared<const HostReading>(std::move(*batch.reading));
   arm();
 }

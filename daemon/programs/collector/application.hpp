@@ -20,6 +20,7 @@
 #include "daemon/programs/collector/jobs.hpp"
 #include "daemon/programs/collector/own_figures.hpp"
 #include "daemon/programs/collector/uplink_keeper.hpp"
+#include "fabric/moved_counters.hpp"
 
 namespace weft::collector {
 
@@ -64,6 +65,7 @@ class Application {
   std::optional<spool::SpoolWriter> spool_;
   std::optional<UplinkKeeper> uplink_;
   std::shared_ptr<HostView> view_;  ///< what /metrics shows
+  std::optional<HostMoves> moves_;  ///< where counters that never moved are left out there
   JobsFound jobs_;
   TimePoint jobs_found_at_ = kNever;
   OwnFigures figures_;

@@ -280,7 +280,8 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
        .idle_timeout = std::chrono::duration_cast<std::chrono::milliseconds>(config.http.idle_timeout),
        .tls = (*security)->tls()},
       publication, clock, {metrics.collectable()},
-      {&commands, &remedy_commands, (*security)->gate(), page_assets(), registry ? &site : nullptr, &history});
+      {&commands, &remedy_commands, (*security)->gate(), page_assets(), registry ? &site : nullptr, &history,
+       metric_groups(config.metrics.groups).value_or(MetricGroups::all())});
   if (!http) return tl::unexpected(http.error());
   logger("weftd")->info("HTTP on {}://{}:{}/, gRPC on {}:{}", (*security)->tls() ? "https" : "http",
                         config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());

@@ -70,6 +70,7 @@ Core::Core(const config::WeftdConfig& config, ExpectedCabling expected, store::S
       shown_(incidents_.all()),
       started_(clock.now()) {
   for (store::FabricMemory& memory : restored.fabrics) memories_[memory.fabric] = std::move(memory.state);
+  if (const auto withheld = config.metrics.withheld()) hosts_.leave_out_zeros(*withheld);
   set_maintenance_windows();
   publish();
 }
@@ -79,10 +80,14 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   const bool is_ethernet = layer == LinkLayer::kEthernet;
   analyzer::FabricAnalyzer rules(name, config_.analyzer);
   if (!is_ethernet) rules.expect(expected_);
-  Fabric fabric{std::move(rules), {}, layer, {}, {}, {}, clock_.now(), 0, 0, kNever, kNever};
+  Fabric fabric{std::move(rules), {}, layer, {}, {}, {}, clock_.now(), 0, 0, kNever, kNever, true, {}, {}};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   for (const auto& incident : *incidents_.all())
     if (incident->finding.cause.fabric == name) fabric.analyzer.remember(*incident);
+  if (const auto withheld = config_.metrics.withheld()) {
+    fabric.counter_moves.emplace(*withheld);
+    fabric.detail_moves.emplace(*withheld);
+  }
   fabric.saved_links = fabric.analyzer.links_revision();
   fabric.saved_history = fabric.analyzer.history_revision();
   fabric.analyzer.set_maintenance_windows(planned_);
@@ -197,6 +202,7 @@ void Core::take_sweep(Sweep sweep) {
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
                              !analyzer::same_cabling(*fabric.view.sweep->topology, *sweep.topology)))
     fabric.view.places = std::make_shared<const Places>(analyzer::find_places(*sweep.topology, place_hints_));
+  follow_moves(fabric, sweep, now);
   const bool rearranged = !fabric.view.sweep || fabric.view.sweep->topology != sweep.topology;
   fabric.view.sweep = std::make_shared<const Sweep>(std::move(sweep));
   // Before a collector's next event: it is joined with the port that this sweep shows.
@@ -209,6 +215,15 @@ void Core::take_sweep(Sweep sweep) {
   remember(fabric, now);
   if (!writes_.is_writing() || passed(now, published_, kLongestWithoutNews))
     publish();  // else with the incidents, once they are on disk
+}
+
+void Core::follow_moves(Fabric& fabric, const Sweep& sweep, TimePoint now) {
+  // Counters of an Ethernet fabric are shown as its hosts and switches report them.
+  if (!fabric.counter_moves || sweep.topology->is_ethernet()) return;
+  fabric.counter_moves->update(sweep.counters.get(), sweep.topology, now);
+  fabric.detail_moves->update(sweep.details.get(), sweep.topology, now);
+  fabric.view.counters_moved = fabric.counter_moves->moved();
+  fabric.view.details_moved = fabric.detail_moves->moved();
 }
 
 void Core::take_hosts() {

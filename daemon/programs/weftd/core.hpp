@@ -25,6 +25,7 @@
 #include "daemon/programs/weftd/remedy_controller.hpp"
 #include "fabric/expected_cabling.hpp"
 #include "fabric/graph/known_cables.hpp"
+#include "fabric/moved_counters.hpp"
 
 namespace weft::daemon {
 
@@ -106,7 +107,8 @@ class Core {
     std::uint64_t saved_links = 0, saved_history = 0;
     TimePoint nodes_saved = kNever;
     TimePoint baselines_saved = kNever;
-    bool tell_differences = true;  // from what is expected: in the log, once
+    bool tell_differences = true;                           // from what is expected: in the log, once
+    std::optional<TableMoves> counter_moves, detail_moves;  // where counters that never moved are left out
   };
   struct Batch {
     std::vector<Incident> incidents;
@@ -119,6 +121,7 @@ class Core {
   void give_up_what_nobody_watches(TimePoint now);
   void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
   void judge_hosts(TimePoint now);
+  void follow_moves(Fabric& fabric, const Sweep& sweep, TimePoint now);
   std::vector<FabricView> views() const;
   void update_incidents(std::string_view fabric, std::vector<Finding> findings, const analyzer::Coverage& coverage,
                         TimePoint now);

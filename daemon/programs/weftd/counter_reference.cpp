@@ -2,6 +2,7 @@
 #include "daemon/programs/weftd/counter_reference.hpp"
 
 #include "fabric/counters.hpp"
+#include "fabric/metric_groups.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -14,6 +15,9 @@ on `/metrics`.
 A counter that was not read is absent, not zero. InfiniBand's counters saturate at all ones: such a value is a minimum, and
 `weft_port_saturated{counter="..."}` is 1. A counter that decreased was reset; only that interval is lost. Ticks are of the port
 (`wait_tick_seconds` in the API); their metrics are in seconds.
+
+The *group* is what a scrape may ask for by `?collect[]=`. A counter of the groups `errors`, `details` and `rdma` has no series while it was zero
+ever since it is read: see [series](../series.md).
 
 A counter with the label `source` has one series for each source that counts it: `sweep` (the port itself, read in-band), `rdma` (the RDMA
 device, read on its host), `netdev` (the network interface: its driver and the kernel). They count the same quantity at different places. Never
@@ -28,8 +32,8 @@ Read in-band by the sweep. *Every sweep* is PortCounters and PortCountersExtende
 16.1.4.11); *details* are optional attributes of 16.1.4, read when an error counter of the port moved and once a detail interval. Width is that
 of the classic attribute, then of the extended one. Error counters are **bold**.
 
-| counter | unit | width | read | label | metric | meaning |
-| --- | --- | --- | --- | --- | --- | --- |
+| counter | unit | width | read | label | group | metric | meaning |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 )";
 
 constexpr const char* kHosts = R"(
@@ -38,8 +42,8 @@ constexpr const char* kHosts = R"(
 Read on the host from sysfs, RDMA netlink, rtnetlink, ethtool and DCB. A counter that a sweep also reads is shown once, unless it has
 the label `source`. The driver determines which of these exist; drivers count in 64 bits unless their table states otherwise.
 
-| counter | unit | kind | labels | metric | meaning |
-| --- | --- | --- | --- | --- | --- |
+| counter | unit | kind | labels | group | metric | meaning |
+| --- | --- | --- | --- | --- | --- | --- |
 )";
 
 std::string named(std::string_view name, bool is_error) {
@@ -73,19 +77,23 @@ std::string host_labels(const CounterInfo& info) {
   return labels;
 }
 
+std::string group_name(const CounterInfo& info) {
+  return std::string(metric_group_names()[static_cast<std::size_t>(group_of(info))]);
+}
+
 }  // namespace
 
 std::string counter_reference() {
   std::string text = kHead;
   for (const CounterInfo& info : swept_counters())
     text += "| " + named(info.name, info.is_error) + " | " + to_string(info.unit) + " | " + widths_of(info) + " | " +
-            (info.group == CounterGroup::kEverySweep ? "every sweep" : "details") + " | " + sweep_labels(info) +
-            " | `" + metric_name(info) + "` | " + std::string(info.help) + " |\n";
+            (info.group == CounterGroup::kEverySweep ? "every sweep" : "details") + " | " + sweep_labels(info) + " | " +
+            group_name(info) + " | `" + metric_name(info) + "` | " + std::string(info.help) + " |\n";
   text += kHosts;
   for (const CounterInfo& info : counter_catalogue()) {
     if (!info.on_hosts) continue;
     text += "| " + named(info.name, info.is_error) + " | " + to_string(info.unit) + " | " +
-            (info.is_gauge ? "gauge" : "counter") + " | " + host_labels(info) + " | " +
+            (info.is_gauge ? "gauge" : "counter") + " | " + host_labels(info) + " | " + group_name(info) + " | " +
             (info.unit == CounterUnit::kTicks ? std::string("-") : '`' + metric_name(info) + '`') + " | " +
             std::string(info.help) + " |\n";
   }

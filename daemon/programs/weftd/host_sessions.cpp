@@ -171,7 +171,13 @@ void HostSessions::take(Host& host, HostBatch batch) {
   view.late_batches += batch.is_late;
   host.unsaved = true;
   host.flapped = rules_.take(view.host, batch) || host.flapped;
-  if (batch.reading) view.reading = std::make_shared<const HostReading>(std::move(*batch.reading));
+  if (!batch.reading) return;
+  if (hold_) {
+    if (!host.moves) host.moves.emplace(*hold_);
+    host.moves->update(*batch.reading, clock_.now());
+    view.moved = host.moves->moved();
+  }
+  view.reading = std::make_shared<const HostReading>(std::move(*batch.reading));
 }
 
 void HostSessions::gone(const Stream& stream) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/write_behind.hpp"
 #include "fabric/host.hpp"
+#include "fabric/moved_counters.hpp"
 
 namespace weft::daemon {
 
@@ -61,6 +63,9 @@ class HostSessions {
   /// Hellos of collectors that belong to another shard are answered with its addresses from now on.
   void show(SitePtr site) { site_ = std::move(site); }
 
+  /// Values that were never other than zero have no series on /metrics from now on; first movements are withheld for
+  /// `hold` there.
+  void leave_out_zeros(Duration hold) { hold_ = hold; }
   /// We are behind with our work: streams that only tell of the past wait meanwhile.
   void set_behind(bool behind);
   /// Time passes: collectors fall silent or are forgotten.
@@ -86,6 +91,7 @@ class HostSessions {
     bool moved = false;         ///< its collector was sent on to the shard that it belongs to
     bool counted_from = false;  ///< a gap before the next batch is a loss
     bool changed = true;        ///< `shown` is out of date
+    std::optional<HostMoves> moves;
     bool unsaved = false;
     bool flapped = false;  ///< flap penalties of its ports are not saved
   };
@@ -119,6 +125,7 @@ class HostSessions {
   HostFigures figures_;
   std::string refusal_;  ///< of hellos; empty: none
   SitePtr site_;         ///< null: all collectors are ours
+  std::optional<Duration> hold_;
 };
 
 }  // namespace weft::daemon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One job: all hosts that it holds, side by side. The one that differs is the one to look at.
 
-import { I, ON_INCIDENT, UIDS, figure, graph, heat, make, rows, variable } from './parts.ts';
+import { I, ON_INCIDENT, UIDS, figure, graph, heat, make, orZero, rows, variable } from './parts.ts';
 
 const HOSTS = `${I}, node=~` + '`(${hosts:regex})( .+)?`';
 /** Adds the label `host`: an adapter is called after its host. */
@@ -19,7 +19,7 @@ export const job = () =>
       figure({ title: 'Incidents that hurt it', help: 'As Weft says.', queries: { expr: `count(weft_incident_job_info{${I}, job_id="$job_id"}) or vector(0)` }, steps: [[null, 'green'], [1, 'red']] }),
       figure({ title: 'Sent by all', help: 'Bits per second of all hosts together.', queries: { expr: `sum(8 * rate(weft_port_transmit_bytes_total{${HOSTS}}[$__rate_interval]))` }, unit: 'bps' }),
       figure({ title: 'Worst stall', help: 'Share of time with data and no credit.', queries: { expr: `max(weft_link_stall_ratio{${HOSTS}})` }, unit: 'percentunit', steps: [[null, 'green'], [0.05, 'yellow'], [0.2, 'red']] }),
-      figure({ title: 'RDMA errors', help: 'Of all hosts together.', queries: { expr: `sum(rate(weft_rdma_errors_total{${HOSTS}}[$__rate_interval]))` }, unit: 'cps' }),
+      figure({ title: 'RDMA errors', help: 'Of all hosts together.', queries: { expr: orZero(`sum(rate(weft_rdma_errors_total{${HOSTS}}[$__rate_interval]))`, `weft_port_info{${HOSTS}, driver!=""}`) }, unit: 'cps' }),
       rows({ title: 'Incidents that hurt it', help: 'The incident leads to its page in Weft.', queries: { expr: `weft_incident_job_info{${I}, job_id="$job_id"} * ${ON_INCIDENT} group_left (kind, severity, cause, attention, host) weft_incident_info{${I}}` },
              columns: [['incident', 'Incident'], ['severity', 'Severity'], ['kind', 'Kind'], ['cause', 'Cause'], ['attention', 'Attention'], ['host', 'Host']], node: 'host', width: 12 }),
       rows({ title: 'Its hosts', help: 'With their health.', queries: { expr: `weft_node_health{${HOSTS}}` }, columns: [['node', 'Host'], ['verdict', 'Health']], node: 'node', width: 12 }),

@@ -23,6 +23,9 @@ export const I = 'instance=~"$instance"';
 export const ON_PORT = 'on (job, instance, node, guid, device, port)';
 export const ON_INCIDENT = 'on (job, instance, incident)';
 
+/** Of a counter that has no series while it never moved: zero, where `witness` selects a series of whoever reads it. */
+export const orZero = (expression: string, witness: string) => `${expression} or 0 * count(${witness})`;
+
 export const TAG = 'weft';
 export const UIDS = {
   fabric: 'weft-fabric',

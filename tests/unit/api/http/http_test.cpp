@@ -107,6 +107,29 @@ TEST_F(Http, ReadyOnlyWithAPicture) {
   EXPECT_THAT(get("/readyz"), StartsWith("HTTP/1.1 200"));
 }
 
+TEST_F(Http, AScrapeMayAskForGroups) {
+  publish_small();
+  const std::string some = whole(route("/metrics?collect[]=errors&collect%5B%5D=incidents"));
+  EXPECT_THAT(some, AllOf(HasSubstr("weft_port_symbol_errors_total{"), HasSubstr("weft_incidents{"),
+                          Not(HasSubstr("weft_port_up{")), Not(HasSubstr("weft_store_ok"))));
+  const HttpReply refused = route("/metrics?collect[]=errors&collect[]=cpu");
+  EXPECT_EQ(refused.status, 400U);
+  EXPECT_THAT(refused.body, AllOf(HasSubstr("'cpu' is no group of metrics"), HasSubstr("fabrics, incidents, plans")));
+}
+
+TEST_F(Http, GroupsThatAreNotConfiguredAreRefused) {
+  publish_small();
+  HttpCommandTargets desks;
+  desks.groups = MetricGroups();
+  desks.groups.add(MetricGroup::kErrors);
+  const Router router(publication, clock, {}, desks);
+  EXPECT_THAT(whole(router.handle({"GET", "/metrics", "", ""})),
+              AllOf(HasSubstr("weft_port_symbol_errors_total{"), Not(HasSubstr("weft_incidents{"))));
+  const HttpReply refused = router.handle({"GET", "/metrics?collect[]=ports", "", ""});
+  EXPECT_EQ(refused.status, 400U);
+  EXPECT_THAT(refused.body, HasSubstr("the group 'ports' is not in metrics.groups, which are errors"));
+}
+
 TEST_F(Http, WhoAsksForALeaderGetsOneThatHoldsItsLease) {
   publish_small();
   start();

@@ -257,5 +257,41 @@ TEST_F(CoreTest, SilenceIsTroubleAndEndsWithTheNextSweeps) {
   EXPECT_TRUE(core->is_watching("test"));
 }
 
+TEST_F(CoreTest, SaysWhichCountersMovedAlsoAfterANewDiscovery) {
+  config.metrics.scrape_interval = 4s;
+  start();
+  core->add_fabric("test");
+  const PortIndex port = fabric.port_towards("leaf-1", "spine-0");
+  const PortKey key = fabric.key_of(port);
+  const auto shown_as = [&](Duration later) {
+    const FabricView& view = publication.load()->fabrics.front();
+    const auto column = view.sweep->counters->column(CounterId::kSymbolErrors);
+    return view.counters_moved->shown(view.sweep->topology->find_port(key), column, clock.time + later);
+  };
+  sweep(2);
+  settle();
+  EXPECT_EQ(shown_as(0s), ShownAs::kNot);
+  fabric.add_counter(port, CounterId::kSymbolErrors, 3);
+  sweep();
+  settle();
+  EXPECT_EQ(shown_as(0s), ShownAs::kAtZero);
+  EXPECT_EQ(shown_as(6s - 1ns), ShownAs::kAtZero) << "one and a half times the longest interval";
+  EXPECT_EQ(shown_as(6s), ShownAs::kAsRead);
+  fabric.rediscover();
+  sweep(2);
+  settle();
+  EXPECT_EQ(shown_as(0s), ShownAs::kAtZero);
+  EXPECT_EQ(shown_as(6s), ShownAs::kAsRead);
+}
+
+TEST_F(CoreTest, SaysNothingOfMovementsWhereAllSeriesAreShown) {
+  config.metrics.zeros = true;
+  start();
+  core->add_fabric("test");
+  sweep(2);
+  settle();
+  EXPECT_EQ(publication.load()->fabrics.front().counters_moved, nullptr);
+}
+
 }  // namespace
 }  // namespace weft::daemon

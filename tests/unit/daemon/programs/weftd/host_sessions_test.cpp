@@ -295,5 +295,34 @@ TEST_F(HostSessionsTest, ShowsWhoIsSilent) {
   EXPECT_EQ(view().state, CollectorState::kDisconnected);
 }
 
+TEST_F(HostSessionsTest, SaysWhichValuesMovedWhereThatIsWanted) {
+  auto inventory = std::make_shared<HostInventory>();
+  inventory->series = std::vector<HostSeries>{{.device = "mlx5_0", .port = 1, .name = "out_of_sequence"}};
+  const auto tell = [&](const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence, std::uint64_t value) {
+    HostBatch batch;
+    batch.sequence = sequence;
+    batch.reading.emplace();
+    batch.reading->inventory = inventory;
+    batch.reading->values = {value};
+    batch.reading->present = {1};
+    desk->batch(stream, std::move(batch), 0s);
+  };
+  auto stream = connect("a");
+  tell(stream, 1, 0);
+  EXPECT_EQ(view().moved, nullptr) << "not wanted: all values have series";
+  desk->leave_out_zeros(6s);
+  tell(stream, 2, 0);
+  ASSERT_NE(view().moved, nullptr);
+  EXPECT_EQ(view().moved->shown(0, 0, clock.time), ShownAs::kNot);
+  tell(stream, 3, 5);
+  EXPECT_EQ(view().moved->shown(0, 0, clock.time), ShownAs::kAtZero);
+  EXPECT_EQ(view().moved->shown(0, 0, clock.time + 6s), ShownAs::kAsRead);
+  clock.time += 2s;
+  stream = connect("a", 2);  // its collector was restarted
+  tell(stream, 1, 5);
+  EXPECT_EQ(view().moved->shown(0, 0, clock.time), ShownAs::kAtZero) << "still, from the first movement on";
+  EXPECT_EQ(view().moved->shown(0, 0, clock.time + 4s), ShownAs::kAsRead);
+}
+
 }  // namespace
 }  // namespace weft::daemon

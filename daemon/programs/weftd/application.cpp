@@ -160,6 +160,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   if (!store) return tl::unexpected(store.error());
   auto security = Security::open(config.security, clock);
   if (!security) return tl::unexpected(security.error());
+  if (const auto readable = check_site_files(config.site); !readable) return tl::unexpected(readable.error());
   auto remedy_options = make_remedy_options(config, clock);
   if (!remedy_options) return tl::unexpected(remedy_options.error());
   std::unique_ptr<store::Lease> lease;

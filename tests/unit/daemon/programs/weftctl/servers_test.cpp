@@ -265,13 +265,25 @@ TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheOneThatIsNamed) {
 }
 
 TEST_F(Servers, WhoMayNotActAtTheOwnerIsToldWhoThatIs) {
-  StandIn south({grpc::StatusCode::PERMISSION_DENIED, "only reading is allowed"});
+  StandIn south({grpc::StatusCode::PERMISSION_DENIED,
+                 "only reading is allowed: you have no right to act here. On weftd's host: use sudo weftctl"});
   const std::string belongs = "PLAN-1 belongs to shard south: ask " + south.address();
   StandIn north({grpc::StatusCode::FAILED_PRECONDITION, belongs});
   use(north.address());
   const Failure failure = fails(reject_plan, decision());
   EXPECT_EQ(failure.exit, Exit::kRefused);
-  EXPECT_EQ(failure.what(), belongs + "; there: only reading is allowed");
+  EXPECT_EQ(failure.what(), belongs +
+                                ". There you may only read from here: repeat it on that host by its socket (sudo "
+                                "weftctl, without --server), or from here with a token that it knows (--token-file)");
+  EXPECT_EQ(notes.str(), "") << "all of it is in that sentence";
+}
+
+TEST_F(Servers, WhoseTokenTheOwnerDoesNotKnowIsToldSo) {
+  StandIn south({grpc::StatusCode::UNAUTHENTICATED, "unknown token"});
+  const std::string belongs = "PLAN-1 belongs to shard south: ask " + south.address();
+  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, belongs});
+  use(north.address());
+  EXPECT_EQ(fails(reject_plan, decision()).what(), belongs + "; there: unknown token");
 }
 
 TEST_F(Servers, TwoShardsThatNameEachOtherAreAskedOnce) {

@@ -215,11 +215,6 @@ void print_leadership(const Session& session, const v1::Status::Leadership& role
 /// The weftd, or pairs, of the site.
 void print_shards(const Session& session, const v1::Status& status) {
   if (status.shards().empty()) return;
-  const auto joined = [](const auto& list) {
-    std::string text;
-    for (const std::string& each : list) text += (text.empty() ? "" : ", ") + each;
-    return text;
-  };
   session.out << "\nShards of the site; fabrics and figures above are of this weftd's own.\n";
   Table table({"SHARD", judged("STATE"), "ADDRESSES", spare("LEADER"), spare("FABRICS"), story("OPEN INCIDENTS")});
   for (const v1::Status::Shard& shard : status.shards()) {

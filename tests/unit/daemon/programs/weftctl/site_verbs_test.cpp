@@ -9,6 +9,7 @@
 namespace weft::ctl {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 /// north, which is asked, and south. Each has a fabric and a host of its own, and work on all that it watches.
@@ -20,7 +21,10 @@ class SiteVerbs : public Verbs {
     client = std::make_unique<Client>(north.address());
   }
   void publish(api::Shard& shard, const std::string& name, std::uint64_t number) {
-    auto snapshot = api::make_snapshot(1, {api::SmallFabric(1, "ib-" + name).build()});
+    Incident down = api::make_incident(100 + number);
+    down.finding.cause.fabric = "ib-" + name;
+    NodeHealth host = api::make_health("host-of-" + name, 0x100 + number, HealthVerdict::kDegraded);
+    auto snapshot = api::make_snapshot(1, {api::SmallFabric(1, "ib-" + name).build()}, {down}, {host});
     auto windows = std::make_shared<MaintenanceList>();
     MaintenanceWindow& window = windows->emplace_back();
     window.id = 100 + number;
@@ -44,6 +48,24 @@ TEST_F(SiteVerbs, WorkOnEverythingIsThatOfOneShard) {
   EXPECT_THAT(windows, HasSubstr("TARGET      SHARD"));
   EXPECT_THAT(windows, HasSubstr("MW-101  ACTIVE  everything  north"));
   EXPECT_THAT(windows, HasSubstr("MW-102  ACTIVE  everything  south"));
+}
+
+// Two fabrics may have nodes of the same names.
+TEST_F(SiteVerbs, IncidentsSayWhoseTheyAre) {
+  const std::string all = say(Exit::kGood, show_incidents, IncidentWish{});
+  EXPECT_THAT(all, HasSubstr("SHARD  FABRIC    SUMMARY"));
+  EXPECT_THAT(all, ContainsRegex("INC-101 .* north  ib-north  link of host-1 is down"));
+  EXPECT_THAT(all, ContainsRegex("INC-102 .* south  ib-south  link of host-1 is down"));
+  EXPECT_THAT(say(Exit::kGood, show_incident, std::string("INC-102")),
+              HasSubstr("\nfabric      ib-south, of shard south\n"));
+}
+
+TEST_F(SiteVerbs, HealthSaysWhichShardsKnowAHost) {
+  const std::string all = say(Exit::kBadNews, show_health, std::vector<std::string>());
+  EXPECT_THAT(all, HasSubstr("SHARD  REASON"));
+  EXPECT_THAT(all, ContainsRegex("host-of-south .* south"));
+  EXPECT_THAT(say(Exit::kBadNews, show_health, std::vector<std::string>{"host-of-north"}),
+              ContainsRegex("host-of-north .* north"));
 }
 
 }  // namespace

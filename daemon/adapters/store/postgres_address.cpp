@@ -57,6 +57,10 @@ constexpr std::string_view kShardSchema = "weft_shard_";
 
 }  // namespace
 
+bool is_url(const std::string& place) {
+  return place.find("://") != std::string::npos;
+}
+
 std::vector<std::map<std::string, std::string>> each_server(const std::map<std::string, std::string>& options) {
   std::vector<std::map<std::string, std::string>> servers;
   for (const char* key : {"host", "hostaddr", "port"}) {

@@ -17,6 +17,9 @@ struct PostgresAddress {
   std::string schema{};                        ///< of shard_url(): our tables are there; empty: in the role's own
 };
 
+/// Whether a place that a person names is an address, not a directory.
+bool is_url(const std::string& place);
+
 /// Reads "postgresql://user@host,host/database?keyword=value". What it does not say is added: the server that takes
 /// writes is looked for, silence is bounded, and over a network TLS must show the server's name (sslmode=verify-full).
 /// kInvalidArgument for what is no such address; for one with a password, which belongs into a file (passfile); and for

@@ -36,6 +36,11 @@ inline constexpr const char* kCountTables =
 inline constexpr const char* kOwnSchema = "SELECT coalesce(current_schema(), '')";
 /// The role that the connection acts as.
 inline constexpr const char* kRole = "SELECT current_user";
+/// What the role may do beyond its own schema: "SUPERUSER, CREATEDB"; empty: nothing.
+inline constexpr const char* kMoreRights =
+    "SELECT concat_ws(', ', CASE WHEN rolsuper THEN 'SUPERUSER' END, CASE WHEN rolcreaterole THEN 'CREATEROLE' END, "
+    "CASE WHEN rolcreatedb THEN 'CREATEDB' END, CASE WHEN rolreplication THEN 'REPLICATION' END, "
+    "CASE WHEN rolbypassrls THEN 'BYPASSRLS' END) FROM pg_roles WHERE rolname = current_user";
 /// The server's version as 150007, and as people know it.
 inline constexpr const char* kServerVersion = "SELECT current_setting('server_version_num')::bigint";
 inline constexpr const char* kServerVersionText = "SELECT current_setting('server_version')";

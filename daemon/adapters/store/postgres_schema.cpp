@@ -211,12 +211,23 @@ Result<void> make_history_tables(Database& history) {
   return transaction.commit();
 }
 
+std::vector<std::string> cautions_of(Database& database) {
+  std::vector<std::string> cautions;
+  if (database.number(postgres::kWaitsForStandby) == 0) cautions.emplace_back(postgres::kNoStandby);
+  const std::string rights = text_of(database, postgres::kMoreRights);
+  if (!rights.empty())
+    cautions.push_back("its role " + text_of(database, postgres::kRole) + " is " + rights +
+                       ", which weftd does not need: whoever takes over weftd has that, too; give weftd a role of its "
+                       "own (createuser --pwprompt weft)");
+  return cautions;
+}
+
 Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& schema) {
   auto found = inspect_postgres(url, schema);
   if (!found) return tl::unexpected<Error>(found.error());
   Database& database = found->database;
   PostgresFound result{.name = database.name(), .state = "is reachable, and empty"};
-  if (database.number(postgres::kWaitsForStandby) == 0) result.caution = postgres::kNoStandby;
+  result.cautions = cautions_of(database);
   result.shard = shard_of_schema(database);
   if (!found->is_ours) {
     if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());

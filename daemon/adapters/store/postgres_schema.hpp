@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "daemon/adapters/store/schema.hpp"
 #include "daemon/adapters/store/sql.hpp"
@@ -36,6 +37,9 @@ Result<Database> open_postgres(const std::string& url, const Schema& schema, Ope
 Result<Database> open_postgres_history(const std::string& url);
 /// Makes the tables of port history there, or brings them to the newest version. Fails for those of a newer weftd.
 Result<void> make_history_tables(Database& history);
+
+/// What a person should know of how the database is set up; see StoreStatus::cautions.
+std::vector<std::string> cautions_of(Database& database);
 
 /// What open_postgres() would find; fails as it does. Nothing is changed.
 Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& schema);

@@ -94,8 +94,8 @@ struct StoreStatus {
   std::uint64_t history_dropped = 0;  ///< moments that could not be written
   std::uint64_t history_bytes = 0;    ///< room that history takes now
   std::uint64_t events_dropped = 0;   ///< events given up because too many waited
-  /// What a person should know of how the database is set up; empty: nothing. As it was at the start.
-  std::string caution{};
+  /// What a person should know of how the database is set up, one text for each thing. As it was at the start.
+  std::vector<std::string> cautions{};
   /// How often the database was found without what it had confirmed: what is in memory is to be stored once more.
   std::uint64_t losses = 0;
 };

@@ -197,7 +197,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   const auto told_before = std::move(ledger->restored.told);
   logger("weftd")->info("weftd {}: {} incidents loaded from {}", WEFT_VERSION, ledger->restored.incidents.size(),
                         store_name(config));
-  if (const std::string caution = (*store)->status().caution; !caution.empty())
+  for (const std::string& caution : (*store)->status().cautions)
     logger("store")->warn("{}: {}", store_name(config), caution);
   if (lease) tell_role(lease->view());
 

@@ -50,6 +50,16 @@ TEST(PostgresAddress, OverANetworkTheServerShowsItsName) {
   EXPECT_NE(refused("postgresql://weft@128.0.0.1/weft?sslmode=prefer"), "");
 }
 
+TEST(PostgresAddress, AKeywordThatLibpqDoesNotHaveIsNamed) {
+  for (const char* url : {"postgresql://db1/weft?passfil=/etc/weft/pgpass", "postgresql://db1/weft?port=1&passfil=x",
+                          "postgresql://weft@db1:5432/weft?sslmode=verify-full&passfil="})
+    EXPECT_EQ(refused(url), "has the keyword passfil, which libpq does not know") << url;
+  // Of what may be a password nothing is shown.
+  for (const char* url : {"postgresql://weft:%zz?secret=1@db1/weft", "postgresql://db1/weft?secret",
+                          "postgresql://db1/weft?se cret=1", "postgresql://db1/weft?Secret1=1"})
+    EXPECT_EQ(refused(url), "is not a PostgreSQL address: postgresql://user@host,host/database?keyword=value") << url;
+}
+
 TEST(PostgresAddress, NoPasswordIsTakenOrShown) {
   for (const char* url : {"postgresql://weft:secret@db1/weft", "postgresql://db1/weft?password=secret",
                           "postgresql://db1/weft?sslpassword=secret", "postgresql://weft:sec%zzret@db1/weft",
@@ -279,13 +289,14 @@ TEST_P(Postgres, WhatAServerThatTookOverNeverHadIsMissed) {
 }
 
 TEST_P(Postgres, SaysThatNoStandbyHasWhatIsConfirmed) {
-  EXPECT_THAT(must_open(dir.path())->status().caution, testing::HasSubstr("synchronous_standby_names is empty"));
+  EXPECT_THAT(must_open(dir.path())->status().cautions,
+              testing::Contains(testing::HasSubstr("synchronous_standby_names is empty")));
   EXPECT_THAT(*check_store(dir.path(), {.url = url_of(dir.path())}), testing::HasSubstr("waits for no standby"));
   server.require_standby();
   const auto checked = check_store(dir.path(), {.url = url_of(dir.path())});
   server.require_no_standby();
   ASSERT_TRUE(checked) << checked.error().message;
-  EXPECT_THAT(*checked, testing::Not(testing::HasSubstr("standby")));
+  EXPECT_THAT(*checked, testing::Not(testing::HasSubstr("waits for no standby")));
 }
 
 TEST_P(Postgres, StatementsThatDoNotWaitForEachOtherAreAllDone) {
@@ -381,6 +392,35 @@ TEST_P(Postgres, NobodyThereIsSaidAtOnce) {
   EXPECT_NE(nobody.error().message.find("postgresql://weft@127.0.0.1:1/weft: the database is not reachable"),
             std::string::npos)
       << nobody.error().message;
+}
+
+TEST_P(Postgres, ARefusalOfTheServerIsNoSilence) {
+  std::string url = server.database_url("postgres");
+  url.replace(url.find("postgres?"), 8, "nosuch");
+  const auto refused = open_postgres(url, state_schema());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("nosuch: the database refuses the connection: "));
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("database \"nosuch\" does not exist"));
+}
+
+TEST_P(Postgres, WarnsOfARoleThatMayMoreThanWeftdNeeds) {
+  const std::string words =
+      "its role weft is SUPERUSER, CREATEROLE, CREATEDB, REPLICATION, BYPASSRLS, which weftd does not need: whoever "
+      "takes "
+      "over weftd has that, too; give weftd a role of its own (createuser --pwprompt weft)";
+  EXPECT_THAT(must_open(dir.path())->status().cautions, testing::Contains(words));
+  EXPECT_THAT(*check_store(dir.path(), {.url = url_of(dir.path())}), testing::HasSubstr(words));
+  server.run("CREATE ROLE plain LOGIN CREATEDB");
+  server.run("CREATE SCHEMA plain AUTHORIZATION plain");
+  std::string url = server.url("plain");
+  url.replace(url.find("user=weft"), 9, "user=plain");
+  const TempDir fresh;
+  EXPECT_THAT(*check_store(fresh.path(), {.url = url}), testing::HasSubstr("its role plain is CREATEDB, which"));
+  server.run("ALTER ROLE plain NOCREATEDB");
+  EXPECT_THAT(*check_store(fresh.path(), {.url = url}), testing::Not(testing::HasSubstr("its role")));
+  server.run("DROP SCHEMA plain");
+  server.run("DROP ROLE plain");
 }
 
 }  // namespace

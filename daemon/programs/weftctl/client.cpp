@@ -98,7 +98,12 @@ bool is_listened_on(std::string_view path) {
 
 /// Without gRPC's own words, "failed to connect to all addresses; last error: …": "Connection refused".
 std::string unreachable_reason(const std::string& message) {
-  return message.find("last error: ") == std::string::npos ? message : message.substr(message.rfind(": ") + 2);
+  const std::string end = message.substr(message.rfind(": ") == message.npos ? 0 : message.rfind(": ") + 2);
+  if (message.starts_with("DNS resolution failed")) return "its name cannot be looked up: " + end;
+  if (message != end && !message.starts_with("failed to connect")) return message;
+  if (end.starts_with("connection attempt timed out")) return "it takes connections, and does not answer";
+  // A weftd with TLS ends a connection in clear text without a word.
+  return end == "Socket closed" ? end + " (a weftd with TLS takes --ca, and one without does not)" : end;
 }
 
 /// Of a command that got no answer, whether it was done: nothing waits for a weftd that is started later.
@@ -237,7 +242,8 @@ bool Client::goes_to_owner(const grpc::Status& status) {
 
 /// Uses the next server; false when all of them failed.
 bool Client::fails(const grpc::Status& status) {
-  round_ += (round_.empty() ? "" : "; ") + server() + ": " + status.error_message();
+  round_ += (round_.empty() ? "" : "; ") + server() + ": " +
+            (is_away(status) ? unreachable_reason(status.error_message()) : status.error_message());
   is_refused_ = is_refused_ || is_for_another(status);
   const bool more = servers_.try_next();
   open();

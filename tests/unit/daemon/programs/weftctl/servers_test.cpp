@@ -306,6 +306,28 @@ TEST_F(Servers, AnOwnerThatDoesNotAnswerIsNamed) {
   EXPECT_EQ(notes.str(), "");
 }
 
+TEST_F(Servers, WhyNobodyAnswersIsSaidInPlainWords) {
+  const std::string failed = "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:9641: ";
+  for (const auto& [message, words] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"DNS resolution failed for weft1:9641: C-ares status is not ARES_SUCCESS qtype=AAAA name=weft1 "
+            "is_balancer=0: "
+            "Domain name not found",
+            "its name cannot be looked up: Domain name not found"},
+           {failed + "Failed to connect to remote host: Connection refused", "Connection refused"},
+           {failed + "connection attempt timed out before receiving SETTINGS frame",
+            "it takes connections, and does not answer"},
+           {"Socket closed", "Socket closed (a weftd with TLS takes --ca, and one without does not)"},
+           {"shard south: " + failed + "Connection refused", "shard south: " + failed + "Connection refused"}}) {
+    StandIn silent({grpc::StatusCode::UNAVAILABLE, message});
+    use(silent.address());
+    EXPECT_EQ(fails(show_plan, "PLAN-1").what(),
+              "cannot reach weftd at " + silent.address() + ": " + words + "; --server names another");
+    use(silent.address() + ",127.0.0.1:1");
+    EXPECT_THAT(fails(show_plan, "PLAN-1").what(),
+                AllOf(HasSubstr("reached: " + silent.address() + ": " + words + "; 127.0.0.1:1: Connection refused")));
+  }
+}
+
 TEST_F(Servers, AWeftdThatAnsweredWasReached) {
   StandIn away({grpc::StatusCode::UNAVAILABLE, "the database is not reachable"}, "leader");
   use(away.address());

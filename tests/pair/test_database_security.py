@@ -109,7 +109,7 @@ class DatabaseSecurity(unittest.TestCase):
         weftd.start(wait=False)
         self.wait_for_tables(weftd)
         self.assertEqual("t|TLSv1.3", self.sql("SELECT DISTINCT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) "
-                                               "WHERE application_name = 'weftd'"))
+                                               "WHERE application_name LIKE 'weftd %'"))
         for file in ("cmdline", "environ"):
             with open(f"/proc/{weftd.process.pid}/{file}", "rb") as stream:
                 self.assertNotIn(PASSWORD.encode(), stream.read())

@@ -4,11 +4,14 @@
 #include <arpa/inet.h>
 #include <libpq-fe.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 #include <memory>
 #include <set>
 #include <string_view>
 #include <vector>
+
+#include "daemon/adapters/store/lease.hpp"
 
 namespace weft::store {
 namespace {
@@ -75,11 +78,21 @@ std::string unknown_keyword(std::string_view url) {
 /// In the keyword `options`: what the server sets when the connection begins (PostgreSQL 15 documentation, 34.1.2).
 constexpr std::string_view kSearchPath = "-csearch_path=";
 constexpr std::string_view kShardSchema = "weft_shard_";
+/// What connections are called that nobody named.
+constexpr const char* kProgram = "weftd";
 
 }  // namespace
 
 bool is_url(const std::string& place) {
   return place.find("://") != std::string::npos;
+}
+
+void name_connection(PostgresAddress& address, const std::string& use) {
+  std::string& name = address.options["application_name"];
+  if (name != kProgram) return;
+  const std::string holder = holder_name(), shard = shard_of_schema(address.schema);
+  name += ' ' + holder.substr(0, holder.find(',')) + '/' + std::to_string(::getpid()) + ' ' + shard +
+          (shard.empty() ? "" : " ") + use;
 }
 
 std::vector<std::map<std::string, std::string>> each_server(const std::map<std::string, std::string>& options) {
@@ -141,7 +154,7 @@ Result<PostgresAddress> parse_postgres_address(const std::string& url) {
   options.emplace("keepalives_idle", "5");
   options.emplace("keepalives_interval", "2");
   options.emplace("keepalives_count", "3");
-  options.emplace("application_name", "weftd");
+  options.emplace("application_name", kProgram);
   options.emplace("gssencmode", "disable");
   options["client_encoding"] = "UTF8";
   address.name = name_of(options);

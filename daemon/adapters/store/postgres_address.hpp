@@ -26,6 +26,11 @@ bool is_url(const std::string& place);
 /// a host that is neither this machine's nor asked to show its name.
 Result<PostgresAddress> parse_postgres_address(const std::string& url);
 
+/// Has the server's list of connections (pg_stat_activity) say whose this one is, and what it is for: "weftd
+/// mgmt1/123 store", 123 being the process; of a shard "weftd mgmt1/123 north store". Where the address names its
+/// connections itself (application_name), it does not.
+void name_connection(PostgresAddress& address, const std::string& use);
+
 /// Of keywords of libpq that list servers (`host`, `hostaddr`, `port`): those of each server alone, in that order.
 std::vector<std::map<std::string, std::string>> each_server(const std::map<std::string, std::string>& options);
 

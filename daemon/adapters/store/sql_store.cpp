@@ -175,6 +175,13 @@ Result<void> SqlStore::make_history() {
   return made;
 }
 
+Result<std::optional<StandbyView>> SqlStore::standby() {
+  if (options_.url.empty()) return std::nullopt;
+  auto found = standby_of(state_);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return found;
+}
+
 Result<Restored> SqlStore::look(TimePoint resolved_since) {
   Restored restored{read_incidents(state_, resolved_since),
                     place_.ids(read_next_incident_id(state_)),

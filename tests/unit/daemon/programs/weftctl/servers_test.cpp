@@ -158,6 +158,23 @@ TEST_F(Servers, AReadGoesOnFromAStandbyToTheLeader) {
   EXPECT_EQ(notes.str(), once);
 }
 
+TEST_F(Servers, ALeaderSaysWhoWouldTakeOver) {
+  Snapshot leader = *publication.load();
+  leader.leadership.is_shared = true;
+  const auto status = [&](const std::optional<StandbyView>& standby) {
+    leader.leadership.standby = standby;
+    publication.publish(std::make_shared<const Snapshot>(leader));
+    std::ostringstream out;
+    show_status(Session{*client, out, false, true, false, api::kNow});
+    return out.str();
+  };
+  EXPECT_THAT(status(StandbyView{"b, process 2", 1s}), HasSubstr("\nStandby: b, process 2, seen 1 s ago\n"));
+  EXPECT_THAT(status(StandbyView{"b, process 2", 43s}),
+              HasSubstr("\nStandby: b, process 2, seen 43 s ago: it would not take over\n"));
+  EXPECT_THAT(status(StandbyView{}), HasSubstr("\nNo standby: when this weftd ends, nobody takes over\n"));
+  EXPECT_THAT(status(std::nullopt), Not(testing::ContainsRegex("[Ss]tandby")));
+}
+
 TEST_F(Servers, AReadGoesOnWhenAServerFailsInTheMiddle) {
   StandIn broken(kBroken);
   use(broken.address() + ',' + real());

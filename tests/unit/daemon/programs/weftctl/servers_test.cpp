@@ -2,6 +2,7 @@
 // weftctl with the addresses of several servers.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <atomic>

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "fabric/places.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/site.hpp"
+#include "fabric/standby_view.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft {
@@ -69,6 +71,7 @@ struct Leadership {
   Duration silence{};        ///< since the database last answered the question who leads
   Duration behind{};         ///< of a standby: what it shows of the leader's incidents and plans may be so old
   std::string trouble;       ///< why the database was not asked with success the last time; empty: it was
+  std::optional<StandbyView> standby{};  ///< of a leader; none: it is not known
   /// Another weftd leads: this one hears no collectors.
   bool stands_by() const { return is_shared && !leads; }
   bool operator==(const Leadership&) const = default;

@@ -22,7 +22,7 @@ namespace weft::api::access {
 /// For the log.
 struct Refusal {
   std::string what;  ///< method or route
-  std::string peer;  ///< address; empty where it is not known
+  std::string peer;  ///< address, or the shard that it calls itself; empty where neither is known
   std::string who;   ///< empty: he did not say
   Error why;
 };

@@ -9,6 +9,10 @@ bool is_standby(std::string_view message) {
   return message.starts_with("standby: ");
 }
 
+std::string_view lasting_part(std::string_view message) {
+  return is_standby(message) ? message.substr(0, message.find(';')) : message;
+}
+
 bool ServerList::try_next() {
   current_ = (current_ + 1) % servers_.size();
   failures_ = (failures_ + 1) % servers_.size();

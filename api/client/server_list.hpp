@@ -18,6 +18,9 @@ inline constexpr std::chrono::seconds kConnectTime{2};
 /// Whether a call that failed with UNAVAILABLE was answered by a weftd that is on standby: its message begins with
 /// "standby: ". Nothing of the call was taken.
 bool is_standby(std::string_view message);
+/// Of such a message what stays the same while nothing changes, "standby: weft2 leads at weft2:9641", without how long
+/// the database has not answered; any other message as it is.
+std::string_view lasting_part(std::string_view message);
 
 /// The addresses, in the order in which they are tried. The one in use stays in use for as long as it serves.
 class ServerList {

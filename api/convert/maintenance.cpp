@@ -82,6 +82,13 @@ void add_host(const Snapshot& snapshot, const std::string& host, MaintenanceWind
   window.nodes.erase(std::unique(window.nodes.begin(), window.nodes.end()), window.nodes.end());
 }
 
+/// One fabric, or all that this weftd watches where `fabric` is empty: in a site, those of its shard.
+Entity fabric_entity(const Snapshot& snapshot, const std::string& fabric) {
+  std::string label = fabric.empty() ? "everything" : "fabric " + fabric;
+  if (fabric.empty() && snapshot.site) label += " of shard " + snapshot.site->own;
+  return {.kind = EntityKind::kFabric, .fabric = fabric, .port = {}, .peer = {}, .label = std::move(label)};
+}
+
 Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, MaintenanceWindow& window) {
   const std::vector<FoundNode> found = find_nodes(snapshot, what, kMostNodes);
   const auto several = [&] { return fail(ErrorCode::kInvalidArgument, several_nodes_text(what, found)); };
@@ -121,8 +128,8 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
     return fail(ErrorCode::kNotFound, std::move(ports));
   return fail(ErrorCode::kNotFound, "nothing is named " + valid_utf8(what) +
                                         ": name a host, a switch, a port (\"leaf-1 port 12\", on Ethernet "
-                                        "\"leaf01 swp12\"), a link (\"leaf-1 port 12 - dgx-04 mlx5_0 port 1\") or "
-                                        "fabric");
+                                        "\"leaf01 swp12\"), a link (\"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"), a "
+                                        "fabric, or \"fabric\" for all of them");
 }
 
 Result<void> look_up(const Snapshot& snapshot, const std::string& what, const std::string& fabric,
@@ -132,11 +139,7 @@ Result<void> look_up(const Snapshot& snapshot, const std::string& what, const st
   if (!fabric.empty() && !std::ranges::any_of(snapshot.fabrics, is_it))
     return fail(ErrorCode::kNotFound, "no fabric named " + valid_utf8(fabric));
   if (what == "fabric") {
-    window.entity = {.kind = EntityKind::kFabric,
-                     .fabric = fabric,
-                     .port = {},
-                     .peer = {},
-                     .label = fabric.empty() ? "everything" : "fabric " + fabric};
+    window.entity = fabric_entity(snapshot, fabric);
     return {};
   }
   if (const auto link = find_link(snapshot, what)) {
@@ -153,7 +156,14 @@ Result<void> look_up(const Snapshot& snapshot, const std::string& what, const st
         return fail(ErrorCode::kInvalidArgument, valid_utf8(what) + " matches several ports: use the node's GUID");
     return {};
   }
-  return look_up_node(snapshot, what, window);
+  Result<void> node = look_up_node(snapshot, what, window);
+  const bool is_fabric = std::ranges::find(snapshot.fabrics, what, &FabricView::name) != snapshot.fabrics.end();
+  if (node || node.error().code != ErrorCode::kNotFound || !is_fabric) return node;
+  if (!fabric.empty() && fabric != what)
+    return fail(ErrorCode::kInvalidArgument,
+                "two fabrics are named: " + valid_utf8(what) + " and " + valid_utf8(fabric));
+  window.entity = fabric_entity(snapshot, what);
+  return {};
 }
 
 }  // namespace

@@ -98,6 +98,10 @@ v1::Status status(const Snapshot& snapshot) {
     to.set_silence_seconds(seconds(from.silence));
     to.set_behind_seconds(seconds(from.behind));
     to.set_trouble(valid_utf8(from.trouble));
+    if (from.leads && from.standby) {
+      to.mutable_standby()->set_holder(valid_utf8(from.standby->holder));
+      to.mutable_standby()->set_seen_seconds(seconds(from.standby->seen));
+    }
   }
   if (snapshot.site)
     for (const SiteShard& shard : snapshot.site->shards) to_proto(shard, *snapshot.site, *status.add_shards());

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "api/convert/errors.hpp"
+#include "api/site/shard_peers.hpp"
+#include "fabric/site.hpp"
 
 // gRPC's C++ interface refuses to look at calls on plain text, and to change a certificate by what we hold in memory;
 // its C interface, which is as public, does both.
@@ -45,10 +47,14 @@ void look_at_call(void* user, grpc_auth_context* context, const grpc_metadata* m
                   grpc_process_auth_metadata_done_cb done, void* user_data) {
   std::string_view method;
   std::string_view authorization;
+  std::string caller;
   int times = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view key = text_of(metadata[i].key);
     if (key == ":path") method = text_of(metadata[i].value);
+    // gRPC does not tell the address here. A name that is none was made up, and does not go into the log.
+    if (key == kAskedByShard && is_shard_name(text_of(metadata[i].value)))
+      caller = "shard " + std::string(text_of(metadata[i].value)) + " (as it says)";
     if (key != "authorization") continue;
     // Twice: who let him in could be another than who is recorded.
     authorization = times++ > 0 ? std::string_view("given twice") : text_of(metadata[i].value);
@@ -59,7 +65,7 @@ void look_at_call(void* user, grpc_auth_context* context, const grpc_metadata* m
   const std::vector<std::string> names = names_of(context);
   auto& entrance = *static_cast<Entrance*>(user);
   const access::Principal* const account = entrance.account ? &*entrance.account : nullptr;
-  const auto admitted = entrance.gate.admit(permission, what, {authorization, names, {}, account});
+  const auto admitted = entrance.gate.admit(permission, what, {authorization, names, caller, account});
   if (admitted) {
     done(user_data, nullptr, 0, nullptr, 0, GRPC_STATUS_OK, nullptr);
   } else {

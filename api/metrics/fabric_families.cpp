@@ -210,6 +210,9 @@ void append_leadership(std::string& out, const Leadership& role, MetricsFormat f
                                   "Time since the database last took a beat of this leader or answered this standby."};
   constexpr MetricFamily kBehind{"weft_standby_behind_seconds", MetricType::kGauge,
                                  "How old the incidents and plans that this standby shows may be; 0 for a leader."};
+  constexpr MetricFamily kStandby{"weft_standby_seen", MetricType::kGauge,
+                                  "1 while this leader sees a weftd that would take over, 0 while it sees none; not "
+                                  "there of a standby, and where the database does not tell."};
   if (!role.is_shared) return;
   const auto append = [&](const MetricFamily& family, double value) {
     append_head(out, family, format);
@@ -220,6 +223,7 @@ void append_leadership(std::string& out, const Leadership& role, MetricsFormat f
   append(kEpoch, static_cast<double>(role.epoch));
   append(kSilence, seconds(role.silence));
   append(kBehind, seconds(role.behind));
+  if (role.leads && role.standby) append(kStandby, role.standby->is_there() ? 1 : 0);
 }
 
 }  // namespace

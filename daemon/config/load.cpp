@@ -224,7 +224,7 @@ LoadOutcomeOf<Config> load_text(std::string_view text, const std::string& name, 
 
 template <typename Config>
 LoadOutcomeOf<Config> load(const std::optional<std::filesystem::path>& file, std::span<const FlagSetting> flags) {
-  if (!file) return load_text<Config>({}, "defaults", flags);
+  if (!file) return load_text<Config>({}, "", flags);
   const auto refuse = [&](std::string why) {
     LoadOutcomeOf<Config> outcome;
     outcome.errors.push_back({file->string(), 0, {}, std::move(why)});

@@ -89,8 +89,19 @@ class DatabaseSecurity(unittest.TestCase):
         self.addCleanup(self.write_password, PASSWORD)
         self.write_password("another-secret-8")
         self.assertIn("password authentication failed", self.refused(self.url()))
+        self.assertIn("the database refuses the connection: ", self.refused(self.url()))
         self.write_password(PASSWORD, 0o644)
-        self.assertIn("no password supplied", self.refused(self.url()))
+        open_to_all = self.refused(self.url())
+        self.assertIn("no password supplied", open_to_all)
+        self.assertIn(f"its passfile {self.passwords} is open to others, so libpq does not use it: chmod 600", open_to_all)
+        with open(os.open(self.passwords, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as stream:
+            stream.write(f"*:*:weft:another:{PASSWORD}\n")
+        os.chmod(self.passwords, 0o600)
+        self.assertIn(f"its passfile {self.passwords} has no line for that host, port, database and role", self.refused(self.url()))
+        os.unlink(self.passwords)
+        self.assertIn(f"its passfile {self.passwords} cannot be read: No such file or directory", self.refused(self.url()))
+        unnamed = self.url().replace(f"&passfile={self.passwords}", "")
+        self.assertIn("store.url names no file with a password: passfile=FILE", self.refused(unnamed))
 
     def test_3_it_runs_encrypted_and_shows_no_secret(self):
         weftd = Weftd(dict(os.environ), extra=("--infiniband-enabled", "false", "--store-url", self.url()))
@@ -98,7 +109,7 @@ class DatabaseSecurity(unittest.TestCase):
         weftd.start(wait=False)
         self.wait_for_tables(weftd)
         self.assertEqual("t|TLSv1.3", self.sql("SELECT DISTINCT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) "
-                                               "WHERE application_name = 'weftd'"))
+                                               "WHERE application_name LIKE 'weftd %'"))
         for file in ("cmdline", "environ"):
             with open(f"/proc/{weftd.process.pid}/{file}", "rb") as stream:
                 self.assertNotIn(PASSWORD.encode(), stream.read())

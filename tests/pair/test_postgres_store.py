@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import weft_testing  # noqa: E402
 from postgres_pair import PostgresPair, missing  # noqa: E402
 from webhook_receiver import EventReceiver  # noqa: E402
-from weft_testing import fat_tree, run_weftd, wait_until, weftctl, weftctl_json  # noqa: E402
+from weft_testing import Weftd, fat_tree, run_weftd, wait_until, weftctl, weftctl_json  # noqa: E402
 
 STORE = """
 [store]
@@ -191,13 +191,31 @@ class PostgresStore(weft_testing.SubnetTest):
         with open(self.weftd.configuration, "w", encoding="utf-8") as stream:
             stream.write(text)
 
+    def test_6_a_copy_of_a_store_without_records_says_so(self):
+        young = Weftd(dict(os.environ), infiniband="enabled = false")
+        self.addCleanup(young.stop)
+        young.start(wait=False)
+        wait_until(lambda: "HTTP on" in young.log(), 30, why=young.log)
+        self.assertEqual(0, young.stop(remove=False))
+        self.postgres.primary.sql("CREATE DATABASE young")
+        done = run_weftd(["store", "copy", young.state_dir, self.postgres.url.removesuffix("postgres") + "young"], timeout=120)
+        self.assertIn("The audit trail is empty.", done.stdout, done.stderr)
+
+    def test_6_restore_is_for_directories(self):
+        done = run_weftd(["store", "restore", "/nowhere/backup.db", self.postgres.url])
+        self.assertEqual(2, done.returncode, done.stdout)
+        self.assertEqual("weftd store restore: a backup of a state directory goes back into one. A database goes back with pg_restore: see "
+                         "the guide, database.md\n", done.stderr)
+
     def test_6_copied_to_a_file_and_back(self):
         def known():
             return sorted((incident["id"], incident["opened"]) for incident in self.weftd.incidents(open_only=False))
 
-        def copied(source: str, target: str) -> str:
+        def copied(source: str, target: str, words: str = r"[1-9]\d* rows were copied and verified\.") -> str:
             done = run_weftd(["store", "copy", source, target], timeout=120)
             self.assertEqual(0, done.returncode, done.stderr)
+            self.assertRegex(done.stdout, "^" + words)
+            self.assertIn("set store.url" if "://" in target else "remove store.url", done.stdout)
             self.assertEqual("", done.stderr, "there is no terminal to show progress on")
             return re.search(r"(\d+) records, last hash ([0-9a-f]{64})", done.stdout)[0]
 
@@ -212,7 +230,8 @@ class PostgresStore(weft_testing.SubnetTest):
         directory = os.path.join(self.weftd.place, "file")
         trail = copied(self.postgres.url, directory)
         self.assertNotEqual("0", trail.split()[0], "records of the trail")
-        self.assertEqual(trail, copied(self.postgres.url, directory), "it is whole already")
+        nothing = r"All [1-9]\d* rows were there already, and are verified: nothing was copied\."
+        self.assertEqual(trail, copied(self.postgres.url, directory, nothing), "it is whole already")
         at_first, self.weftd.state_dir = self.weftd.state_dir, directory
         self.configure("")
         self.weftd.start()
@@ -223,7 +242,7 @@ class PostgresStore(weft_testing.SubnetTest):
         self.postgres.primary.sql("CREATE DATABASE second")
         second = self.postgres.url.removesuffix("postgres") + "second"
         trail = copied(directory, second)
-        self.assertEqual(trail, copied(directory, second), "it is whole already")
+        self.assertEqual(trail, copied(directory, second, nothing), "it is whole already")
         self.configure(second)
         self.weftd.start()
         self.assertEqual(before, known())

@@ -181,6 +181,17 @@ class SiteList(unittest.TestCase):
         said = self.check("--store-url", self.url, "--site-shard", "north", "--site-token-file", "/nowhere", "--site-address", "mgmt1:9641")
         self.assertIn("site.token_file: would go to the other shards in clear text: set site.authorities", said)
 
+    def test_8_files_that_show_a_weftd_to_the_others_are_read_before_it_starts(self):
+        # Else only the others' status tells that nobody answers it.
+        words = "site: cannot read /nowhere: No such file or directory"
+        for key in ("token-file", "authorities"):
+            with self.subTest(key=key):
+                arguments = ["--store-url", self.url, "--site-shard", "far", "--site-address", "127.0.0.1:1", f"--site-{key}", "/nowhere"]
+                self.assertIn(words, self.check(*arguments))
+        far = Weftd(dict(os.environ), infiniband=SECTIONS.format(url=self.url, shard="far") + 'authorities = "/nowhere"\n')
+        self.assertIn(words, self.run_to_its_end(far))
+        self.assertNotIn("far", self.shards())
+
     def test_9_a_first_start_that_is_killed_is_nobody_to_wait_for(self):
         self.wait_answers()
         killed = self.make("esat")

@@ -74,6 +74,10 @@ key_file = "{key}"
         self.assertIn(leader.grpc, refused.stderr)
         self.assertIn(f"This weftd stands by: {self.sql('SELECT holder FROM weft_store')} leads at {leader.grpc}; ", weftctl(standby, "status").stdout)
         self.assertIn("This weftd leads (epoch ", weftctl(leader, "status").stdout)
+        there = wait_until(lambda: re.search(r"\nStandby: (.*), seen (\d+) s ago\n", weftctl(leader, "status").stdout), 15, why=leader.log)
+        self.assertTrue(there[1].endswith(f", process {standby.process.pid}"), there[0])
+        self.assertIn("\nweft_standby_seen 1\n", leader.metrics())
+        self.assertNotIn("weft_standby_seen ", standby.metrics())
         host = self.subnet.network.hosts()[4].name.split()[0]
         wait_until(lambda: int(self.sql("SELECT count(*) FROM moment")) > 2, 30, why=leader.log)
         for weftd in (leader, standby):
@@ -96,6 +100,8 @@ key_file = "{key}"
         self.assertEqual(0, leader.stop(remove=False))
         self.wait_leads(standby, began)
         self.assertEqual(before["id"], self.expect(standby, self.ends_of(before))["id"])
+        wait_until(lambda: "\nNo standby: " in weftctl(standby, "status").stdout, 15, why=standby.log)
+        self.assertIn("\nweft_standby_seen 0\n", standby.metrics())
         leader.start()
         wait_until(lambda: "standing by" in leader.log(), why=leader.log)
         self.assert_whole()

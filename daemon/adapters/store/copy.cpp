@@ -10,6 +10,7 @@
 #include "daemon/adapters/store/audit_table.hpp"
 #include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/plan_table.hpp"
+#include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/schema.hpp"
 #include "daemon/adapters/store/shard_ids.hpp"
@@ -97,10 +98,6 @@ struct Side {
   bool is_postgres;
 };
 
-bool is_url(const std::string& place) {
-  return place.find("://") != std::string::npos;
-}
-
 Result<Side> open_side(const std::string& place, bool is_source) {
   if (is_url(place)) {
     const auto found = look_at_postgres(place, state_schema());
@@ -181,9 +178,10 @@ Result<void> prepare(Side& target, const std::vector<Table>& tables, const std::
   return transaction.commit();
 }
 
-/// Copies what the target does not have, piece by piece in the order of the keys: a piece is there or not.
-Result<void> copy_table(Database& source, Database& target, const Table& table,
-                        const std::function<void(const CopyProgress&)>& on_progress) {
+/// Copies what the target does not have, piece by piece in the order of the keys: a piece is there or not. Returns how
+/// many rows it did not have.
+Result<std::uint64_t> copy_table(Database& source, Database& target, const Table& table,
+                                 const std::function<void(const CopyProgress&)>& on_progress) {
   std::vector<const Column*> all, key;
   for (const Column& column : table.columns) all.push_back(&column);
   for (std::int64_t place = 1; place <= static_cast<std::int64_t>(all.size()); ++place)
@@ -194,6 +192,7 @@ Result<void> copy_table(Database& source, Database& target, const Table& table,
   const std::string order = " ORDER BY " + keys + " LIMIT ?";
   CopyProgress progress{table.name, static_cast<std::uint64_t>(count_rows(target, table)),
                         static_cast<std::uint64_t>(count_rows(source, table))};
+  const std::uint64_t before = progress.rows;
   Row last;
   bool has_last = false;
   {
@@ -228,11 +227,11 @@ Result<void> copy_table(Database& source, Database& target, const Table& table,
       last.read(rows, key);
       has_last = true;
     }
-    if (auto outcome = source.outcome(); !outcome) return outcome;
-    if (auto done = transaction.commit(); !done) return done;
+    if (auto outcome = source.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+    if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
     on_progress(progress);
   }
-  return {};
+  return progress.rows - before;
 }
 
 /// The target has as many rows of each table as the source, and the same trail.
@@ -272,11 +271,15 @@ Result<Copied> copy_store(const std::string& from, const std::string& to,
   auto target = open_side(to, false);
   if (!target) return tl::unexpected<Error>(target.error());
   if (auto prepared = prepare(*target, *tables, as_it_is); !prepared) return tl::unexpected<Error>(prepared.error());
-  for (const Table& table : *tables)
-    if (auto done = copy_table(source->database, target->database, table, on_progress); !done)
-      return tl::unexpected<Error>(done.error());
+  std::uint64_t added = 0;
+  for (const Table& table : *tables) {
+    const auto rows = copy_table(source->database, target->database, table, on_progress);
+    if (!rows) return tl::unexpected<Error>(rows.error());
+    added += *rows;
+  }
   auto copied = verify(source->database, target->database, *tables);
   if (!copied) return copied;
+  copied->added = added;
   if (source->is_postgres) {
     Transaction end(source->database);
     give_back(source->database);

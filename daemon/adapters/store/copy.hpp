@@ -20,8 +20,9 @@ struct CopyProgress {
 
 /// What was copied.
 struct Copied {
-  std::uint64_t rows = 0;  ///< of all tables, in the target
-  AuditProof audit;        ///< found whole in both
+  std::uint64_t rows = 0;   ///< of all tables, in the target
+  std::uint64_t added = 0;  ///< of these, by this copy; the others were there
+  AuditProof audit;         ///< found whole in both
 };
 
 /// Copies all tables from one place to the other. A place is a state directory (its weft.db) or postgresql://… (see

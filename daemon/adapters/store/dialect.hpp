@@ -36,6 +36,23 @@ inline constexpr const char* kCountTables =
 inline constexpr const char* kOwnSchema = "SELECT coalesce(current_schema(), '')";
 /// The role that the connection acts as.
 inline constexpr const char* kRole = "SELECT current_user";
+/// What the role may do beyond its own schema: "SUPERUSER, CREATEDB"; empty: nothing.
+inline constexpr const char* kMoreRights =
+    "SELECT concat_ws(', ', CASE WHEN rolsuper THEN 'SUPERUSER' END, CASE WHEN rolcreaterole THEN 'CREATEROLE' END, "
+    "CASE WHEN rolcreatedb THEN 'CREATEDB' END, CASE WHEN rolreplication THEN 'REPLICATION' END, "
+    "CASE WHEN rolbypassrls THEN 'BYPASSRLS' END) FROM pg_roles WHERE rolname = current_user";
+/// 1 where the server's list of connections has ours by the name that name_connection() gave it.
+inline constexpr const char* kIsNamed =
+    "SELECT CASE WHEN current_setting('application_name') LIKE 'weftd %/% store' THEN 1 ELSE 0 END";
+/// The lease's connection of another weftd of the same shard, or of none: "host/123", and the seconds since it last
+/// asked anything. The newest of several.
+inline constexpr const char* kStandby =
+    "SELECT split_part(application_name, ' ', 2), greatest(extract(epoch FROM clock_timestamp() - state_change), "
+    "0)::DOUBLE PRECISION FROM pg_stat_activity, (SELECT current_setting('application_name')) AS own (name) WHERE "
+    "datname = current_database() AND usename = current_user AND state_change IS NOT NULL AND application_name LIKE "
+    "'weftd %/% lease' AND split_part(application_name, ' ', 2) <> split_part(own.name, ' ', 2) AND "
+    "regexp_replace(application_name, '^weftd [^ ]+ (.*)lease$', '\\1') = regexp_replace(own.name, '^weftd [^ ]+ "
+    "(.*)store$', '\\1') ORDER BY state_change DESC LIMIT 1";
 /// The server's version as 150007, and as people know it.
 inline constexpr const char* kServerVersion = "SELECT current_setting('server_version_num')::bigint";
 inline constexpr const char* kServerVersionText = "SELECT current_setting('server_version')";

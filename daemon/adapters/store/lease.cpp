@@ -24,6 +24,7 @@ Result<std::unique_ptr<Lease>> Lease::start(const std::string& url, std::string 
   auto parsed = parse_postgres_address(url);
   if (!parsed) return tl::unexpected<Error>(parsed.error());
   parsed->options["connect_timeout"] = "2";  // the least that libpq takes
+  name_connection(*parsed, "lease");
   auto connection = PostgresConnection::make(*parsed);
   connection->keep_lease();
   std::unique_ptr<Lease> lease(new Lease(std::move(connection), std::move(holder), std::move(address)));

@@ -4,10 +4,14 @@
 #include <arpa/inet.h>
 #include <libpq-fe.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
+
+#include "daemon/adapters/store/lease.hpp"
 
 namespace weft::store {
 namespace {
@@ -51,11 +55,45 @@ std::string name_of(const std::map<std::string, std::string>& options) {
   return name + '/' + value("dbname");
 }
 
+/// The first keyword of an address that libpq does not know. Empty where there is none, and where what stands there may
+/// be a part of a password.
+std::string unknown_keyword(std::string_view url) {
+  const std::size_t begin = url.find('?');
+  if (begin == std::string_view::npos || url.find('@', begin) != std::string_view::npos) return {};
+  std::set<std::string, std::less<>> known{"ssl"};  // PostgreSQL 15 documentation, 34.1.1.2
+  const std::unique_ptr<PQconninfoOption, FreeOptions> all(PQconndefaults());
+  for (const PQconninfoOption* each = all.get(); each != nullptr && each->keyword != nullptr; ++each)
+    known.insert(each->keyword);
+  for (std::string_view rest = url.substr(begin); !rest.empty();) {
+    const std::string_view part = rest.substr(1, rest.find('&', 1) - 1), key = part.substr(0, part.find('='));
+    rest.remove_prefix(part.size() + 1);
+    const bool is_word =
+        !key.empty() && key.size() < 32 && key.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == key.npos;
+    if (!is_word || key.size() == part.size()) return {};
+    if (!known.contains(key)) return std::string(key);
+  }
+  return {};
+}
+
 /// In the keyword `options`: what the server sets when the connection begins (PostgreSQL 15 documentation, 34.1.2).
 constexpr std::string_view kSearchPath = "-csearch_path=";
 constexpr std::string_view kShardSchema = "weft_shard_";
+/// What connections are called that nobody named.
+constexpr const char* kProgram = "weftd";
 
 }  // namespace
+
+bool is_url(const std::string& place) {
+  return place.find("://") != std::string::npos;
+}
+
+void name_connection(PostgresAddress& address, const std::string& use) {
+  std::string& name = address.options["application_name"];
+  if (name != kProgram) return;
+  const std::string holder = holder_name(), shard = shard_of_schema(address.schema);
+  name += ' ' + holder.substr(0, holder.find(',')) + '/' + std::to_string(::getpid()) + ' ' + shard +
+          (shard.empty() ? "" : " ") + use;
+}
 
 std::vector<std::map<std::string, std::string>> each_server(const std::map<std::string, std::string>& options) {
   std::vector<std::map<std::string, std::string>> servers;
@@ -91,6 +129,8 @@ Result<PostgresAddress> parse_postgres_address(const std::string& url) {
   const std::unique_ptr<PQconninfoOption, FreeOptions> parsed(PQconninfoParse(url.c_str(), &complaint));
   // The complaint quotes what it did not understand, which may be a part of a password.
   if (complaint != nullptr) PQfreemem(complaint);
+  if (const std::string unknown = parsed ? "" : unknown_keyword(url); !unknown.empty())
+    return refuse("has the keyword " + unknown + ", which libpq does not know");
   if (!parsed) return refuse("is not a PostgreSQL address: postgresql://user@host,host/database?keyword=value");
   PostgresAddress address;
   for (const PQconninfoOption* each = parsed.get(); each->keyword != nullptr; ++each)
@@ -114,7 +154,7 @@ Result<PostgresAddress> parse_postgres_address(const std::string& url) {
   options.emplace("keepalives_idle", "5");
   options.emplace("keepalives_interval", "2");
   options.emplace("keepalives_count", "3");
-  options.emplace("application_name", "weftd");
+  options.emplace("application_name", kProgram);
   options.emplace("gssencmode", "disable");
   options["client_encoding"] = "UTF8";
   address.name = name_of(options);

@@ -169,9 +169,10 @@ Result<void> PostgresConnection::connect() {
   handle_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
   if (PQstatus(handle_.get()) == CONNECTION_OK) handle_ = newest_server(std::move(handle_), address_.options);
   if (PQstatus(handle_.get()) != CONNECTION_OK) {
-    const std::string why = handle_ ? one_line(PQerrorMessage(handle_.get())) : "the server does not answer";
+    const std::string said = handle_ ? one_line(PQerrorMessage(handle_.get())) : "the server does not answer";
+    const std::string why = connection_failure(handle_.get(), said, address_.options);
     handle_.reset();
-    return hold_off(name() + ": the database is not reachable: " + why);
+    return hold_off(name() + ": " + why);
   }
   adopt(std::move(handle_));
   if (unsettled_.empty()) {

@@ -73,8 +73,9 @@ std::string shard_of_schema(Database& database) {
 
 /// Connects and looks, without changing anything.
 Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
-  const auto address = parse_postgres_address(url);
+  auto address = parse_postgres_address(url);
   if (!address) return fail(address.error().code, "store.url " + address.error().message);
+  name_connection(*address, "store");
   auto opened = PostgresConnection::open(*address);
   if (!opened) return tl::unexpected<Error>(opened.error());
   PostgresConnection* const connection = opened->get();
@@ -189,8 +190,9 @@ void give_back(Database& database) {
 }
 
 Result<Database> open_postgres_history(const std::string& url) {
-  const auto address = parse_postgres_address(url);
+  auto address = parse_postgres_address(url);
   if (!address) return fail(address.error().code, "store.url " + address.error().message);
+  name_connection(*address, "history");
   auto connection = PostgresConnection::make(*address);
   connection->keep_history();
   connection->follow();
@@ -211,12 +213,37 @@ Result<void> make_history_tables(Database& history) {
   return transaction.commit();
 }
 
+std::vector<std::string> cautions_of(Database& database) {
+  std::vector<std::string> cautions;
+  if (database.number(postgres::kWaitsForStandby) == 0) cautions.emplace_back(postgres::kNoStandby);
+  const std::string rights = text_of(database, postgres::kMoreRights);
+  if (!rights.empty())
+    cautions.push_back("its role " + text_of(database, postgres::kRole) + " is " + rights +
+                       ", which weftd does not need: whoever takes over weftd has that, too; give weftd a role of its "
+                       "own (createuser --pwprompt weft)");
+  return cautions;
+}
+
+std::optional<StandbyView> standby_of(Database& database) {
+  if (database.number(postgres::kIsNamed) != 1) return std::nullopt;
+  StandbyView standby;
+  Statement row(database, postgres::kStandby);
+  row.query();
+  while (row.next()) {
+    const std::string name = row.text(0);
+    const std::size_t slash = name.rfind('/');
+    standby.holder = name.substr(0, slash) + ", process " + name.substr(slash + 1);
+    standby.seen = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(row.real(1)));
+  }
+  return standby;
+}
+
 Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& schema) {
   auto found = inspect_postgres(url, schema);
   if (!found) return tl::unexpected<Error>(found.error());
   Database& database = found->database;
   PostgresFound result{.name = database.name(), .state = "is reachable, and empty"};
-  if (database.number(postgres::kWaitsForStandby) == 0) result.caution = postgres::kNoStandby;
+  result.cautions = cautions_of(database);
   result.shard = shard_of_schema(database);
   if (!found->is_ours) {
     if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());

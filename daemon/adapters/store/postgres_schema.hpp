@@ -3,11 +3,14 @@
 // The careful opening of a database of PostgreSQL that may be anything.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/adapters/store/schema.hpp"
 #include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/store_mark.hpp"
+#include "fabric/standby_view.hpp"
 
 namespace weft::store {
 
@@ -36,6 +39,12 @@ Result<Database> open_postgres(const std::string& url, const Schema& schema, Ope
 Result<Database> open_postgres_history(const std::string& url);
 /// Makes the tables of port history there, or brings them to the newest version. Fails for those of a newer weftd.
 Result<void> make_history_tables(Database& history);
+
+/// What a person should know of how the database is set up; see StoreStatus::cautions.
+std::vector<std::string> cautions_of(Database& database);
+
+/// See Store::standby(); `database` is one of open_postgres().
+std::optional<StandbyView> standby_of(Database& database);
 
 /// What open_postgres() would find; fails as it does. Nothing is changed.
 Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& schema);

@@ -2,8 +2,11 @@
 #include "daemon/adapters/store/postgres_servers.hpp"
 
 #include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -11,6 +14,7 @@
 
 #include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
+#include "fabric/result.hpp"
 
 namespace weft::store {
 namespace {
@@ -89,6 +93,19 @@ bool is_of(const PGconn* handle, const Options& server) {
   return has(server.contains("host") ? "host" : "hostaddr", PQhost(handle)) && has("port", PQport(handle));
 }
 
+/// What is wrong with the file of the password. libpq says nothing of it, and goes on without.
+std::string password_advice(const std::map<std::string, std::string>& options) {
+  const auto named = options.find("passfile");
+  if (named == options.end()) return "store.url names no file with a password: passfile=FILE";
+  const std::string its = "its passfile " + named->second;
+  struct stat found {};
+  if (::stat(named->second.c_str(), &found) != 0 || ::access(named->second.c_str(), R_OK) != 0)
+    return its + " cannot be read: " + errno_message(errno);
+  if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return its + " is open to others, so libpq does not use it: chmod 600";
+  return its + " has no line for that host, port, database and role";
+}
+
 }  // namespace
 
 ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::string, std::string>& options) {
@@ -132,6 +149,17 @@ void ask_last(const PGconn* silent, std::map<std::string, std::string>& options)
     for (const Options& server : servers) list += ',' + server.at(key);
     options[key] = list.substr(1);
   }
+}
+
+std::string connection_failure(const PGconn* handle, const std::string& said,
+                               const std::map<std::string, std::string>& options) {
+  const bool needs_password = handle != nullptr && PQconnectionNeedsPassword(handle) != 0;
+  // The server's own errors have their severity in front (PostgreSQL 15 documentation, 55.8).
+  const bool is_refused = needs_password || said.find("FATAL:") != std::string::npos;
+  std::string why = is_refused ? "the database refuses the connection: " : "the database is not reachable: ";
+  why += said;
+  if (needs_password) why += "; " + password_advice(options);
+  return why;
 }
 
 }  // namespace weft::store

@@ -29,4 +29,10 @@ ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::stri
 /// Puts the server of `silent` behind the others in the lists of `options`: the next connection need not wait for it.
 void ask_last(const PGconn* silent, std::map<std::string, std::string>& options);
 
+/// Why there is no connection, in a sentence: that no server is reachable, or that one refused it, with libpq's words
+/// (`said`) and, where a password is missing, what is wrong with the file that `options` names for it. `handle`: null,
+/// or one that failed.
+std::string connection_failure(const PGconn* handle, const std::string& said,
+                               const std::map<std::string, std::string>& options);
+
 }  // namespace weft::store

@@ -34,6 +34,7 @@ std::string loopback_name() {
 Result<std::unique_ptr<SiteRegistry>> SiteRegistry::start(const std::string& url, SiteMember self) {
   auto parsed = parse_postgres_address(url);
   if (!parsed) return tl::unexpected<Error>(parsed.error());
+  name_connection(*parsed, "site");
   auto connection = PostgresConnection::make(*parsed);
   connection->keep_lease();  // short waits, and no mark: the tables are the site's
   std::unique_ptr<SiteRegistry> registry(new SiteRegistry(Database(std::move(connection)), std::move(self)));
@@ -57,7 +58,10 @@ SiteRegistry::~SiteRegistry() {
 void SiteRegistry::run() {
   runtime::name_this_thread("site");
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kReadSiteEvery, [this] { return stops_; })) {
+  while (true) {
+    changed_.wait_for(lock, kReadSiteEvery, [this] { return stops_ || has_news_; });
+    if (stops_) return;
+    has_news_ = false;
     lock.unlock();
     static_cast<void>(turn());  // the lease says why the database does not answer
     lock.lock();
@@ -92,10 +96,16 @@ Result<void> SiteRegistry::turn() {
 }
 
 void SiteRegistry::tell(std::string holder, std::int64_t epoch, std::string fabrics) {
-  const std::lock_guard lock(mutex_);
-  self_.holder = std::move(holder);
-  self_.epoch = epoch;
-  self_.fabrics = std::move(fabrics);
+  {
+    const std::lock_guard lock(mutex_);
+    const SiteMember before = self_;
+    self_.holder = std::move(holder);
+    self_.epoch = epoch;
+    self_.fabrics = std::move(fabrics);
+    if (self_ == before) return;
+    has_news_ = true;
+  }
+  changed_.notify_all();
 }
 
 SitePtr SiteRegistry::site() const {

@@ -38,7 +38,7 @@ class SiteRegistry {
   SiteRegistry(const SiteRegistry&) = delete;
   SiteRegistry& operator=(const SiteRegistry&) = delete;
 
-  /// What this weftd is and owns from now on.
+  /// What this weftd is and owns from now on: what changed is written at once.
   void tell(std::string holder, std::int64_t epoch, std::string fabrics);
   /// The site as it was read last. Never null. A shard that the site lists no more is told so (Site::is_left), and is
   /// not entered again.
@@ -56,6 +56,7 @@ class SiteRegistry {
   std::condition_variable changed_;
   SiteMember self_;
   SitePtr site_;
+  bool has_news_ = false;  ///< self_ has changed since it was written
   bool stops_ = false;
   std::thread thread_;
 };

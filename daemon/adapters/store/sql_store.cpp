@@ -87,7 +87,9 @@ Result<std::string> check_store(const std::filesystem::path& state_dir, const St
   const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
   if (!found) return tl::unexpected<Error>(found.error());
   return check_postgres(state_dir, options, *found).map([&found] {
-    return found->name + ' ' + found->state + (found->caution.empty() ? "" : "; ") + found->caution;
+    std::string text = found->name + ' ' + found->state;
+    for (const std::string& caution : found->cautions) text += "; " + caution;
+    return text;
   });
 }
 
@@ -131,14 +133,15 @@ Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& st
   if (!state) return tl::unexpected<Error>(state.error());
   if (state->number("SELECT count(*) FROM copying") > 0) state->fail(ErrorCode::kFailedPrecondition, kUnfinishedCopy);
   if (auto outcome = state->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  const bool is_alone = !options.url.empty() && state->number(postgres::kWaitsForStandby) == 0;
+  std::vector<std::string> cautions;
+  if (!options.url.empty()) cautions = cautions_of(*state);
   if (auto outcome = state->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   auto history = options.shares_history ? open_postgres_history(shard_url(options.url, options.shard))
                                         : open_database(state_dir / "history.db", history_schema());
   if (!history) return tl::unexpected<Error>(history.error());
   std::unique_ptr<SqlStore> store(
       new SqlStore(std::move(*lock), state_dir, std::move(*state), std::move(*history), options, place));
-  if (is_alone) store->figures_.caution = postgres::kNoStandby;
+  store->figures_.cautions = std::move(cautions);
   if (store->leads_ && options.shares_history)
     store->lead_history(store->state_.number("SELECT epoch FROM weft_store"));
   store->publish_status();
@@ -170,6 +173,13 @@ Result<void> SqlStore::make_history() {
   auto made = make_history_tables(history_.database());
   has_history_ = made.has_value();
   return made;
+}
+
+Result<std::optional<StandbyView>> SqlStore::standby() {
+  if (options_.url.empty()) return std::nullopt;
+  auto found = standby_of(state_);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return found;
 }
 
 Result<Restored> SqlStore::look(TimePoint resolved_since) {

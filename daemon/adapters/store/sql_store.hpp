@@ -46,6 +46,7 @@ class SqlStore final : public Store {
   Result<bool> maintain(TimePoint now, const ClockMemory& clock) override;
   void lead(std::int64_t epoch) override;
   Result<Restored> look(TimePoint resolved_since) override;
+  Result<std::optional<StandbyView>> standby() override;
   StoreStatus status() const override;
 
   /// Without PostgreSQL. Lets neither file grow beyond its present size plus `pages` (0: no limit): a full disk for

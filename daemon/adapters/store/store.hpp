@@ -22,6 +22,7 @@
 #include "fabric/plan.hpp"
 #include "fabric/port_gauges.hpp"
 #include "fabric/result.hpp"
+#include "fabric/standby_view.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft::store {
@@ -94,8 +95,8 @@ struct StoreStatus {
   std::uint64_t history_dropped = 0;  ///< moments that could not be written
   std::uint64_t history_bytes = 0;    ///< room that history takes now
   std::uint64_t events_dropped = 0;   ///< events given up because too many waited
-  /// What a person should know of how the database is set up; empty: nothing. As it was at the start.
-  std::string caution{};
+  /// What a person should know of how the database is set up, one text for each thing. As it was at the start.
+  std::vector<std::string> cautions{};
   /// How often the database was found without what it had confirmed: what is in memory is to be stored once more.
   std::uint64_t losses = 0;
 };
@@ -177,6 +178,10 @@ class Store {
   virtual void lead(std::int64_t epoch) = 0;
   /// The part of restore() that a weftd that stands by shows: without what rules remember.
   virtual Result<Restored> look(TimePoint resolved_since) = 0;
+
+  /// Who stands by for this weftd, as the database's server tells of its connections. None: there is no such server, or
+  /// it does not tell, as behind a pooler. Fails as the database does.
+  virtual Result<std::optional<StandbyView>> standby() { return std::nullopt; }
 
   /// May be called from any thread.
   virtual StoreStatus status() const = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "fabric/result.hpp"
 
@@ -14,11 +15,11 @@ namespace weft::store {
 
 /// A database of PostgreSQL, as it was found.
 struct PostgresFound {
-  std::string name;            ///< what messages call it
-  std::string state{};         ///< "is reachable, with schema version 13"
-  std::uint32_t version = 0;   ///< of its schema; 0: it has none yet
-  std::string caution{};       ///< see StoreStatus
-  std::string installation{};  ///< its id; empty: it holds nothing yet
+  std::string name;                     ///< what messages call it
+  std::string state{};                  ///< "is reachable, with schema version 13"
+  std::uint32_t version = 0;            ///< of its schema; 0: it has none yet
+  std::vector<std::string> cautions{};  ///< see StoreStatus
+  std::string installation{};           ///< its id; empty: it holds nothing yet
   std::uint64_t next_incident = 0;
   std::uint64_t audit_records = 0;
   bool is_unfinished = false;  ///< it is a copy that is not whole yet

@@ -147,7 +147,9 @@ class Uplink {
   /// Once for each analyzer, until something else is wrong with it or one has welcomed us.
   void explain(const std::string& why) {
     std::string& known = troubles_[analyzers_.current()];
-    if (std::exchange(known, why) == why) return;
+    const std::string_view lasting = api::lasting_part(why);
+    if (known == lasting) return;
+    known = lasting;
     if (!weft::addresses_elsewhere(why).empty())
       log()->info("{} sends us on ({})", analyzers_.current(), why);
     else if (api::is_standby(why))

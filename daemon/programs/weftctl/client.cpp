@@ -76,6 +76,15 @@ bool is_not_allowed(const grpc::Status& status) {
          status.error_code() == grpc::StatusCode::UNAUTHENTICATED;
 }
 
+/// Of the owner that another weftd named, why it does not allow it. What access::authorize() advises whoever may only
+/// read, weftctl on weftd's host, was done: at the host of the one that is not the owner.
+std::string what_owner_says(const grpc::Status& status) {
+  if (!status.error_message().starts_with("only reading is allowed")) return "; there: " + status.error_message();
+  return ". There you may only read from here: repeat it on that host by its socket (sudo weftctl, without --server), "
+         "or "
+         "from here with a token that it knows (--token-file)";
+}
+
 bool is_listened_on(std::string_view path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -89,7 +98,12 @@ bool is_listened_on(std::string_view path) {
 
 /// Without gRPC's own words, "failed to connect to all addresses; last error: …": "Connection refused".
 std::string unreachable_reason(const std::string& message) {
-  return message.find("last error: ") == std::string::npos ? message : message.substr(message.rfind(": ") + 2);
+  const std::string end = message.substr(message.rfind(": ") == message.npos ? 0 : message.rfind(": ") + 2);
+  if (message.starts_with("DNS resolution failed")) return "its name cannot be looked up: " + end;
+  if (message != end && !message.starts_with("failed to connect")) return message;
+  if (end.starts_with("connection attempt timed out")) return "it takes connections, and does not answer";
+  // A weftd with TLS ends a connection in clear text without a word.
+  return end == "Socket closed" ? end + " (a weftd with TLS takes --ca, and one without does not)" : end;
 }
 
 /// Of a command that got no answer, whether it was done: nothing waits for a weftd that is started later.
@@ -228,7 +242,8 @@ bool Client::goes_to_owner(const grpc::Status& status) {
 
 /// Uses the next server; false when all of them failed.
 bool Client::fails(const grpc::Status& status) {
-  round_ += (round_.empty() ? "" : "; ") + server() + ": " + status.error_message();
+  round_ += (round_.empty() ? "" : "; ") + server() + ": " +
+            (is_away(status) ? unreachable_reason(status.error_message()) : status.error_message());
   is_refused_ = is_refused_ || is_for_another(status);
   const bool more = servers_.try_next();
   open();
@@ -266,13 +281,12 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
       if (status.ok() && !is_standby) is_without_leader_ = false;
     }
     const bool is_refused = is_sent && is_for_another(status);
+    if (!refusal.empty() && is_not_allowed(status)) throw Failure(Exit::kRefused, refusal + what_owner_says(status));
     if (!is_away(status) && !is_refused) serves();
     if (is_refused && goes_to_owner(status)) {
       refusal = status.error_message();
       continue;
     }
-    if (!refusal.empty() && is_not_allowed(status))
-      throw Failure(Exit::kRefused, refusal + "; there: " + status.error_message());
     if (!has_others() && has_answered && is_away(status) && !is_refused)
       throw Failure(Exit::kUnreachable, "weftd at " + server() + ": " + status.error_message());
     if (!has_others() && kind == Kind::kChange && is_away(status) && !is_refused) say_what_became(status, server());

@@ -13,6 +13,7 @@
 #include "fabric/counters.hpp"
 #include "fabric/list_text.hpp"
 #include "fabric/number_text.hpp"
+#include "fabric/standby_view.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -207,6 +208,14 @@ void print_leadership(const Session& session, const v1::Status::Leadership& role
     session.out << "This weftd stands by: " << printable(role.leader()) << " leads at " << printable(role.address())
                 << "; incidents and plans shown here may be " << whole_seconds(role.behind_seconds()) << " old";
   session.out << " (epoch " << role.epoch() << since << ")\n";
+  if (role.has_standby() && role.standby().holder().empty())
+    session.out << "No standby: when this weftd ends, nobody takes over\n";
+  else if (role.has_standby())
+    session.out << "Standby: " << printable(role.standby().holder()) << ", seen "
+                << whole_seconds(role.standby().seen_seconds()) << " ago"
+                << (role.standby().seen_seconds() > std::chrono::duration<double>(kStandbySilence).count()
+                        ? ": it would not take over\n"
+                        : "\n");
   if (!role.trouble().empty())
     session.out << "The database has not answered for " << whole_seconds(role.silence_seconds()) << ": "
                 << printable(role.trouble()) << '\n';
@@ -215,11 +224,6 @@ void print_leadership(const Session& session, const v1::Status::Leadership& role
 /// The weftd, or pairs, of the site.
 void print_shards(const Session& session, const v1::Status& status) {
   if (status.shards().empty()) return;
-  const auto joined = [](const auto& list) {
-    std::string text;
-    for (const std::string& each : list) text += (text.empty() ? "" : ", ") + each;
-    return text;
-  };
   session.out << "\nShards of the site; fabrics and figures above are of this weftd's own.\n";
   Table table({"SHARD", judged("STATE"), "ADDRESSES", spare("LEADER"), spare("FABRICS"), story("OPEN INCIDENTS")});
   for (const v1::Status::Shard& shard : status.shards()) {

@@ -52,11 +52,15 @@ std::string in_words(const Reasons& reasons) {
   return why;
 }
 
-void add(Table& table, const v1::NodeHealth& health) {
+/// `shards`: there is a column for those that know the node.
+void add(Table& table, const v1::NodeHealth& health, bool shards = false) {
   std::string why = in_words(health.reasons());
   if (why.empty() && health.verdict() == v1::NodeHealth::UNKNOWN && !health.has_data_age()) why = "no data";
-  table.add({health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
-             v1::NodeHealth::RecommendedAction_Name(health.recommended_action()), why});
+  std::vector<std::string> cells{health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
+                                 v1::NodeHealth::RecommendedAction_Name(health.recommended_action())};
+  if (shards) cells.push_back(health.shards().empty() ? "-" : joined(health.shards()));
+  cells.push_back(std::move(why));
+  table.add(std::move(cells));
 }
 
 }  // namespace
@@ -108,8 +112,12 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
                                                       : "Unknown: not all shards answer.\n");
     return result;
   }
-  Table table({"NODE", judged("VERDICT"), judged("ACTION"), story("REASON")});
-  for (const v1::NodeHealth& health : answer.nodes()) add(table, health);
+  std::vector<Column> columns{"NODE", judged("VERDICT"), judged("ACTION"), story("REASON")};
+  const bool shards =
+      std::ranges::any_of(answer.nodes(), [](const v1::NodeHealth& each) { return !each.shards().empty(); });
+  if (shards) columns.insert(columns.end() - 1, "SHARD");
+  Table table(columns);
+  for (const v1::NodeHealth& health : answer.nodes()) add(table, health, shards);
   table.print(session.sheet());
   return result;
 }

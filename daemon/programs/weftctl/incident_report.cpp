@@ -104,6 +104,14 @@ void print_beginnings(std::ostream& out, const v1::Incident& incident) {
   print_names(out, "previously  ", before);
 }
 
+/// The fabric of its cause and the shard that it belongs to; neither is there of a host outside all fabrics of a weftd
+/// that is no part of a site.
+std::string place_of(const v1::Incident& incident) {
+  std::string place = printable(incident.cause().fabric());
+  if (incident.shard().empty()) return place;
+  return place + (place.empty() ? "none, of shard " : ", of shard ") + printable(incident.shard());
+}
+
 void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint now, std::size_t columns) {
   if (incident.evidence().empty()) return;
   out << "\nevidence\n";
@@ -193,6 +201,7 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
   out << '\n';
   print_hanging(out, "meaning     ", meaning_of(incident.kind()), page.columns);
   print_hanging(out, "cause       ", label_of(incident.cause()), page.columns);
+  if (const std::string place = place_of(incident); !place.empty()) out << "fabric      " << place << '\n';
   out << "confidence  " << percent_text(incident.confidence()) << '\n';
   when("since       ", present_beginning(incident));
   if (incident.has_updated()) when("updated     ", incident.updated());

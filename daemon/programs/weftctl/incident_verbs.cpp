@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include "daemon/programs/weftctl/incident_report.hpp"
+#include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
@@ -60,6 +62,42 @@ std::string one_day(const v1::IncidentTimeline& timeline) {
     day = std::move(its);
   }
   return day;
+}
+
+/// The worst first, of equals the newest: as on the page. Ids of a site do not tell which is newer.
+void put_worst_first(google::protobuf::RepeatedPtrField<v1::Incident>& incidents) {
+  std::ranges::stable_sort(incidents, [](const v1::Incident& one, const v1::Incident& other) {
+    if (one.severity() != other.severity()) return one.severity() > other.severity();
+    const auto &its = present_beginning(one), &others = present_beginning(other);
+    return its.seconds() != others.seconds() ? its.seconds() > others.seconds() : its.nanos() > others.nanos();
+  });
+}
+
+/// Whether their causes are in several fabrics, which may have nodes of the same names.
+bool have_several_fabrics(const v1::ListIncidentsResponse& list) {
+  std::set<std::string> fabrics;
+  for (const v1::Incident& incident : list.incidents())
+    if (!incident.cause().fabric().empty()) fabrics.insert(incident.cause().fabric());
+  return fabrics.size() > 1;
+}
+
+void print_table(const Session& session, const v1::ListIncidentsResponse& incidents) {
+  std::vector<Column> columns{"ID", judged("SEVERITY"), "KIND", judged("STATE"), spare(age("OPENED"))};
+  const bool shards = has_shards(incidents.incidents()), fabrics = have_several_fabrics(incidents);
+  if (shards) columns.emplace_back("SHARD");
+  if (fabrics) columns.push_back(spare("FABRIC"));
+  columns.push_back(story("SUMMARY"));
+  Table table(columns);
+  for (const v1::Incident& incident : incidents.incidents()) {
+    std::vector<std::string> cells{incident.id(), listed_severity(incident), v1::Incident::Kind_Name(incident.kind()),
+                                   listed_state(incident, session.now),
+                                   age_text(incident.has_opened(), present_beginning(incident), session.now)};
+    if (shards) cells.push_back(incident.shard());
+    if (fabrics) cells.push_back(incident.cause().fabric().empty() ? "-" : incident.cause().fabric());
+    cells.push_back(listed_summary(incident));
+    table.add(std::move(cells));
+  }
+  table.print(session.sheet());
 }
 
 /// The value of that name, whose letters' case does not matter. Throws kWrongUsage with all names where there is none.
@@ -128,12 +166,8 @@ Exit show_incidents(const Session& session, const IncidentWish& wanted) {
                 << (incidents.missing_shards().empty() ? ".\n" : " in the shards that answer.\n") << rest;
     return Exit::kGood;
   }
-  Table table({"ID", judged("SEVERITY"), "KIND", judged("STATE"), spare(age("OPENED")), story("SUMMARY")});
-  for (const v1::Incident& incident : incidents.incidents())
-    table.add({incident.id(), listed_severity(incident), v1::Incident::Kind_Name(incident.kind()),
-               listed_state(incident, session.now),
-               age_text(incident.has_opened(), present_beginning(incident), session.now), listed_summary(incident)});
-  table.print(session.sheet());
+  if (!all) put_worst_first(*incidents.mutable_incidents());
+  print_table(session, incidents);
   session.out << rest;
   return Exit::kGood;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
@@ -15,12 +16,22 @@ Exit print_windows(const Session& session, const v1::ListMaintenanceResponse& wi
     session.out << (all ? "No maintenance windows.\n" : "No maintenance windows, neither active nor planned.\n");
     return Exit::kGood;
   }
-  Table table({"ID", judged("STATE"), "TARGET", spare("FROM"), "UNTIL", spare("BY"), story("REASON")});
+  std::vector<Column> columns{"ID", judged("STATE"), "TARGET", spare("FROM"), "UNTIL", spare("BY"), story("REASON")};
+  const bool shards = has_shards(windows.windows());
+  if (shards) columns.insert(columns.begin() + 3, "SHARD");
+  Table table(columns);
   for (const v1::MaintenanceWindow& window : windows.windows()) {
     std::string until = time_text(window.has_ended() ? window.ended() : window.until());
     if (window.has_ended()) until += " (ended by " + window.ended_by() + ")";
-    table.add({window.id(), v1::MaintenanceWindow::State_Name(window.state()), window.entity().label(),
-               time_text(window.from()), until, window.added_by(), window.reason()});
+    std::vector<std::string> cells{window.id(),
+                                   v1::MaintenanceWindow::State_Name(window.state()),
+                                   window.entity().label(),
+                                   time_text(window.from()),
+                                   until,
+                                   window.added_by(),
+                                   window.reason()};
+    if (shards) cells.insert(cells.begin() + 3, window.shard());
+    table.add(std::move(cells));
   }
   table.print(session.sheet());
   return Exit::kGood;

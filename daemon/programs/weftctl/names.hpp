@@ -16,6 +16,14 @@ std::string port_text(const v1::Port& port);
 /// "4X NDR", on Ethernet "400 Gb/s"; "-" where nothing is known.
 std::string link_text(const std::string& width, const std::string& speed, double bits_per_second);
 
+/// "north, south".
+template <typename List>
+std::string joined(const List& names) {
+  std::string text;
+  for (const std::string& each : names) text += (text.empty() ? "" : ", ") + each;
+  return text;
+}
+
 /// Whether any entry of a list says of which shard of a site it is: then its table has a column for that.
 template <typename List>
 bool has_shards(const List& list) {

@@ -160,6 +160,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   if (!store) return tl::unexpected(store.error());
   auto security = Security::open(config.security, clock);
   if (!security) return tl::unexpected(security.error());
+  if (const auto readable = check_site_files(config.site); !readable) return tl::unexpected(readable.error());
   auto remedy_options = make_remedy_options(config, clock);
   if (!remedy_options) return tl::unexpected(remedy_options.error());
   std::unique_ptr<store::Lease> lease;
@@ -196,7 +197,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   const auto told_before = std::move(ledger->restored.told);
   logger("weftd")->info("weftd {}: {} incidents loaded from {}", WEFT_VERSION, ledger->restored.incidents.size(),
                         store_name(config));
-  if (const std::string caution = (*store)->status().caution; !caution.empty())
+  for (const std::string& caution : (*store)->status().cautions)
     logger("store")->warn("{}: {}", store_name(config), caution);
   if (lease) tell_role(lease->view());
 

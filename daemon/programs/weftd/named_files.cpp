@@ -16,6 +16,7 @@
 #include "daemon/programs/weftd/event_dispatcher.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
 #include "daemon/programs/weftd/security.hpp"
+#include "daemon/programs/weftd/site_membership.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -117,6 +118,7 @@ std::vector<Error> check_named_files(const config::WeftdConfig& config, const Cl
     if (const auto found = runtime::find_program(std::filesystem::absolute(program).string(), ""); !found)
       errors.push_back({ErrorCode::kNotFound,
                         "remedy.infiniband_port.program: " + found.error().message + ", or it is not executable"});
+  check(check_site_files(config.site));
   const api::Publication nothing;
   check(EventDispatcher::make(config, nothing, clock));
   const auto store = store::check_store(config.state_dir, store_options(config));

@@ -11,6 +11,11 @@
 #include "daemon/platform/logging/logging.hpp"
 
 namespace weft::daemon {
+namespace {
+
+constexpr Duration kLookForStandbyEvery = std::chrono::seconds(5);
+
+}  // namespace
 
 Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& config, TimePoint now, bool is_whole) {
   auto clock = store.restore_clock();
@@ -65,7 +70,24 @@ Leadership RoleKeeper::describe(const store::LeaseView& view) const {
   now.silence = view.silence.value_or(Duration{});
   if (!leads_) now.behind = std::max(clock_.steady() - current_at_, now.silence);
   now.trouble = view.trouble;
+  if (leads_ && view.trouble.empty()) now.standby = standby_;  // else nobody knows
+  // What was found is as old as the question.
+  if (now.standby && looked_at_) now.standby->seen += clock_.steady() - *looked_at_;
   return now;
+}
+
+/// The leader asks; what it is told is shown from the next tick on.
+void RoleKeeper::look_for_standby() {
+  const Duration now = clock_.steady();
+  if (is_looking_ || (looked_at_ && now - *looked_at_ < kLookForStandbyEvery)) return;
+  is_looking_ = store_lane_.post([this, now] {
+    auto found = std::make_shared<Result<std::optional<StandbyView>>>(store_.standby());
+    post_([this, now, found] {
+      is_looking_ = false;
+      looked_at_ = now;
+      standby_ = *found ? std::move(**found) : std::nullopt;
+    });
+  });
 }
 
 void RoleKeeper::tick() {
@@ -82,6 +104,7 @@ void RoleKeeper::tick() {
   core_.hosts().refuse(leads_ ? "" : api::leadership_text(shown_));
   core_.show(shown_);
   if (leads_ && view.must_rise && !is_reading_) rise();
+  if (leads_) look_for_standby();
   if (leads_ || is_reading_) return;
   if (view.epoch)
     promote(*view.epoch);

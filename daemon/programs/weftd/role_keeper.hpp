@@ -75,6 +75,7 @@ class RoleKeeper {
 
  private:
   Leadership describe(const store::LeaseView& view) const;
+  void look_for_standby();
   void tell_changes(const store::LeaseView& view);
   void follow(const std::string& mark);
   void promote(std::int64_t epoch);
@@ -91,10 +92,13 @@ class RoleKeeper {
   bool leads_;
   bool is_reading_ = false;  ///< the ledger
   bool is_lost_ = false;
-  bool was_held_ = true;       ///< as the log says
-  bool was_troubled_ = false;  ///< of a standby, as the log says
-  std::string followed_;       ///< the mark of the ledger that is shown
-  Duration current_at_{};      ///< when no newer one was known, on the steady clock
+  bool was_held_ = true;                  ///< as the log says
+  bool was_troubled_ = false;             ///< of a standby, as the log says
+  std::string followed_;                  ///< the mark of the ledger that is shown
+  Duration current_at_{};                 ///< when no newer one was known, on the steady clock
+  bool is_looking_ = false;               ///< for the standby
+  std::optional<Duration> looked_at_{};   ///< on the steady clock, when that was asked last
+  std::optional<StandbyView> standby_{};  ///< as of then
   Leadership shown_;
 };
 

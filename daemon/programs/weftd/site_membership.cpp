@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "api/client/channel.hpp"
 #include "daemon/adapters/store/lease.hpp"
 #include "daemon/adapters/store/site_registry.hpp"
 #include "daemon/config/value_text.hpp"
@@ -87,6 +88,12 @@ store::SiteMember site_member(const config::WeftdConfig& config, std::uint64_t n
 
 api::ClientSecurity site_security(const config::SiteConfig& site) {
   return {site.authorities, site.certificate, site.key, site.token_file, {}};
+}
+
+Result<void> check_site_files(const config::SiteConfig& site) {
+  const auto opened = api::open_channel("localhost:1", site_security(site), {});
+  if (!opened) return fail(opened.error().code, "site: " + opened.error().message);
+  return {};
 }
 
 std::string fabric_lines(const std::vector<FabricView>& fabrics) {

@@ -44,6 +44,8 @@ std::string own_address(const config::WeftdConfig& config);
 store::SiteMember site_member(const config::WeftdConfig& config, std::uint64_t number);
 /// How it shows the other shards who it is.
 api::ClientSecurity site_security(const config::SiteConfig& site);
+/// Whether the files for that can be read and used, as api::open_channel() says; nothing is connected to.
+Result<void> check_site_files(const config::SiteConfig& site);
 /// Names, one a line.
 std::string fabric_lines(const std::vector<FabricView>& fabrics);
 /// Logs it when the site lists the own shard no more, or again. `was_left`: what was logged last.

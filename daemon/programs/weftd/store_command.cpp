@@ -12,6 +12,7 @@
 
 #include "daemon/adapters/store/backup.hpp"
 #include "daemon/adapters/store/copy.hpp"
+#include "daemon/adapters/store/postgres_address.hpp"
 #include "fabric/clock.hpp"
 
 namespace weft::daemon {
@@ -20,6 +21,19 @@ namespace {
 /// Says on a terminal how far it is, in the place of what was said before.
 void say_progress(const std::string& text) {
   if (::isatty(STDERR_FILENO) == 1) std::cerr << "\r\033[K" << text << std::flush;
+}
+
+std::string rows_text(const store::Copied& copied) {
+  const std::string all = std::to_string(copied.rows);
+  if (copied.added == 0) return "All " + all + " rows were there already, and are verified: nothing was copied.";
+  if (copied.added == copied.rows) return all + " rows were copied and verified.";
+  return std::to_string(copied.added) + " rows were copied, " + std::to_string(copied.rows - copied.added) +
+         " were there already; all are verified.";
+}
+
+std::string trail_text(const store::AuditProof& trail) {
+  if (trail.records == 0) return "The audit trail is empty.";
+  return "Audit trail: " + std::to_string(trail.records) + " records, last hash " + trail.last_hash + '.';
 }
 
 int copy(const std::string& from, const std::string& to) {
@@ -37,12 +51,20 @@ int copy(const std::string& from, const std::string& to) {
     std::cerr << "weftd store copy: " << copied.error().message << '\n';
     return 1;
   }
-  std::cout << copied->rows << " rows were copied and verified. Audit trail: " << copied->audit.records
-            << " records, last hash " << copied->audit.last_hash << ".\n";
+  std::cout << rows_text(*copied) << ' ' << trail_text(copied->audit) << '\n'
+            << (store::is_url(to)
+                    ? "Next: set store.url of weftd.toml to that database, and start weftd.\n"
+                    : "Next: remove store.url from weftd.toml, set state_dir to that directory, and start "
+                      "weftd.\n");
   return 0;
 }
 
 int restore(const std::string& backup, const std::string& state_dir) {
+  if (store::is_url(state_dir)) {
+    std::cerr << "weftd store restore: a backup of a state directory goes back into one. A database goes back with "
+                 "pg_restore: see the guide, database.md\n";
+    return 2;
+  }
   const auto restored = store::restore_backup(backup, state_dir, SystemClock().now(),
                                               [](std::string_view what) { say_progress(std::string(what)); });
   say_progress("");
@@ -50,8 +72,7 @@ int restore(const std::string& backup, const std::string& state_dir) {
     std::cerr << "weftd store restore: " << restored.error().message << '\n';
     return 1;
   }
-  std::cout << "Restored from " << backup << ". Audit trail: " << restored->audit.records << " records, last hash "
-            << restored->audit.last_hash << ".\n";
+  std::cout << "Restored from " << backup << ". " << trail_text(restored->audit) << '\n';
   if (!restored->kept.empty()) std::cout << "What was there is " << restored->kept.string() << ".\n";
   std::cout << "Automation is stopped: after the start look at what is out of service, then weftctl hands-off off "
                "--reason WHY.\n";

@@ -6,6 +6,15 @@
 namespace weft::api {
 namespace {
 
+// A collector logs it once, while the database is away.
+TEST(ServerList, AStandbysAgesDoNotMakeItsMessageAnother) {
+  EXPECT_EQ(lasting_part("standby: weft2 leads at weft2:9641; incidents and plans shown here may be 17 s old; the "
+                         "database has not answered for 17 s: Connection refused"),
+            "standby: weft2 leads at weft2:9641");
+  EXPECT_EQ(lasting_part("standby: no weftd leads yet"), "standby: no weftd leads yet");
+  EXPECT_EQ(lasting_part("no batch was stored for 60 s; retry"), "no batch was stored for 60 s; retry");
+}
+
 TEST(ServerList, TriesEachOnceBeforeAWait) {
   ServerList list({"a:1", "b:1", "c:1"});
   EXPECT_EQ(list.current(), "a:1");

@@ -68,6 +68,33 @@ TEST_F(WantedMaintenance, ASwitchAHostAPortALinkAndEverything) {
   EXPECT_TRUE(entity_of("fabric").fabric.empty());
 }
 
+TEST_F(WantedMaintenance, AFabricGoesByItsName) {
+  const Entity named = entity_of("ib0");
+  EXPECT_EQ(named.kind, EntityKind::kFabric);
+  EXPECT_EQ(named.fabric, "ib0");
+  EXPECT_EQ(named.label, "fabric ib0");
+  v1::AddMaintenanceRequest both = asked("ib0");
+  both.set_fabric("ib0");
+  EXPECT_TRUE(wanted_maintenance(*snapshot, both, kNow));
+  snapshot->fabrics.push_back(snapshot->fabrics.front());
+  snapshot->fabrics.back().name = "ib1";
+  both.set_fabric("ib1");
+  EXPECT_EQ(wanted_maintenance(*snapshot, both, kNow).error().message, "two fabrics are named: ib0 and ib1");
+  snapshot->fabrics.back().name = "leaf-1";
+  EXPECT_EQ(entity_of("leaf-1").kind, EntityKind::kNode) << "a fabric that is called like a switch";
+}
+
+// All shards list it, and those of others are not under maintenance.
+TEST_F(WantedMaintenance, EverythingOfAShardIsSaidToBeOfThatShard) {
+  EXPECT_EQ(entity_of("fabric").label, "everything");
+  auto site = std::make_shared<Site>();
+  site->own = "south";
+  snapshot->site = site;
+  EXPECT_EQ(entity_of("fabric").label, "everything of shard south");
+  EXPECT_TRUE(entity_of("fabric").fabric.empty());
+  EXPECT_EQ(entity_of("ib0").label, "fabric ib0");
+}
+
 TEST_F(WantedMaintenance, EthernetPortsGoByTheirNames) {
   const auto ethernet = fakes::EthernetFabric::leaf_spine(2, 2, 2);
   FabricView view;

@@ -9,6 +9,7 @@
 #include <future>
 
 #include "api/grpc/server.hpp"
+#include "api/site/shard_peers.hpp"
 #include "tests/unit/api/no_commands.hpp"
 #include "tests/unit/api/small_plans.hpp"
 #include "tests/unit/api/telemetry_peers.hpp"
@@ -116,6 +117,22 @@ TEST_F(GrpcAccess, NoMethodIsServedToWhomItIsNotFor) {
   server->stop();
   EXPECT_EQ(gate.figures().unauthenticated, 2 * methods.size());
   EXPECT_EQ(told.size(), gate.figures().unauthenticated + gate.figures().denied);
+}
+
+TEST_F(GrpcAccess, ARefusedShardIsNamed) {
+  for (const char* shard : {"south", "so uth", "South"}) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer old");
+    context.AddMetadata(kAskedByShard, shard);
+    v1::Status response;
+    const auto status = v1::FabricService::NewStub(channel)->GetStatus(&context, {}, &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED) << shard;
+  }
+  const std::lock_guard lock(mutex);
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[0].peer, "shard south (as it says)");
+  EXPECT_EQ(told[1].peer, "") << "it is made up";
+  EXPECT_EQ(told[2].peer, "");
 }
 
 TEST_F(GrpcAccess, TwoTokensAreRefused) {

@@ -167,6 +167,15 @@ TEST_F(Http, WhoAsksForALeaderGetsOneThatHoldsItsLease) {
   standby.taken = clock.now();
   publication.publish(std::make_shared<const Snapshot>(standby));
   EXPECT_THAT(get("/readyz?role=leader"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(unchunked(get("/metrics")), Not(HasSubstr("weft_standby_seen"))) << "it is not known";
+  for (const auto& [seen, value] : {std::pair{"b, process 2", 1}, {"", 0}}) {
+    standby.leadership.standby = StandbyView{seen, std::chrono::seconds(2)};
+    publication.publish(std::make_shared<const Snapshot>(standby));
+    EXPECT_THAT(unchunked(get("/metrics")), HasSubstr("\nweft_standby_seen " + std::to_string(value) + "\n"));
+  }
+  standby.leadership.standby = StandbyView{"b, process 2", std::chrono::seconds(11)};
+  publication.publish(std::make_shared<const Snapshot>(standby));
+  EXPECT_THAT(unchunked(get("/metrics")), HasSubstr("\nweft_standby_seen 0\n")) << "it hangs";
 }
 
 TEST_F(Http, MetricsInBothFormatsAndChunked) {

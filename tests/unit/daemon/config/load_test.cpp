@@ -166,6 +166,14 @@ TEST(Load, AHistoryIsSharedInADatabaseAlone) {
   EXPECT_TRUE(load_text(shared + "url = \"postgresql://weft@127.0.0.1/weft\"\n", "x.toml").errors.empty());
 }
 
+TEST(Load, WithoutAFileNoFileIsNamed) {
+  const std::vector<FlagSetting> flags{{"store.history_shared", "true"}};
+  EXPECT_EQ(print(load<WeftdConfig>(std::nullopt, flags).errors),
+            "command line: store.history_shared: needs store.url\n");
+  const std::vector<FlagSetting> pair{{"security.certificate", "/c"}};
+  EXPECT_EQ(print(load<WeftdConfig>(std::nullopt, pair).errors).find("security.key: must be set too"), 0U);
+}
+
 TEST(Load, AFileThatCannotBeReadIsAnErrorWithItsReason) {
   EXPECT_EQ(print(load("/nowhere/weftd.toml").errors),
             "/nowhere/weftd.toml: cannot be read: No such file or directory\n");

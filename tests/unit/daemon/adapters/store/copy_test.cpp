@@ -88,8 +88,14 @@ TEST_P(Copy, ThereAndBackEverythingIsTheSame) {
   });
   ASSERT_TRUE(there) << there.error().message;
   EXPECT_GT(there->rows, 3000U);
+  EXPECT_GT(there->added, 3000U);
+  EXPECT_LE(there->added, there->rows);
   EXPECT_EQ(there->audit.records, 20U);
   EXPECT_GT(told, 30U);
+  const auto again = copy_store(from.path(), url, quietly);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->rows, there->rows);
+  EXPECT_EQ(again->added, 0U) << "all of it was there";
   ASSERT_TRUE(copy_store(url, back.path(), quietly));
   auto first = std::move(*SqlStore::open(from.path(), {}));
   auto second = std::move(*SqlStore::open(to.path(), {.url = url}));

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "daemon/adapters/store/dialect.hpp"
+#include "daemon/adapters/store/lease.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/postgres_servers.hpp"
@@ -48,6 +49,30 @@ TEST(PostgresAddress, OverANetworkTheServerShowsItsName) {
   EXPECT_NE(refused("postgresql://weft@localhost/weft?hostaddr=10.0.0.1&sslmode=require").find("10.0.0.1"),
             std::string::npos);
   EXPECT_NE(refused("postgresql://weft@128.0.0.1/weft?sslmode=prefer"), "");
+}
+
+TEST(PostgresAddress, AKeywordThatLibpqDoesNotHaveIsNamed) {
+  for (const char* url : {"postgresql://db1/weft?passfil=/etc/weft/pgpass", "postgresql://db1/weft?port=1&passfil=x",
+                          "postgresql://weft@db1:5432/weft?sslmode=verify-full&passfil="})
+    EXPECT_EQ(refused(url), "has the keyword passfil, which libpq does not know") << url;
+  // Of what may be a password nothing is shown.
+  for (const char* url : {"postgresql://weft:%zz?secret=1@db1/weft", "postgresql://db1/weft?secret",
+                          "postgresql://db1/weft?se cret=1", "postgresql://db1/weft?Secret1=1"})
+    EXPECT_EQ(refused(url), "is not a PostgreSQL address: postgresql://user@host,host/database?keyword=value") << url;
+}
+
+TEST(PostgresAddress, ConnectionsSayWhoseTheyAre) {
+  const std::string holder = holder_name();
+  const std::string host = holder.substr(0, holder.find(',')) + '/' + std::to_string(::getpid());
+  auto alone = parse_postgres_address("postgresql://db1/weft");
+  name_connection(*alone, "store");
+  EXPECT_EQ(alone->options.at("application_name"), "weftd " + host + " store");
+  auto north = parse_postgres_address(shard_url("postgresql://db1/weft", "north"));
+  name_connection(*north, "lease");
+  EXPECT_EQ(north->options.at("application_name"), "weftd " + host + " north lease");
+  auto named = parse_postgres_address("postgresql://db1/weft?application_name=mine");
+  name_connection(*named, "store");
+  EXPECT_EQ(named->options.at("application_name"), "mine");
 }
 
 TEST(PostgresAddress, NoPasswordIsTakenOrShown) {
@@ -141,9 +166,9 @@ TEST_P(Postgres, WhatWaitedIsWrittenOnceWhenTheServerIsBack) {
 TEST_P(Postgres, AnIdleConnectionThatWasLostIsNotNoticed) {
   auto store = must_open(dir.path());
   ASSERT_TRUE(store->save_incidents({{make_incident(1)}}, {}));
-  server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'");
+  server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'weftd%'");
   EXPECT_TRUE(store->save_incidents({{make_incident(2)}}, {}));
-  server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'");
+  server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'weftd%'");
   EXPECT_EQ(store->restore(kNever)->incidents.size(), 2U);
 }
 
@@ -151,7 +176,7 @@ TEST_P(Postgres, AnIdleConnectionThatWasLostIsNotNoticed) {
 void until_it_waits(PostgresServer& server, const std::string& what) {
   server.run(
       "DO $$ BEGIN FOR i IN 1..300 LOOP PERFORM pg_stat_clear_snapshot(); EXIT WHEN EXISTS (SELECT FROM "
-      "pg_stat_activity WHERE application_name = 'weftd' AND wait_event = '" +
+      "pg_stat_activity WHERE application_name LIKE 'weftd%' AND wait_event = '" +
       what + "'); PERFORM pg_sleep(0.1); END LOOP; END $$");
 }
 
@@ -176,7 +201,7 @@ void save_and_cut(PostgresServer& server, SqlStore& store, const std::string& ha
 }
 
 constexpr const char* kCutAll =
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'";
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'weftd%'";
 
 TEST_P(Postgres, ACommitThatStayedThoughItsAnswerWasLostIsNotRepeated) {
   auto store = must_open(dir.path());
@@ -198,7 +223,7 @@ TEST_P(Postgres, EventsOfSuchACommitAreThereOnce) {
   std::thread saver([&] { saved = store->save_incidents({{make_incident(1)}}, {{opened(1)}}); });
   until_it_waits(server, "SyncRep");
   // The server answers that it was committed, with a warning.
-  server.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'");
+  server.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'weftd%'");
   saver.join();
   ASSERT_FALSE(saved) << "no standby has it";
   EXPECT_NE(saved.error().message.find("canceling wait for synchronous replication"), std::string::npos)
@@ -217,7 +242,7 @@ TEST_P(Postgres, WhatCameBeforeThatWasKnownIsThereToo) {
     Result<void> saved;
     std::thread saver([&] { saved = save(); });
     until_it_waits(server, "SyncRep");
-    server.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'weftd'");
+    server.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'weftd%'");
     saver.join();
     EXPECT_FALSE(saved) << "no standby has it";
   };
@@ -279,13 +304,14 @@ TEST_P(Postgres, WhatAServerThatTookOverNeverHadIsMissed) {
 }
 
 TEST_P(Postgres, SaysThatNoStandbyHasWhatIsConfirmed) {
-  EXPECT_THAT(must_open(dir.path())->status().caution, testing::HasSubstr("synchronous_standby_names is empty"));
+  EXPECT_THAT(must_open(dir.path())->status().cautions,
+              testing::Contains(testing::HasSubstr("synchronous_standby_names is empty")));
   EXPECT_THAT(*check_store(dir.path(), {.url = url_of(dir.path())}), testing::HasSubstr("waits for no standby"));
   server.require_standby();
   const auto checked = check_store(dir.path(), {.url = url_of(dir.path())});
   server.require_no_standby();
   ASSERT_TRUE(checked) << checked.error().message;
-  EXPECT_THAT(*checked, testing::Not(testing::HasSubstr("standby")));
+  EXPECT_THAT(*checked, testing::Not(testing::HasSubstr("waits for no standby")));
 }
 
 TEST_P(Postgres, StatementsThatDoNotWaitForEachOtherAreAllDone) {
@@ -381,6 +407,61 @@ TEST_P(Postgres, NobodyThereIsSaidAtOnce) {
   EXPECT_NE(nobody.error().message.find("postgresql://weft@127.0.0.1:1/weft: the database is not reachable"),
             std::string::npos)
       << nobody.error().message;
+}
+
+TEST_P(Postgres, ARefusalOfTheServerIsNoSilence) {
+  std::string url = server.database_url("postgres");
+  url.replace(url.find("postgres?"), 8, "nosuch");
+  const auto refused = open_postgres(url, state_schema());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("nosuch: the database refuses the connection: "));
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("database \"nosuch\" does not exist"));
+}
+
+TEST_P(Postgres, SeesWhoStandsBy) {
+  const std::string url = url_of(dir.path());
+  const auto store = SqlStore::open(dir.path(), {.url = url});
+  ASSERT_TRUE(store) << store.error().message;
+  const auto seen = [&store] { return (*store)->standby()->value_or(StandbyView{"not known", {}}); };
+  EXPECT_EQ(seen().holder, "");
+  const auto own = Lease::start(url, "a, process 1", "a:1");
+  ASSERT_TRUE(own);
+  const auto connect = [&url](const std::string& name) {
+    return Database(std::move(*PostgresConnection::open(*parse_postgres_address(url + "&application_name=" + name))));
+  };
+  const Database shard = connect("weftd%20b/7%20north%20lease"), reader = connect("weftd%20b/7%20store");
+  EXPECT_EQ(seen().holder, "") << "the own lease, one of a shard, and what is no lease";
+  Database other = connect("weftd%20weft-2.example/77%20lease");
+  other.number("SELECT 1");
+  EXPECT_EQ(seen().holder, "weft-2.example, process 77");
+  EXPECT_TRUE(seen().is_there());
+  EXPECT_LT(seen().seen, 5s);
+  const TempDir elsewhere;
+  const auto named = SqlStore::open(elsewhere.path(), {.url = url_of(elsewhere.path()) + "&application_name=mine"});
+  ASSERT_TRUE(named);
+  EXPECT_FALSE(*(*named)->standby()) << "ours is not found by its name, and nobody's is";
+  const TempDir file;
+  EXPECT_FALSE(*(*SqlStore::open(file.path(), {}))->standby());
+}
+
+TEST_P(Postgres, WarnsOfARoleThatMayMoreThanWeftdNeeds) {
+  const std::string words =
+      "its role weft is SUPERUSER, CREATEROLE, CREATEDB, REPLICATION, BYPASSRLS, which weftd does not need: whoever "
+      "takes "
+      "over weftd has that, too; give weftd a role of its own (createuser --pwprompt weft)";
+  EXPECT_THAT(must_open(dir.path())->status().cautions, testing::Contains(words));
+  EXPECT_THAT(*check_store(dir.path(), {.url = url_of(dir.path())}), testing::HasSubstr(words));
+  server.run("CREATE ROLE plain LOGIN CREATEDB");
+  server.run("CREATE SCHEMA plain AUTHORIZATION plain");
+  std::string url = server.url("plain");
+  url.replace(url.find("user=weft"), 9, "user=plain");
+  const TempDir fresh;
+  EXPECT_THAT(*check_store(fresh.path(), {.url = url}), testing::HasSubstr("its role plain is CREATEDB, which"));
+  server.run("ALTER ROLE plain NOCREATEDB");
+  EXPECT_THAT(*check_store(fresh.path(), {.url = url}), testing::Not(testing::HasSubstr("its role")));
+  server.run("DROP SCHEMA plain");
+  server.run("DROP ROLE plain");
 }
 
 }  // namespace

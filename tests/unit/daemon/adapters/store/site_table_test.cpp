@@ -176,6 +176,20 @@ TEST_P(SiteTest, TheRegistryTellsTheOthers) {
   EXPECT_EQ(site->find("south")->leader, "") << "nobody leads there";
 }
 
+TEST_P(SiteTest, ATakeoverIsWrittenAtOnce) {
+  ASSERT_TRUE(join_site(url, "north"));
+  SiteMember self = member("north", 1, "a:1");
+  const auto registry = SiteRegistry::start(url, self);
+  ASSERT_TRUE(registry) << registry.error().message;
+  Database database = by_psql();
+  const auto began = std::chrono::steady_clock::now();
+  (*registry)->tell("a, process 1", 7, "ib0\n");
+  while (read_site(database, "here").find("north")->epoch != 7 &&
+         std::chrono::steady_clock::now() - began < kReadSiteEvery)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, kReadSiteEvery / 2) << "not only when the site is read again";
+}
+
 TEST_P(SiteTest, TwoWeftdBehindOneAddressAreTwo) {
   ASSERT_TRUE(join_site(url, "north"));
   SiteMember first = member("north", 1, "virtual:1"), second = first;

@@ -8,6 +8,7 @@
 namespace weft::ctl {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -55,6 +56,29 @@ TEST_F(ListVerbs, IncidentsByAllConditions) {
   EXPECT_EQ(ids({.from = api::kNow - std::chrono::minutes(1)}), "INC-1\nINC-2\nINC-3\n") << "a time: what is over, too";
   EXPECT_EQ(ids({.to = api::kNow - std::chrono::minutes(10)}), "");
   EXPECT_EQ(say(Exit::kGood, show_incidents, IncidentWish{.job = "78"}), "No such incidents.\n");
+}
+
+TEST_F(ListVerbs, OpenIncidentsStandTheWorstFirst) {
+  Incident minor = api::make_incident(1), old = api::make_incident(2), young = api::make_incident(3);
+  minor.finding.severity = Severity::kInfo;
+  old.opened = api::kNow - std::chrono::hours(2);
+  publication.publish(api::make_snapshot(2, {}, {minor, old, young}));
+  EXPECT_THAT(say(Exit::kGood, show_incidents, IncidentWish{}), ContainsRegex("INC-3 (.|\n)*INC-2 (.|\n)*INC-1 "));
+  EXPECT_THAT(say(Exit::kGood, show_incidents, IncidentWish{.all = true}),
+              ContainsRegex("INC-1 (.|\n)*INC-2 (.|\n)*INC-3 "))
+      << "what was comes in its order";
+}
+
+TEST_F(ListVerbs, FabricsAreNamedWhereThereAreSeveral) {
+  Incident one = api::make_incident(1), other = api::make_incident(2);
+  publication.publish(api::make_snapshot(2, {}, {one, other}));
+  EXPECT_THAT(say(Exit::kGood, show_incidents, IncidentWish{}), Not(HasSubstr("FABRIC")));
+  other.finding.cause.fabric = "ib1";
+  publication.publish(api::make_snapshot(3, {}, {one, other}));
+  const std::string both = say(Exit::kGood, show_incidents, IncidentWish{});
+  EXPECT_THAT(both, ContainsRegex("INC-1 .* ib0 +link of host-1"));
+  EXPECT_THAT(both, ContainsRegex("INC-2 .* ib1 +link of host-1"));
+  EXPECT_THAT(say(Exit::kGood, show_incident, std::string("2")), HasSubstr("\nfabric      ib1\n"));
 }
 
 TEST_F(ListVerbs, AKindThatThereIsNotIsWrongUsage) {

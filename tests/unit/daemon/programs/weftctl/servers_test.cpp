@@ -2,6 +2,7 @@
 // weftctl with the addresses of several servers.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -158,6 +159,23 @@ TEST_F(Servers, AReadGoesOnFromAStandbyToTheLeader) {
   EXPECT_EQ(notes.str(), once);
 }
 
+TEST_F(Servers, ALeaderSaysWhoWouldTakeOver) {
+  Snapshot leader = *publication.load();
+  leader.leadership.is_shared = true;
+  const auto status = [&](const std::optional<StandbyView>& standby) {
+    leader.leadership.standby = standby;
+    publication.publish(std::make_shared<const Snapshot>(leader));
+    std::ostringstream out;
+    show_status(Session{*client, out, false, true, false, api::kNow});
+    return out.str();
+  };
+  EXPECT_THAT(status(StandbyView{"b, process 2", 1s}), HasSubstr("\nStandby: b, process 2, seen 1 s ago\n"));
+  EXPECT_THAT(status(StandbyView{"b, process 2", 43s}),
+              HasSubstr("\nStandby: b, process 2, seen 43 s ago: it would not take over\n"));
+  EXPECT_THAT(status(StandbyView{}), HasSubstr("\nNo standby: when this weftd ends, nobody takes over\n"));
+  EXPECT_THAT(status(std::nullopt), Not(testing::ContainsRegex("[Ss]tandby")));
+}
+
 TEST_F(Servers, AReadGoesOnWhenAServerFailsInTheMiddle) {
   StandIn broken(kBroken);
   use(broken.address() + ',' + real());
@@ -265,13 +283,25 @@ TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheOneThatIsNamed) {
 }
 
 TEST_F(Servers, WhoMayNotActAtTheOwnerIsToldWhoThatIs) {
-  StandIn south({grpc::StatusCode::PERMISSION_DENIED, "only reading is allowed"});
+  StandIn south({grpc::StatusCode::PERMISSION_DENIED,
+                 "only reading is allowed: you have no right to act here. On weftd's host: use sudo weftctl"});
   const std::string belongs = "PLAN-1 belongs to shard south: ask " + south.address();
   StandIn north({grpc::StatusCode::FAILED_PRECONDITION, belongs});
   use(north.address());
   const Failure failure = fails(reject_plan, decision());
   EXPECT_EQ(failure.exit, Exit::kRefused);
-  EXPECT_EQ(failure.what(), belongs + "; there: only reading is allowed");
+  EXPECT_EQ(failure.what(), belongs +
+                                ". There you may only read from here: repeat it on that host by its socket (sudo "
+                                "weftctl, without --server), or from here with a token that it knows (--token-file)");
+  EXPECT_EQ(notes.str(), "") << "all of it is in that sentence";
+}
+
+TEST_F(Servers, WhoseTokenTheOwnerDoesNotKnowIsToldSo) {
+  StandIn south({grpc::StatusCode::UNAUTHENTICATED, "unknown token"});
+  const std::string belongs = "PLAN-1 belongs to shard south: ask " + south.address();
+  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, belongs});
+  use(north.address());
+  EXPECT_EQ(fails(reject_plan, decision()).what(), belongs + "; there: unknown token");
 }
 
 TEST_F(Servers, TwoShardsThatNameEachOtherAreAskedOnce) {
@@ -292,6 +322,28 @@ TEST_F(Servers, AnOwnerThatDoesNotAnswerIsNamed) {
   EXPECT_STREQ(failure.what(),
                "PLAN-1 belongs to shard south: ask 127.0.0.1:1. That one does not answer: nothing was done");
   EXPECT_EQ(notes.str(), "");
+}
+
+TEST_F(Servers, WhyNobodyAnswersIsSaidInPlainWords) {
+  const std::string failed = "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:9641: ";
+  for (const auto& [message, words] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"DNS resolution failed for weft1:9641: C-ares status is not ARES_SUCCESS qtype=AAAA name=weft1 "
+            "is_balancer=0: "
+            "Domain name not found",
+            "its name cannot be looked up: Domain name not found"},
+           {failed + "Failed to connect to remote host: Connection refused", "Connection refused"},
+           {failed + "connection attempt timed out before receiving SETTINGS frame",
+            "it takes connections, and does not answer"},
+           {"Socket closed", "Socket closed (a weftd with TLS takes --ca, and one without does not)"},
+           {"shard south: " + failed + "Connection refused", "shard south: " + failed + "Connection refused"}}) {
+    StandIn silent({grpc::StatusCode::UNAVAILABLE, message});
+    use(silent.address());
+    EXPECT_EQ(fails(show_plan, "PLAN-1").what(),
+              "cannot reach weftd at " + silent.address() + ": " + words + "; --server names another");
+    use(silent.address() + ",127.0.0.1:1");
+    EXPECT_THAT(fails(show_plan, "PLAN-1").what(),
+                AllOf(HasSubstr("reached: " + silent.address() + ": " + words + "; 127.0.0.1:1: Connection refused")));
+  }
 }
 
 TEST_F(Servers, AWeftdThatAnsweredWasReached) {

@@ -50,6 +50,12 @@ class SharedLedger final : public IdleStore {
     const std::lock_guard lock(mutex);
     leads = epoch;
   }
+  Result<std::optional<StandbyView>> standby() override {
+    const std::lock_guard lock(mutex);
+    ++looks_for_standby;
+    if (away) return fail(ErrorCode::kUnavailable, "the database is not reachable");
+    return other;
+  }
 
   std::mutex mutex;
   bool away = false;
@@ -57,6 +63,8 @@ class SharedLedger final : public IdleStore {
   std::vector<store::CollectorMark> collectors;
   std::int64_t leads = 0;  ///< epoch
   int moments = 0;
+  std::optional<StandbyView> other;
+  int looks_for_standby = 0;
 
  private:
   Result<void> expect_leader() {
@@ -408,6 +416,40 @@ TEST_F(RoleKeeperTest, ALeaderThatWasReplacedIsToldOnce) {
   role->tick();
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_NE(lost.front().find("c, process 3"), std::string::npos);
+}
+
+TEST_F(RoleKeeperTest, ALeaderShowsWhoWouldTakeOver) {
+  view.epoch = 7;
+  view.is_held = true;
+  ledger.other = StandbyView{"b, process 2", 1s};
+  start(true);
+  const auto standby = [this] {
+    role->tick();
+    settle();
+    role->tick();
+    return role->leadership().standby;
+  };
+  ASSERT_TRUE(standby());
+  EXPECT_EQ(standby()->holder, "b, process 2");
+  EXPECT_TRUE(standby()->is_there());
+  EXPECT_EQ(ledger.looks_for_standby, 1) << "not with each tick";
+  clock.time += 4s;
+  EXPECT_EQ(standby()->seen, 5s) << "it is as old as the question";
+  ledger.other = StandbyView{};
+  clock.time += 1s;
+  EXPECT_EQ(standby()->holder, "");
+  EXPECT_FALSE(standby()->is_there());
+  ledger.away = true;
+  clock.time += 5s;
+  EXPECT_FALSE(standby()) << "nobody knows";
+}
+
+TEST_F(RoleKeeperTest, AStandbyLooksForNone) {
+  ledger.other = StandbyView{"b, process 2", 1s};
+  start(false);
+  role->tick();
+  settle();
+  EXPECT_EQ(ledger.looks_for_standby, 0);
 }
 
 }  // namespace

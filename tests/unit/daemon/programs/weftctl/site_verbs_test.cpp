@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// weftctl at one of two shards of a site.
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/api/site/shard.hpp"
+#include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+/// north, which is asked, and south. Each has a fabric and a host of its own, and work on all that it watches.
+class SiteVerbs : public Verbs {
+ protected:
+  SiteVerbs() {
+    publish(north, "north", 1);
+    publish(south, "south", 2);
+    client = std::make_unique<Client>(north.address());
+  }
+  void publish(api::Shard& shard, const std::string& name, std::uint64_t number) {
+    Incident down = api::make_incident(100 + number);
+    down.finding.cause.fabric = "ib-" + name;
+    NodeHealth host = api::make_health("host-of-" + name, 0x100 + number, HealthVerdict::kDegraded);
+    auto snapshot = api::make_snapshot(1, {api::SmallFabric(1, "ib-" + name).build()}, {down}, {host});
+    auto windows = std::make_shared<MaintenanceList>();
+    MaintenanceWindow& window = windows->emplace_back();
+    window.id = 100 + number;
+    window.entity = {.kind = EntityKind::kFabric, .fabric = {}, .port = {}, .peer = {}, .label = "everything"};
+    window.from = api::kNow;
+    window.until = api::kNow + std::chrono::hours(1);
+    window.reason = "power";
+    snapshot->maintenance = windows;
+    auto site = std::make_shared<Site>();
+    site->own = name;
+    site->shards = {{"north", 1, "n", 1, {north.address()}, {"ib-north"}, {}},
+                    {"south", 2, "s", 1, {south.address()}, {"ib-south"}, {}}};
+    snapshot->site = site;
+    shard.publication.publish(snapshot);
+  }
+  api::Shard north{clock}, south{clock};
+};
+
+TEST_F(SiteVerbs, WorkOnEverythingIsThatOfOneShard) {
+  const std::string windows = say(Exit::kGood, show_maintenance, true);
+  EXPECT_THAT(windows, HasSubstr("TARGET      SHARD"));
+  EXPECT_THAT(windows, HasSubstr("MW-101  ACTIVE  everything  north"));
+  EXPECT_THAT(windows, HasSubstr("MW-102  ACTIVE  everything  south"));
+}
+
+// Two fabrics may have nodes of the same names.
+TEST_F(SiteVerbs, IncidentsSayWhoseTheyAre) {
+  const std::string all = say(Exit::kGood, show_incidents, IncidentWish{});
+  EXPECT_THAT(all, HasSubstr("SHARD  FABRIC    SUMMARY"));
+  EXPECT_THAT(all, ContainsRegex("INC-101 .* north  ib-north  link of host-1 is down"));
+  EXPECT_THAT(all, ContainsRegex("INC-102 .* south  ib-south  link of host-1 is down"));
+  EXPECT_THAT(say(Exit::kGood, show_incident, std::string("INC-102")),
+              HasSubstr("\nfabric      ib-south, of shard south\n"));
+}
+
+TEST_F(SiteVerbs, HealthSaysWhichShardsKnowAHost) {
+  const std::string all = say(Exit::kBadNews, show_health, std::vector<std::string>());
+  EXPECT_THAT(all, HasSubstr("SHARD  REASON"));
+  EXPECT_THAT(all, ContainsRegex("host-of-south .* south"));
+  EXPECT_THAT(say(Exit::kBadNews, show_health, std::vector<std::string>{"host-of-north"}),
+              ContainsRegex("host-of-north .* north"));
+}
+
+}  // namespace
+}  // namespace weft::ctl

@@ -209,6 +209,9 @@ struct Plan {
   /// Of a link that automation took out and holds isolated: not before then does it propose its return. Not stored;
   /// kNever: no time decides that.
   TimePoint return_after = kNever;
+  /// While it is unresolved: until then what was sent for it may still land. It is read then. Not stored; kNever:
+  /// nothing of it is on its way, or it is not over.
+  TimePoint unresolved_until = kNever;
   /// While it is under way: why it does not go on, in words; of one that is verified without good sweeps why the last
   /// one did not pass. Not stored.
   std::string waits_for{};

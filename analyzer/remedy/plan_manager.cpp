@@ -47,6 +47,7 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
     // Later than this it cannot have been: the clock was set back meanwhile.
     entry.plan.expires = std::min(entry.plan.expires, now + settings_.limits.expiry);
     entry.plan.return_after = return_after(entry.plan);
+    entry.plan.unresolved_until = unresolved_until(entry.plan);
     shown_.push_back(std::make_shared<const Plan>(entry.plan));
     if (is_under_way(entry.plan.state)) {
       runner(entry, now).resume();
@@ -72,6 +73,7 @@ void PlanManager::show(Entry& entry) {
   }
   const auto at = std::ranges::lower_bound(shown_, entry.plan.id, {}, [](const PlanPtr& plan) { return plan->id; });
   entry.plan.return_after = return_after(entry.plan);
+  entry.plan.unresolved_until = unresolved_until(entry.plan);
   auto copy = std::make_shared<const Plan>(entry.plan);
   if (at != shown_.end() && (*at)->id == entry.plan.id)
     *at = std::move(copy);
@@ -285,6 +287,14 @@ MarkOwner PlanManager::owner_of(const RemedyOrder& order) const {
   return owner;
 }
 
+// What is held, or may be, is read from time to time, and at once when nothing of it can land any more.
+bool PlanManager::is_due(const Entry& entry, TimePoint now) const {
+  const TimePoint until = unresolved_until(entry.plan);
+  if (entry.doubted == kNever && until != kNever && entry.checked < until && now >= until) return true;
+  return now - std::max(entry.checked, entry.doubted) >=
+         (entry.doubted != kNever ? settings_.limits.reading_interval : settings_.limits.check_interval);
+}
+
 RemedyBatch PlanManager::drain_changes(TimePoint now) {
   RemedyBatch batch;
   batch.audit = std::exchange(unsaved_audit_, {});
@@ -307,9 +317,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
         runner(entry, now).hold(held);
         order.reset();
       }
-    } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 &&
-               now - std::max(entry.checked, entry.doubted) >=
-                   (entry.doubted != kNever ? settings_.limits.reading_interval : settings_.limits.check_interval) &&
+    } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 && is_due(entry, now) &&
                !is_changed(entry.plan.target)) {
       entry.checked = now;
       order = RemedyOrder{0,

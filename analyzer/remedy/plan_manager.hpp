@@ -226,8 +226,10 @@ class PlanManager {
   std::string other_actors_reason(TimePoint now) const;  ///< why the breaker is not to be reset; empty: it may be
   void notice_others(const TargetReading& reading, TimePoint now);
   MarkOwner owner_of(const RemedyOrder& order) const;
-  bool is_watched_late(const Entry& entry) const;  ///< what was sent for it might have landed after it was read
-  std::string let_go(Entry& entry) const;          ///< of what a return failed to bring back; what to say of it
+  bool is_due(const Entry& entry, TimePoint now) const;  ///< a reading of what is over
+  TimePoint unresolved_until(const Plan& plan) const;    ///< Plan::unresolved_until of it
+  bool is_watched_late(const Entry& entry) const;        ///< what was sent for it might have landed after it was read
+  std::string let_go(Entry& entry) const;                ///< of what a return failed to bring back; what to say of it
   bool is_first_sight(Entry& of, TargetState state, TimePoint now);  ///< of what we hold not being held
   void settle(const Entry& back, TargetState state, TimePoint now);
   void prune(const RemedyView& view);

@@ -135,7 +135,10 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
     else {
       // What got no answer may still land once they have given it back.
       plan_.unresolved = work_.unanswered || work_.late;
-      end(PlanState::kFailed, "left as it is: somebody else holds it now" + detail);
+      const bool is_given_back = !takes_out(plan_.action) && !undoing();
+      end(PlanState::kFailed, (is_given_back ? "it was given back, but somebody else keeps it out of service"
+                                             : "left as it is: somebody else holds it now") +
+                                  detail);
     }
     return false;
   }

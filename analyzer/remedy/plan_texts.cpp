@@ -21,6 +21,12 @@ std::string ended_return_text(const char* ended, const Plan& back) {
   return std::string(" ") + ended + " its return " + plan_name(back.id);
 }
 
+std::string may_land_text(const Plan& plan) {
+  const std::string what = "what weftd sent for " + plan_name(plan.id) + " may still take effect";
+  if (plan.unresolved_until == kNever) return what;
+  return what + " until " + minute_text(plan.unresolved_until) + ", and is read then";
+}
+
 std::string command_that_undoes(const Plan& plan) {
   if (plan.target.kind == EntityKind::kHost) return "weftctl undrain " + plan.target.host;
   const bool is_cost = outward_action(plan) == RemedyAction::kRaiseLinkCost;

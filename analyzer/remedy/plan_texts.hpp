@@ -30,4 +30,7 @@ std::string way_back_text(const Plan& plan);
 /// when, and what it waits for.
 std::string standing_text(const Plan& plan);
 
+/// Of an unresolved plan: "what weftd sent for PLAN-7 may still take effect until …, and is read then".
+std::string may_land_text(const Plan& plan);
+
 }  // namespace weft::analyzer

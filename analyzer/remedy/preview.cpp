@@ -59,10 +59,10 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
     undoes = let_go(target);
   if (takes_out(action) && undoes != 0) {
     const bool is_known = entries_.at(undoes).plan.in_force;
-    return fail(ErrorCode::kAlreadyExists,
-                plan_name(undoes) +
-                    (is_known ? " holds it already" : " may hold it: what weftd sent for it may still take effect") +
-                    ": weftctl plan " + plan_name(undoes));
+    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) +
+                                               (is_known ? std::string(" holds it already")
+                                                         : " may hold it: " + may_land_text(entries_.at(undoes).plan)) +
+                                               ": weftctl plan " + plan_name(undoes));
   }
   if (action == RemedyAction::kIsolateLink)
     if (const std::string end = disabled_end(target, view); !end.empty())
@@ -115,10 +115,9 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
     const bool was_out = held.in_force || !held.unresolved || !takes_out(held.action);
     if (was_out && action == RemedyAction::kRestoreLink && plan.inverse == RemedyAction::kIsolateLink &&
         is_link_up(target, view))
-      plan.outcome =
-          "it is up already: nothing is sent; " +
-          (held.in_force || held.unresolved ? plan_name(*undoes) + " ceases to hold it, and it" : std::string("it")) +
-          " is watched on probation";
+      plan.outcome = "it is up already: nothing is sent; " +
+                     (held.in_force ? plan_name(*undoes) + " ceases to hold it, and it" : std::string("it")) +
+                     " is watched on probation" + (held.in_force || !held.unresolved ? "" : "; " + may_land_text(held));
   }
   if (action == RemedyAction::kIsolateLink) plan.end = end_to_set(target, view.fabric(target.fabric));
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});

@@ -13,14 +13,19 @@
 namespace weft::analyzer {
 
 bool PlanManager::is_watched_late(const Entry& entry) const {
-  return clock_.ages(entry.asked).of(entry.plan.finished) < settings_.limits.late_watch;
+  return clock_.ages(entry.asked).of(entry.plan.finished) < settings_.limits.late_watch_of(entry.plan.actuator);
+}
+
+TimePoint PlanManager::unresolved_until(const Plan& plan) const {
+  if (!plan.unresolved || plan.finished == kNever) return kNever;
+  return plan.finished + settings_.limits.late_watch_of(plan.actuator);
 }
 
 // An undo that was sent more than once, or got no answer, may land after somebody gave back what it took out.
 std::string PlanManager::let_go(Entry& entry) const {
   entry.plan.unresolved = is_watched_late(entry) && !takes_out(entry.plan.action) && !entry.plan.undone_once;
   if (!entry.plan.unresolved) return "";
-  return "; what weftd sent may still land until " + minute_text(entry.plan.finished + settings_.limits.late_watch);
+  return "; what weftd sent may still land until " + minute_text(unresolved_until(entry.plan));
 }
 
 // What a reading for a plan that brings something back means for the one that took it out.
@@ -33,7 +38,8 @@ void PlanManager::settle(const Entry& back, TargetState state, TimePoint now) {
   before->plan.in_force = false;
   before->asked = back.asked;
   const std::string late = before->plan.unresolved ? "" : let_go(*before);
-  const bool did_it = state == TargetState::kClear && plan.started != kNever;
+  // What somebody else holds since, we gave back all the same.
+  const bool did_it = plan.started != kNever;
   note(*before, std::string(kOurselves),
        (did_it ? "reverted by " + plan_name(plan.id) : plan_name(plan.id) + " found it reverted") + late, now, false);
 }

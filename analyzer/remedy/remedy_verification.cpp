@@ -206,14 +206,15 @@ void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
   const bool is_verified = plan.state == PlanState::kVerifying;
   if (!plan.in_force || !(is_verified || is_over(plan.state)) || outward_action(plan) != RemedyAction::kIsolateLink)
     return;
-  if (!is_link_up(plan.target, view)) {
+  if (!is_link_trained(plan.target, view)) {
     if (is_verified) entry.doubted = kNever;  // whatever one sweep said
     return;
   }
   // What bears a later time than now is from before the clock was set back.
   const TimePoint seen = view.fabric(plan.target.fabric)->sweep->started;
   const TimePoint since = is_verified ? entry.work.verifying_since : ended(plan, view.now);
-  if (seen <= std::max(entry.checked, since) || seen > view.now) return;
+  // Directly after our own change the link may still be on its way down.
+  if (seen <= std::max(entry.checked, since + settings_.limits.reading_interval) || seen > view.now) return;
   if (!is_verified) entry.checked = kNever;
   // The reading that follows is a second sight.
   entry.doubted = view.now - std::max(settings_.limits.reading_interval, settings_.limits.check_interval / 2);

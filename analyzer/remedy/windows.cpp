@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
@@ -205,6 +206,18 @@ Window undrained(const Plan& plan, const RemedyView& view) {
   return window;
 }
 
+/// `is_so` of both ends of the link, by the last sweep; false where nobody looks.
+template <typename IsSo>
+bool both_ends(const Entity& link, const RemedyView& view, const IsSo& is_so) {
+  const FabricView* fabric = view.fabric(link.fabric);
+  if (!fabric || !fabric->watching || !fabric->sweep) return false;
+  const Topology& topology = *fabric->sweep->topology;
+  return std::ranges::all_of(std::array{link.port, link.peer}, [&](PortKey end) {
+    const PortIndex port = topology.find_port(end);
+    return port != kNoIndex && std::invoke(is_so, topology.port(port));
+  });
+}
+
 /// The state in which a plan that is over holds its target. A return that failed holds what it was to bring back.
 PlanState held_in(const Plan& plan) {
   return takes_out(plan.action) ? PlanState::kCommitted : PlanState::kRolledBack;
@@ -244,12 +257,14 @@ std::vector<std::uint64_t> incidents_of(const Plan& plan, std::span<const std::s
 }
 
 bool is_link_up(const Entity& link, const RemedyView& view) {
-  const FabricView* fabric = view.fabric(link.fabric);
-  if (!fabric || !fabric->watching || !fabric->sweep) return false;
-  const Topology& topology = *fabric->sweep->topology;
-  return std::ranges::all_of(std::array{link.port, link.peer}, [&](PortKey end) {
-    const PortIndex port = topology.find_port(end);
-    return port != kNoIndex && topology.port(port).is_up();
+  return both_ends(link, view, &Port::is_up);
+}
+
+bool is_link_trained(const Entity& link, const RemedyView& view) {
+  return both_ends(link, view, [](const Port& port) {
+    // Ethernet ports do not tell it.
+    return port.physical_state == PortPhysicalState::kUnknown ? port.is_up()
+                                                              : port.physical_state == PortPhysicalState::kLinkUp;
   });
 }
 

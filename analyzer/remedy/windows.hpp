@@ -31,6 +31,10 @@ std::vector<std::uint64_t> incidents_of(const Plan& plan, std::span<const std::s
 /// Both ends of the link are up, by the last sweep.
 bool is_link_up(const Entity& link, const RemedyView& view);
 
+/// Both ends of the link are trained, by the last sweep: nobody holds one disabled, and the subnet manager may still
+/// have to make them active.
+bool is_link_trained(const Entity& link, const RemedyView& view);
+
 /// Whether somebody else undid what the plan had done, such as enabled a link again, and no plan for the target has
 /// begun since. `plans`: all that are known.
 bool is_undone_by_others(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans);

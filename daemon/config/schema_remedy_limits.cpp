@@ -103,7 +103,7 @@ std::vector<Key> remedy_limits_schema() {
       {"remedy.limits.late_watch", [](WeftdConfig& c) -> Field { return &c.remedy.limits.late_watch; }, Bounds{0, kDay},
        "",
        "Time for which an unanswered step without effect is still observed: a controller may execute it after it "
-       "recovers."},
+       "recovers. At most 2 min of a port that weftd sets itself."},
       {"remedy.limits.check_interval", [](WeftdConfig& c) -> Field { return &c.remedy.limits.check_interval; },
        Bounds{1, kDay}, "", "Interval for checking whether actions are still in force: somebody may revert them."},
       {"remedy.limits.retention", [](WeftdConfig& c) -> Field { return &c.remedy.limits.retention; },

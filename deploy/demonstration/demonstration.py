@@ -231,7 +231,7 @@ def demonstrate(options) -> int:
         os.mkdir(state_dir)
         extra = ["--sweep-interval", "1s"]
         if subnet.small_buffers:
-            extra += ["--infiniband.window", str(simulated_subnet.WINDOW_WITH_SMALL_BUFFERS)]
+            extra += ["--infiniband-window", str(simulated_subnet.WINDOW_WITH_SMALL_BUFFERS)]
         process = programs.start_weftd(state_dir, subnet.environment(watcher), extra, os.path.join(place, "weftd.log"))
         say(f"weftd is running (process {process.pid}, log {os.path.join(place, 'weftd.log')})")
         print(programs.addresses(), flush=True)

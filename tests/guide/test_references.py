@@ -35,6 +35,16 @@ class References(unittest.TestCase):
         again = " ".join(os.path.relpath(word, ROOT) if word.startswith((ROOT, BUILD)) else word for word in command)
         self.assertEqual(text_of(REFERENCES, name), output(*command), f"write it anew: {again} > deploy/guide/reference/{name}")
 
+    def test_weftd_knows_each_flag_that_the_demonstration_may_give_it(self):
+        """Some are given only on machines that no test runs on."""
+        source = text_of(ROOT, "deploy", "demonstration", "demonstration.py")
+        lines = [line for line in source.splitlines() if re.search(r"extra \+?= \[|command = \[", line) and "weftctl" not in line]
+        flags = {flag for line in lines for flag in re.findall(r'"(--[a-z.-]+)"', line)}
+        self.assertIn("--sweep-interval", flags)
+        self.assertIn("--infiniband-window", flags)
+        known = output(program("weftd"), "--help-all") + output(program("weftd"), "--help")
+        self.assertEqual([], sorted(flag for flag in flags if not re.search(rf"{re.escape(flag)}\b", known)))
+
     def test_counters(self):
         self.check("counters.md", program("weftd"), "--counter-reference")
 

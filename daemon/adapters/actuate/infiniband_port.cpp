@@ -128,8 +128,7 @@ class InfinibandPort final : public Actuator {
       return fail(ErrorCode::kInvalidArgument,
                   "infiniband_port isolates links, not a " + std::string(to_string(order.target.kind)));
     if (!order.sweep || !order.sweep->topology)
-      return fail(ErrorCode::kInvalidArgument,
-                  "no sweep of the fabric " + order.target.fabric + " to compute directed routes from");
+      return fail(ErrorCode::kInvalidArgument, "the fabric " + order.target.fabric + " was not swept yet");
     if (order.sweep->fabric != order.target.fabric)
       return fail(ErrorCode::kInvalidArgument,
                   "the link is in the fabric " + order.target.fabric + ", but the sweep is of " + order.sweep->fabric);

@@ -90,7 +90,7 @@ std::string since_text(const v1::Plan& plan) {
 
 /// How what a plan holds comes back. `next`: the open plan for the same target, or null.
 std::string way_back(const v1::Plan& plan, const v1::Plan* next) {
-  if (plan.unresolved()) return "unknown whether it is in force: check it by hand";
+  if (plan.unresolved()) return unresolved_text(plan);
   if (plan.state() == v1::Plan::ROLLING_BACK) {
     const std::string undone = takes_out(plan) ? "it is being undone" : "it is being taken out again";
     return plan.waits_for().empty() ? undone : undone + "; it waits: " + plan.waits_for();
@@ -126,6 +126,11 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
   Table table(
       {"ID", whole("ACTION"), link("TARGET"), whole("SINCE"), spare("INCIDENT"), story("REASON"), story("COMES BACK")});
   for (const v1::Plan& plan : plans.plans()) {
+    // What nobody knows of an older plan says nothing beside what another one does with the same target.
+    if (plan.unresolved() && std::ranges::any_of(plans.plans(), [&plan](const v1::Plan& other) {
+          return !other.unresolved() && other.target().identity() == plan.target().identity();
+        }))
+      continue;
     const auto next = std::ranges::find_if(all.plans(), [&plan](const v1::Plan& other) {
       return other.state() < v1::Plan::COMMITTED && other.id() != plan.id() &&
              other.target().identity() == plan.target().identity();
@@ -192,7 +197,8 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
   if (which == WhichPlans::kInForce) {
     v1::ListPlansResponse held;
     for (const v1::Plan& plan : plans.plans())
-      if (holds_its_target(plan) || is_changing(plan)) *held.add_plans() = plan;
+      if (holds_its_target(plan) || is_changing(plan) || (takes_out(plan) && plan.state() == v1::Plan::ROLLING_BACK))
+        *held.add_plans() = plan;
     all = std::exchange(plans, std::move(held));
   }
   if (ids_only) {

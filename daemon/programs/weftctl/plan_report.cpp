@@ -190,7 +190,7 @@ std::string reverted_text(const v1::Plan& plan) {
 
 /// Whether the world is as the plan made it.
 std::string standing_of(const v1::Plan& plan, const v1::Plan* holder) {
-  if (plan.unresolved()) return "unknown whether it is in force: check by hand";
+  if (plan.unresolved()) return unresolved_text(plan);
   if (plan.in_force() && takes_out(plan)) return "in force";
   if (plan.in_force())
     return plan.reverted_action() == v1::Plan::RAISE_LINK_COST ? "its cost is raised again" : "out of service again";
@@ -267,6 +267,13 @@ const v1::GuardVerdict* refusal(const v1::Plan& plan) {
 
 bool holds_its_target(const v1::Plan& plan) {
   return plan.in_force() || plan.unresolved();
+}
+
+std::string unresolved_text(const v1::Plan& plan) {
+  const std::string unknown = "unknown whether it is in force";
+  if (!plan.has_unresolved_until()) return unknown + ": check by hand";
+  return unknown + ": what was sent may still take effect until " + time_text(plan.unresolved_until()) +
+         ", and is read then";
 }
 
 v1::Plan::Action held_by(const v1::Plan& plan) {

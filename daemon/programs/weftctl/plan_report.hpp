@@ -57,6 +57,8 @@ const v1::GuardVerdict* obstacle(const v1::Plan& plan);
 
 /// It holds its target isolated, avoided by routes or drained, or may do so.
 bool holds_its_target(const v1::Plan& plan);
+/// Of an unresolved plan: that nobody knows, and until when.
+std::string unresolved_text(const v1::Plan& plan);
 /// The action by which a plan holds its target, or that it reverts.
 v1::Plan::Action held_by(const v1::Plan& plan);
 /// "weftctl restore leaf-1:7": what brings back what the plan holds.

@@ -13,7 +13,8 @@ using namespace std::chrono_literals;
 
 // An isolation that was read to be in force a moment ago. The routes have not left the link yet.
 struct Verified : Book {
-  Verified() : Book(automatic()) {
+  /// So long ago.
+  explicit Verified(Duration ago = 2s) : Book(automatic()) {
     settings.limits.verification.within = 5min;
     book.emplace(settings, RemedyMemory{}, fabric.now());
     errors("leaf-0", "spine-0");
@@ -25,6 +26,7 @@ struct Verified : Book {
     book->answer_action(sent[0].number, {}, fabric.now());
     answer(TargetState::kOurs);
     EXPECT_EQ(plan(1).state, PlanState::kVerifying);
+    fabric.advance(ago);
   }
   PortIndex end() const { return fabric.port_towards("leaf-0", "spine-0"); }
   void sweep() {
@@ -83,6 +85,12 @@ TEST(UndoneWhileItIsVerified, IsNotWhatASweepSaysAlone) {
   b.fabric.route();
   for (int second = 0; second < 4; ++second) b.sweep();
   EXPECT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+}
+
+TEST(UndoneWhileItIsVerified, IsNotWhatASweepShowsDirectlyAfterOurOwnChange) {
+  Verified b(0s);
+  b.sweep();
+  EXPECT_TRUE(b.orders().empty()) << "it goes down a moment after it is disabled";
 }
 
 TEST(UndoneWhileItIsVerified, IsAskedOnceASweepOfWhatCannotBeRead) {

@@ -202,6 +202,44 @@ TEST(UndoneByOthers, IsNotWhatAReturnThatIsOverReadsOnce) {
   EXPECT_EQ(b.plan(1).steps.back().what, "reverted by PLAN-2");
 }
 
+// Of a port that weftd sets itself nothing lands half an hour later; and what nobody knows is read when it can be
+// known.
+TEST(UndoneByOthers, WhatMayStillLandIsReadAsSoonAsItCannotAnyMore) {
+  for (const bool is_port : {true, false}) {
+    Held b;
+    Plan back = b.plan(1);
+    back.id = 2;
+    back.action = RemedyAction::kRestoreLink;
+    back.inverse = RemedyAction::kIsolateLink;
+    back.undoes = 1;
+    back.state = PlanState::kRolledBack;
+    back.in_force = false;
+    back.unresolved = true;
+    back.finished = b.fabric.now();
+    back.actuator = is_port ? "infiniband_port" : "ufm";
+    RemedyMemory memory;
+    memory.plans = {back};
+    b.book.emplace(b.settings, memory, b.fabric.now());
+    const Duration patience = is_port ? Duration(2min) : Duration(30min);
+    EXPECT_EQ(b.plan(2).unresolved_until, back.finished + patience);
+    b.sweep();
+    b.answer(TargetState::kClear);
+    b.fabric.advance(2s);
+    b.answer(TargetState::kClear);
+    EXPECT_TRUE(b.plan(2).unresolved);
+    for (Duration waited{}; waited < patience; waited += 1s) {
+      b.fabric.advance(1s);
+      b.answer(TargetState::kClear);
+    }
+    b.fabric.advance(2s);
+    b.answer(TargetState::kClear);
+    b.fabric.advance(2s);
+    b.answer(TargetState::kClear);
+    EXPECT_FALSE(b.plan(2).unresolved) << is_port;
+    EXPECT_EQ(b.plan(2).unresolved_until, kNever);
+  }
+}
+
 // A weftd that takes over swept a moment before.
 TEST(UndoneByOthers, ASweepOfBeforeItWasTakenOutIsNoSight) {
   Held b;

@@ -166,6 +166,11 @@ TEST(PlanStory, WhatNobodyKnowsIsSaid) {
   plan.mutable_finished()->set_seconds(kCreated + 30);
   EXPECT_NE(story(plan).find("FAILED (unresolved)\n"), std::string::npos);
   EXPECT_NE(story(plan).find("now         unknown whether it is in force: check by hand\n"), std::string::npos);
+  plan.mutable_unresolved_until()->set_seconds(kCreated + 150);
+  EXPECT_NE(story(plan).find("now         unknown whether it is in force: what was sent may still take effect until "
+                             "2023-11-14 22:15:50 UTC, and is read then\n"),
+            std::string::npos)
+      << story(plan);
   EXPECT_NE(story(plan).find("outcome     -\n"), std::string::npos);
   plan = proposed();
   plan.set_state(v1::Plan::VERIFYING);

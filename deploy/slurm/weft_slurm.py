@@ -123,40 +123,47 @@ class Log:
 
 
 def ask(configuration, path):
-    """The JSON at that path of the first server that gives any. The next one is asked at once when one fails, and beside it when it is
-    silent for its share of the deadline. Raises NoAnswer, at the deadline at the latest: name servers and connections that hang are left
+    """The JSON at that path of the first server that gives any, a leader before a standby: a standby hears no collectors, and knows
+    less of hosts. The next one is asked at once when one fails or is a standby, and beside it when it is silent for its share of the
+    deadline. Raises NoAnswer, at the deadline at the latest: name servers and connections that hang are left
     behind in threads that end with the program."""
     answers = queue.Queue()
 
     def work(server):
         try:
-            answers.put((server, ask_one(configuration, server, path), None))
+            answers.put((server, *ask_one(configuration, server, path), None))
         except (OSError, ValueError, http.client.HTTPException, NoAnswer) as error:
-            answers.put((server, None, error))
+            answers.put((server, None, False, error))
 
     until = time.monotonic() + configuration.deadline
     share = configuration.deadline / max(len(configuration.servers), 1)
-    to_ask, silent, why = list(configuration.servers), [], []
+    to_ask, silent, why, of_standby = list(configuration.servers), [], [], None
     while to_ask or silent:
         if to_ask:
             silent.append(to_ask.pop(0))
             threading.Thread(target=work, args=(silent[-1],), daemon=True).start()
         left = until - time.monotonic()
         try:
-            server, answer, error = answers.get(timeout=max(0, min(share, left) if to_ask else left))
+            server, answer, is_standby, error = answers.get(timeout=max(0, min(share, left) if to_ask else left))
         except queue.Empty:
             if not to_ask:
                 why.append("no answer from %s within %g s" % (" ".join(silent), configuration.deadline))
                 break
             continue
-        if error is None:
+        if error is None and not is_standby:
             return answer
         silent.remove(server)
-        why.append("%s: %s" % (server, error or type(error).__name__))
+        if error is None:
+            of_standby = of_standby or answer
+        else:
+            why.append("%s: %s" % (server, error or type(error).__name__))
+    if of_standby:
+        return of_standby
     raise NoAnswer("; ".join(why) or "no server is named")
 
 
 def ask_one(configuration, server, path):
+    """The answer, and whether a standby gave it."""
     address = urllib.parse.urlsplit(server)
     if address.scheme not in ("http", "https") or not address.hostname:
         raise NoAnswer("not an address of the form https://host:9640")
@@ -183,7 +190,7 @@ def ask_one(configuration, server, path):
         raise NoAnswer("its answer is not a JSON object")
     if response.status != 200:
         raise NoAnswer("%d %s" % (response.status, answer.get("message", "")))
-    return answer
+    return answer, response.getheader("weft-role") == "standby"
 
 
 def nodes_query(names):

@@ -46,6 +46,7 @@ class Weftd:
     def __init__(self, context: ssl.SSLContext | None = None):
         self.requests: list[tuple[str, dict]] = []
         self.mood = "well"
+        self.role = ""  # of a pair: "leader" or "standby"
         self.answer = lambda names, path: {"nodes": [health(name) for name in names]}
         outer = self
 
@@ -65,6 +66,8 @@ class Weftd:
                                 "noise": (200, b"\xff\x00<html>"), "list": (200, b"[]")}[outer.mood]
                 text = json.dumps(outer.answer(names, address.path)).encode() if text is None else text
                 self.send_response(status)
+                if outer.role:
+                    self.send_header("weft-role", outer.role)
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)
@@ -194,6 +197,23 @@ class Prolog(WithHooks):
                 with self.subTest(first=first, between=between):
                     self.server = f"{first}{between}{self.weftd.url}"
                     self.assertFalse(self.judge())
+
+    def test_the_leader_s_answer_counts_before_that_of_its_standby(self):
+        """A standby hears no collectors: of a host that only its collector tells of it knows nothing."""
+        standby = Weftd()
+        self.addCleanup(standby.stop)
+        standby.role, self.weftd.role = "standby", "leader"
+        standby.answer = lambda names, _: {"nodes": [health(name, "UNKNOWN") for name in names]}
+        self.weftd.answer = lambda names, _: {"nodes": [health(name, *BAD) for name in names]}
+        self.server = f"{standby.url} {self.weftd.url}"
+        self.assertFalse(self.judge())
+        self.assertEqual(1, len(standby.requests), "asked once, and passed over")
+        # Without a leader its answer is better than none.
+        self.weftd.role = "standby"
+        self.assertTrue(self.judge())
+        self.server = f"{standby.url} http://127.0.0.1:1"
+        standby.answer = self.weftd.answer
+        self.assertFalse(self.judge())
 
     def test_a_slow_first_server_is_heard_while_the_second_is_asked(self):
         def late(names, _):

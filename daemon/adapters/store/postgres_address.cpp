@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -80,6 +81,8 @@ constexpr std::string_view kSearchPath = "-csearch_path=";
 constexpr std::string_view kShardSchema = "weft_shard_";
 /// What connections are called that nobody named.
 constexpr const char* kProgram = "weftd";
+/// The server cuts a longer name off, and with it what the connection is for (NAMEDATALEN - 1).
+constexpr std::size_t kLongestName = 63;
 
 }  // namespace
 
@@ -91,8 +94,9 @@ void name_connection(PostgresAddress& address, const std::string& use) {
   std::string& name = address.options["application_name"];
   if (name != kProgram) return;
   const std::string holder = holder_name(), shard = shard_of_schema(address.schema);
-  name += ' ' + holder.substr(0, holder.find(',')) + '/' + std::to_string(::getpid()) + ' ' + shard +
-          (shard.empty() ? "" : " ") + use;
+  const std::string rest = '/' + std::to_string(::getpid()) + ' ' + shard + (shard.empty() ? "" : " ") + use;
+  const std::size_t room = kLongestName - std::min(kLongestName, name.size() + 1 + rest.size());
+  name += ' ' + holder.substr(0, std::min(holder.find(','), room)) + rest;
 }
 
 std::vector<std::map<std::string, std::string>> each_server(const std::map<std::string, std::string>& options) {

@@ -70,6 +70,12 @@ TEST(PostgresAddress, ConnectionsSayWhoseTheyAre) {
   auto north = parse_postgres_address(shard_url("postgresql://db1/weft", "north"));
   name_connection(*north, "lease");
   EXPECT_EQ(north->options.at("application_name"), "weftd " + host + " north lease");
+  auto busy = parse_postgres_address("postgresql://db1/weft");
+  const std::string use(63 - std::string("weftd x/").size() - std::to_string(::getpid()).size() - 1, 'u');
+  name_connection(*busy, use);
+  EXPECT_EQ(busy->options.at("application_name"),
+            "weftd " + host.substr(0, 1) + '/' + std::to_string(::getpid()) + ' ' + use)
+      << "the server would cut off the end";
   auto named = parse_postgres_address("postgresql://db1/weft?application_name=mine");
   name_connection(*named, "store");
   EXPECT_EQ(named->options.at("application_name"), "mine");

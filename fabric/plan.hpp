@@ -312,6 +312,8 @@ struct RemedyOrder {
   /// order: it is filled in when the order is sent.
   std::shared_ptr<const Sweep> sweep{};
   bool undo = false;  ///< it takes back what its own plan did
+  /// It is not sent while the circuit breaker is tripped: what takes something out, and automation's own returns.
+  bool breaker_stops = false;
   /// To disable a link that is down: whoever decided saw it down, so that its peer need not be asked directly before.
   bool down_as_reviewed = false;
   /// When the guards allowed it, on a clock that never steps (RemedyView::steady); nullopt: no guard was asked.

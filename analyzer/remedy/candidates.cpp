@@ -17,6 +17,9 @@ namespace {
 constexpr double kRetransmissionTimeout = 4.3;
 // Packets on a link that works at half its rate, each of 4 KiB.
 constexpr double kUsualUtilization = 0.5;
+// Errors per bit at which one packet of 4 KiB in thirty is lost, so that some packet of a connection is soon lost more
+// often than it is repeated (retry_cnt has three bits: ibv_modify_qp(3)). That ends a job as a flap does.
+constexpr double kBreakingRate = 1e-6;
 
 /// Of an adapter's node; empty where nobody named it.
 std::string host_in(const Topology& topology, NodeIndex node, const HostIdentities& hosts) {
@@ -195,7 +198,7 @@ Harm harm_of(const Incident& incident, const RemedyView& view, const RemedyLimit
       const double ratio = communication * std::min(1.0, each_second * kRetransmissionTimeout);
       return {ratio,
               "each lost packet stalls its flow until it is retransmitted: " + share_text(ratio) + " of a job's time",
-              communication * each_second * kRetransmissionTimeout};
+              ratio + (errors ? errors->value : 0) / kBreakingRate};
     }
     case IncidentKind::kSilentLoss:
       return {communication,

@@ -33,8 +33,9 @@ Entity link_entity(std::string fabric, const Topology& topology, PortIndex port)
 struct Harm {
   double ratio = 0;
   std::string explanation;
-  /// Of what two harms are compared by: the ratio, and beyond it where more of the same stalls more flows. A link that
-  /// loses one packet in a hundred and one that loses one in a million each take all there is to take from one flow.
+  /// Of what two harms are compared by: the ratio, and of a link with errors their rate besides, so that it is one more
+  /// whole job at a rate that breaks connections. A link that loses one packet in a hundred and one that loses one in a
+  /// million each take all there is to take from one flow.
   double weight = ratio;
 };
 /// The harm that the incident does while nothing is done.

@@ -24,6 +24,11 @@ constexpr Duration kLongestDelay = 10s;
 constexpr std::size_t kLongestStopReason = 2048;
 constexpr std::string_view kMoreStops = "; and others (weftctl audit)";
 
+// As the guard says (guards.cpp). What undoes a plan goes on, unless it takes something out again.
+bool is_stopped_by_breaker(const Plan& plan, const RemedyOrder& order) {
+  return takes_out(order.action) || (!order.undo && plan.requested_by == kOurselves);
+}
+
 // Of a person's wish. That another plan is under way is waited for: it refuses no approval.
 const GuardVerdict* refusal(const std::vector<GuardVerdict>& guards) {
   return first_refusal(guards, false, Guard::kOneActor);
@@ -304,11 +309,12 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
     std::optional<RemedyOrder> order;
     if (is_under_way(entry.plan.state)) {
       order = runner(entry, now).order();
+      if (order) order->breaker_stops = is_stopped_by_breaker(entry.plan, *order);
       std::string held;
       if (order && order->kind == OrderKind::kAct) {
         if (status_.is_stopped())
           held = "all automation is stopped: " + status_.stop_reason();
-        else if (status_.breaker_tripped && takes_out(order->action))
+        else if (status_.breaker_tripped && order->breaker_stops)
           held = "the circuit breaker is tripped";
         else if (!order->undo && now - entry.work.due > kLongestDelay)
           held = "it was decided too long ago";

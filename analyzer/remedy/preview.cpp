@@ -123,8 +123,13 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   if (takes_out(action)) {
     LiveTree* tree = target.kind == EntityKind::kLink ? trees_.tree(target.fabric, view, shown_) : nullptr;
-    const auto incident = std::ranges::find_if(
-        view.incidents, [&target](const auto& each) { return each->is_open() && each->finding.cause.same_as(target); });
+    // A host's trouble may be of a link, an adapter or a port of it.
+    const auto incident = std::ranges::find_if(view.incidents, [&](const auto& each) {
+      if (!each->is_open()) return false;
+      if (each->finding.cause.same_as(target)) return true;
+      const auto remedy = remedy_for(*each, view, hosts_);
+      return remedy && same_target(remedy->target, target);
+    });
     const Incident quiet = nothing_wrong_with(target);
     const Incident& reason = incident == view.incidents.end() ? quiet : **incident;
     plan.candidates = candidates_for(reason, {action, target}, view, tree, tree ? trees_.shape(target.fabric) : nullptr,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -70,13 +71,22 @@ std::optional<Entity> find_link(const Snapshot& snapshot, std::string_view name)
 }
 
 /// Everything of a host, in whatever subnets it stands.
+/// Its adapters are those that its collector reports, and those that bear its name and no other host reports.
 void add_host(const Snapshot& snapshot, const std::string& host, MaintenanceWindow& window) {
   window.host = host;
   window.nodes.clear();
+  std::set<NodeGuid> own, foreign;
+  if (snapshot.hosts)
+    for (const auto& view : *snapshot.hosts)
+      if (view->reading && view->reading->inventory)
+        for (const HostPort& port : view->reading->inventory->ports)
+          (same_host(view->host, host) ? own : foreign).insert(port.node_guid);
   for (const FabricView& view : snapshot.fabrics) {
     if (!view.sweep || !view.sweep->topology) continue;
     for (const Node& node : view.sweep->topology->nodes())
-      if (node.type == NodeType::kChannelAdapter && same_host(host_name(node), host)) window.nodes.push_back(node.guid);
+      if (node.type == NodeType::kChannelAdapter &&
+          (own.contains(node.guid) || (same_host(host_name(node), host) && !foreign.contains(node.guid))))
+        window.nodes.push_back(node.guid);
   }
   std::ranges::sort(window.nodes);
   window.nodes.erase(std::unique(window.nodes.begin(), window.nodes.end()), window.nodes.end());
@@ -103,6 +113,7 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
     window.nodes = {node.guid};
     if (node.type == NodeType::kChannelAdapter && same_host(host_name(node), what)) {
       add_host(snapshot, std::string(what), window);
+      if (window.nodes.empty()) window.nodes = {node.guid};  // another host reports all that bear the name
       window.entity.port.node = window.nodes.front();
       window.entity.label = what;
       return {};
@@ -121,7 +132,7 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
                          .peer = {},
                          .label = host->host,
                          .host = host->host};
-        window.host = host->host;
+        add_host(snapshot, host->host, window);
         return {};
       }
   if (std::string ports = ports_there_are(snapshot, std::string(what)); !ports.empty())

@@ -64,6 +64,7 @@ actions = ["raise_link_cost"]
         try:
             self.wait_leads(standby, began)
             self.receiver.go_on.set()
+            time.sleep(max(0, 60 - (time.monotonic() - began)))
         finally:
             os.killpg(leader.process.pid, signal.SIGCONT)
         wait_until(lambda: "standing by" in leader.log().rpartition("has taken the database")[2], 60, why=leader.log)

@@ -12,6 +12,7 @@ What it leaves out: the two weftd share a kernel and a boot clock; a clock step 
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -271,12 +272,15 @@ class Rounds(Faults, weftd_partners.WithScheduler):
     def check_acts(self) -> None:
         """Slurm writes down each order that it got. weftd's mark says which plan it was of."""
         acts: dict[str, int] = {}
+        epochs: list[int] = []
         with open(os.path.join(self.slurm.place, "slurmctld.log"), encoding="utf-8", errors="replace") as stream:
             for line in stream:
                 if "reason set to: weft PLAN-" in line:
                     plan = line.split("reason set to: weft ")[1].split(".")[0]
                     acts[plan] = acts.get(plan, 0) + 1
+                    epochs.append(int(re.search(r" epoch (\d+): ", line)[1]))
         self.acts = acts
+        self.assertEqual(sorted(epochs), epochs, f"a former leader acted after a later one\n{self.logs()}")
         self.assertEqual({}, {plan: count for plan, count in acts.items() if count > 1}, f"acts that came twice\n{self.logs()}")
         stored = set(self.postgres.primary.sql("SELECT 'PLAN-' || id FROM plan").split())
         self.assertEqual(set(), set(acts) - stored, f"acts that nobody wrote down\n{self.logs()}")

@@ -50,7 +50,8 @@ std::string mend_hosts(World& world, Dice& dice) {
   return "mended, where broken:" + mended;
 }
 
-std::string set_clock(World& world, Dice& dice) {
+std::string set_clock(World& world, Dice& dice, Tally& tally) {
+  ++tally.clock_steps;
   constexpr std::array<Duration, 4> kForward{30s, 10min, 2h, 25h};
   Duration by = kForward[dice.below(kForward.size())];
   if (dice.one_in(3)) by = -by;
@@ -59,10 +60,11 @@ std::string set_clock(World& world, Dice& dice) {
   return "the clock is set by " + std::to_string(by / 1s) + " s";
 }
 
-std::string report_adapter(World& world, Dice& dice, unsigned host) {
+std::string report_adapter(World& world, Dice& dice, Tally& tally, unsigned host) {
   constexpr std::array kWays{Reported::kByItself, Reported::kByItself, Reported::kByNobody, Reported::kByTwo};
   const Reported way = kWays[dice.below(kWays.size())];
   world.report(host, way);
+  tally.claimed_twice += way == Reported::kByTwo;
   return "the adapter of " + world.label(false, host) + " is reported by " +
          (way == Reported::kByItself   ? "itself"
           : way == Reported::kByNobody ? "nobody"
@@ -105,14 +107,15 @@ std::string change_world(World& world, Dice& dice, Tally& tally) {
     case 9:
       return move_by_hand(world, dice, link, host);
     case 10:
-      return set_clock(world, dice);
+      return set_clock(world, dice, tally);
     case 11:
       if (!dice.one_in(6) || world.holder(false, host) != Holder::kNobody) return {};
       world.another_weftd_takes(host);
+      ++tally.other_weftds;
       return "another weftd drains " + world.label(false, host);
     case 12:
     case 13:
-      return report_adapter(world, dice, host);
+      return report_adapter(world, dice, tally, host);
     case 14:
       return rename_adapter(world, dice, tally, host);
     default:

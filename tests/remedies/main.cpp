@@ -81,6 +81,10 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
   tried(total.forgotten, "a plan that is forgotten");
   tried(total.renamed, "an adapter with another name");
   tried(total.wrong_readings, "a reading that is wrong for a moment");
+  tried(total.clock_steps, "a clock that is set");
+  tried(total.other_weftds, "a mark of another weftd");
+  tried(total.claimed_twice, "an adapter that two hosts report");
+  tried(total.files, "the file of hands-off");
   for (const RemedyAction action :
        {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
     tried(total.by_action[static_cast<std::size_t>(action)], to_string(action));

@@ -141,6 +141,7 @@ class Sequence {
           tell_gate();
         } else if (dice_.one_in(3)) {
           file_there_ = !file_there_;
+          ++tally_.files;
           say(file_there_ ? "the file appears" : "the file is gone");
         }
         break;
@@ -362,6 +363,8 @@ class Sequence {
               "a host was drained though somebody says that it is another");
     }
     if (undo || !takes_out(plan.action)) {
+      promise(!saved_status_.breaker_tripped || plan.requested_by != "weftd" || act.order.undo,
+              "automation brought something back with the breaker tripped");
       if (!takes_out(act.order.action)) return;
       promise((taken_out_by_[{act.is_link, act.index}]) == act.order.action, "a return was undone by another action");
       check_capacity(act, decided);

@@ -19,6 +19,10 @@ void Tally::add(const Tally& other) {
   forgotten += other.forgotten;
   renamed += other.renamed;
   wrong_readings += other.wrong_readings;
+  clock_steps += other.clock_steps;
+  other_weftds += other.other_weftds;
+  claimed_twice += other.claimed_twice;
+  files += other.files;
   for (std::size_t i = 0; i < ended.size(); ++i) ended[i] += other.ended[i];
   for (std::size_t i = 0; i < refused.size(); ++i) refused[i] += other.refused[i];
   for (std::size_t i = 0; i < by_action.size(); ++i) by_action[i] += other.by_action[i];
@@ -29,11 +33,12 @@ void print(const Tally& tally, double seconds) {
   std::printf(
       "%llu sequences, %llu steps, %llu actions, %llu held on the lane, %llu replies lost, %llu crashes, "
       "%llu plans aborted, %llu plans forgotten, %llu adapters renamed, %llu readings wrong for a moment, "
-      "%llu writes refused, breaker tripped %llu times, "
-      "%llu wishes refused, %.0f s\n",
+      "%llu writes refused, breaker tripped %llu times, %llu steps of the clock, %llu marks of another weftd, "
+      "%llu adapters reported by two, the file came or went %llu times, %llu wishes refused, %.0f s\n",
       n(tally.sequences), n(tally.steps), n(tally.acts), n(tally.held), n(tally.lost_replies), n(tally.crashes),
       n(tally.aborts), n(tally.forgotten), n(tally.renamed), n(tally.wrong_readings), n(tally.unjournalled),
-      n(tally.tripped), n(tally.refused_requests), seconds);
+      n(tally.tripped), n(tally.clock_steps), n(tally.other_weftds), n(tally.claimed_twice), n(tally.files),
+      n(tally.refused_requests), seconds);
   std::printf("plans ended:");
   for (std::size_t i = 0; i < tally.ended.size(); ++i)
     if (is_over(static_cast<PlanState>(i)))

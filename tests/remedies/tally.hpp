@@ -13,6 +13,7 @@ namespace weft::remedies {
 struct Tally {
   std::uint64_t sequences = 0, steps = 0, crashes = 0, aborts = 0, acts = 0, lost_replies = 0, refused_requests = 0;
   std::uint64_t unjournalled = 0, tripped = 0, held = 0, forgotten = 0, renamed = 0, wrong_readings = 0;
+  std::uint64_t clock_steps = 0, other_weftds = 0, claimed_twice = 0, files = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(PlanState::kCount)> ended{};
   std::array<std::uint64_t, static_cast<std::size_t>(Guard::kCount)> refused{};
   std::array<std::uint64_t, static_cast<std::size_t>(RemedyAction::kCount)> by_action{};

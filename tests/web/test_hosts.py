@@ -100,14 +100,18 @@ class Hosts(PageTest):
                 time.time_ns(), [telemetry_client.port("mlx5_1")],
                 [telemetry_client.series("mlx5_1", 1, "module_temperature", gauge=True),
                  telemetry_client.series("mlx5_1", 1, "module_receive_power", gauge=True, lane=0),
-                 telemetry_client.series("mlx5_1", 1, "module_receive_power", gauge=True, lane=1)],
-                [41_500, 1_000_000, 500_000], jobs=("slurm:1234",)))
+                 telemetry_client.series("mlx5_1", 1, "module_receive_power", gauge=True, lane=1),
+                 telemetry_client.series("mlx5_1", 1, "pcie_read_stall", gauge=True)],
+                [41_500, 1_000_000, 500_000, 37], jobs=("slurm:1234",)))
             collector.wait_acknowledged(1)
             self.open_at(f"#/host/{HOST}")
             self.do("wait", at=".facts .mark:has-text('Connected')")
             self.do("wait", at="dt:has-text('Jobs') + dd:has-text('slurm:1234')")
             self.do("wait", at="table.adapters tr:has-text('mlx5_1'):has-text('41.5 °C'):has-text('0.0, -3.0 dBm')")
             self.do("wait", at="table.adapters th:text-is('Module')")
+            self.do("wait", at="table.adapters tr:has-text('mlx5_1'):has-text('37 %')")
+            self.do("wait", at="table.adapters th:text-is('PCIe read stall')")
+            self.assertEqual(0, self.do("count", at="table.adapters th:text-is('PCIe write stall')"), "nobody reads it")
             self.assertEqual(1, self.do("count", at="table.adapters td:has-text('°C')"), "of the others nothing is known")
             self.picture("host-optics")
             self.expect_accessible()

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "analyzer/remedy/guards.hpp"
-
 namespace weft::daemon {
 
 void ActGate::stop(Stops stops) {
@@ -29,8 +27,8 @@ std::optional<std::string> ActGate::start(const RemedyOrder& order, Duration ste
   std::string why;
   if (!stops_.everything.empty())
     why = stops_.everything;
-  else if (!stops_.taking_out.empty() && analyzer::takes_out(order.action))
-    why = stops_.taking_out;
+  else if (!stops_.breaker.empty() && order.breaker_stops)
+    why = stops_.breaker;
   else if (order.decided && steady - *order.decided > kLongestDecision)
     why = "the guards looked " + std::to_string((steady - *order.decided) / std::chrono::seconds(1)) + " s ago";
   if (!why.empty()) {

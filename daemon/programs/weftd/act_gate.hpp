@@ -25,7 +25,7 @@ class ActGate {
   /// Why nothing may start; each is empty while it stops nothing.
   struct Stops {
     std::string everything;  ///< of all orders: hands-off, the end of the process
-    std::string taking_out;  ///< of those that take something out: the circuit breaker
+    std::string breaker;     ///< of those that RemedyOrder::breaker_stops
   };
 
   /// Nothing may start before the first stop().

@@ -198,7 +198,7 @@ void RemedyController::tell_gate() {
     stops.everything = "another weftd leads";
   else if (stopped.is_stopped())
     stops.everything = "all automation is stopped: " + stopped.stop_reason();
-  if (stopped.breaker_tripped) stops.taking_out = "the circuit breaker is tripped";
+  if (stopped.breaker_tripped) stops.breaker = "the circuit breaker is tripped";
   gate_.stop(std::move(stops));
   gate_.keep([this](std::uint64_t order) { return plans_.awaits(order); });
 }

@@ -47,6 +47,23 @@ TEST_F(ThreeBadUplinks, ALinkThatGotWorseSinceIsPreferred) {
   EXPECT_TRUE(is_outdone(3));
 }
 
+// Every kind of trouble is weighed on one scale.
+TEST_F(ThreeBadUplinks, ALinkThatFlapsAllTheTimeGoesBeforeLinksWithFewErrors) {
+  set_rate(1, 1e-11);
+  set_rate(2, 1e-10);
+  auto flap = std::make_shared<Incident>(*book.incidents[0]);
+  flap->finding.kind = IncidentKind::kLinkFlap;
+  flap->finding.evidence.clear();
+  flap->beginnings.assign(60, book.fabric.now());
+  flap->updated = book.fabric.now();
+  ++flap->revision;
+  book.incidents[0] = std::move(flap);
+  review();
+  EXPECT_FALSE(is_outdone(1)) << "it takes all of a job's time";
+  EXPECT_TRUE(is_outdone(2));
+  EXPECT_FALSE(is_outdone(3));
+}
+
 TEST_F(ThreeBadUplinks, TheNumbersOfAProposalAreThoseOfNow) {
   const auto harm = [&] {
     const Plan plan = book.plan(2);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzer/remedy/candidates.hpp"
 #include "tests/unit/analyzer/remedy/managed_fabric.hpp"
 
 namespace weft::analyzer {
@@ -77,6 +78,15 @@ TEST_F(Wishes, AnIncidentThereTellsWhatDoingNothingCosts) {
   EXPECT_GT(candidate(*seen, RemedyAction::kNothing).harm_ratio, 0);
   EXPECT_TRUE(candidate(*seen, RemedyAction::kRaiseLinkCost).allowed);
   EXPECT_TRUE(candidate(*seen, RemedyAction::kIsolateLink).allowed) << "it could be isolated as well";
+}
+
+TEST_F(Wishes, TheTroubleOfAHostIsThatOfItsLinks) {
+  collector("host-0-0", {"host-0-0 mlx5_0"});
+  errors("leaf-0", "host-0-0 mlx5_0", 1e-6);
+  const auto seen = book->preview(RemedyAction::kDrainNode, host_entity("host-0-0"), "looks bad", "ann", look());
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_GT(candidate(*seen, RemedyAction::kNothing).harm_ratio, 0)
+      << candidate(*seen, RemedyAction::kNothing).explanation;
 }
 
 TEST_F(Wishes, APreviewFailsAsTheWishWould) {

@@ -68,6 +68,37 @@ TEST_F(WantedMaintenance, ASwitchAHostAPortALinkAndEverything) {
   EXPECT_TRUE(entity_of("fabric").fabric.empty());
 }
 
+// Anybody may give an adapter a host's name, and many adapters have none.
+TEST_F(WantedMaintenance, AHostHasTheAdaptersThatItsCollectorReports) {
+  const auto reports = [](const std::string& host, std::vector<std::uint64_t> guids) {
+    auto inventory = std::make_shared<HostInventory>();
+    for (const std::uint64_t guid : guids) inventory->ports.emplace_back().node_guid = {guid};
+    auto reading = std::make_shared<HostReading>();
+    reading->inventory = std::move(inventory);
+    auto view = std::make_shared<HostView>();
+    view->host = host;
+    view->reading = std::move(reading);
+    return view;
+  };
+  using Nodes = std::vector<NodeGuid>;
+  const auto nodes_of = [&](const std::string& host) {
+    const auto window = wanted_maintenance(*snapshot, asked(host), kNow);
+    EXPECT_TRUE(window) << window.error().message;
+    return window ? window->nodes : Nodes{};
+  };
+  const auto tell = [&](std::vector<std::shared_ptr<const HostView>> hosts) {
+    snapshot->hosts = std::make_shared<const std::vector<std::shared_ptr<const HostView>>>(std::move(hosts));
+  };
+  tell({reports("host-1.example.org", {0x101, 0x102})});
+  EXPECT_EQ(nodes_of("host-1"), (Nodes{{0x101}, {0x102}})) << "whatever name it has";
+  tell({reports("spare", {0x102})});
+  EXPECT_EQ(nodes_of("spare"), (Nodes{{0x102}})) << "none bears its name";
+  tell({reports("host-1", {0x101}), reports("host-2", {0x102})});
+  EXPECT_EQ(nodes_of("host-1"), (Nodes{{0x101}}));
+  tell({reports("thief", {0x101, 0x102})});
+  EXPECT_EQ(nodes_of("host-1"), (Nodes{{0x101}})) << "the work is on what a person named";
+}
+
 TEST_F(WantedMaintenance, AFabricGoesByItsName) {
   const Entity named = entity_of("ib0");
   EXPECT_EQ(named.kind, EntityKind::kFabric);

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fabrics as they are built: a gateway at a spine, leaves without adapters, a pod that is switched off, a dragonfly. What the guards say of
+isolating a link, read from a weftd that sweeps them; and which of several bad links of one leaf goes."""
+
+import weft_testing
+from weft_testing import netfile, wait_until, weftctl, weftctl_json
+
+SPINES, LEAVES, EMPTY = 8, 6, 2
+REMEDIES = """
+[remedy]
+isolate_link = "propose"
+[remedy.limits.capacity]
+leaf_share_idle = 0.75
+"""
+
+
+def verdict(text: str, guard: str) -> str:
+    """The line of that guard in a preview."""
+    return next((line for line in text.splitlines() if guard in line.split()[:2]), "")
+
+
+class Shapes(weft_testing.SubnetTest):
+    infiniband = REMEDIES
+
+    def look(self, label: str) -> str:
+        seen = weftctl(self.weftd, "isolate", label, "--dry-run")
+        self.assertIn("preview: nothing is done yet", seen.stdout, seen.stderr)
+        return seen.stdout
+
+    def set_errors(self, switch: str, port: int, errors: int) -> None:
+        end = self.network.find(switch).ports[port]
+        for name, number in ((switch, port), (self.network.nodes[end.node].name, end.port)):
+            self.subnet.set_counter(name, number, "PortCounters.SymbolErrorCounter", errors)
+
+
+class UntidyFatTree(Shapes):
+    analyzer = 'error_window_minimum = "2s"'
+
+    @classmethod
+    def make_network(cls):
+        """Port <n> of a leaf leads to spine n - 1, 9 and 10 to hosts; the last leaves have none. A gateway is at spine-0."""
+        network = netfile.Network()
+        spines = [network.add(netfile.SWITCH, 0x0EC0DE0300000000 + at * 16, LEAVES + EMPTY + 1, f"spine-{at}") for at in range(SPINES)]
+        for at in range(LEAVES + EMPTY):
+            leaf = network.add(netfile.SWITCH, 0x0EC0DE0200000000 + at * 16, SPINES + 2, f"leaf-{at}")
+            for number, spine in enumerate(spines, 1):
+                network.connect(leaf, number, spine, at + 1)
+            for number in (SPINES + 1, SPINES + 2) if at < LEAVES else ():
+                host = network.add(netfile.ADAPTER, 0x0EC0DE0700000000 + (at * 16 + number) * 16, 1, f"gpu-{at}-{number} mlx5_0")
+                network.connect(host, 1, leaf, number)
+        gateway = network.add(netfile.ADAPTER, 0x0EC0DE0900000000, 1, "gateway mlx5_0")
+        network.connect(gateway, 1, spines[0], LEAVES + EMPTY + 1)
+        return network
+
+    def test_1_a_leaf_keeps_what_is_promised(self):
+        self.assertRegex(verdict(self.look("leaf-1:2"), "ALTERNATIVE"), "passed")
+        self.assertRegex(verdict(self.look("leaf-1:1"), "REACHABILITY"), "REFUSED +leaf-1 and spine-0 would have no path", "the way to the gateway")
+        for port in (2, 3):
+            self.assertRegex(verdict(self.look(f"leaf-1:{port}"), "LEAF_CAPACITY"), "passed")
+            self.subnet.unlink("leaf-1", port)
+            self.expect("LINK_DOWN", lambda incident, at=port: self.is_link(incident, self.link("leaf-1", at)))
+        seen = verdict(self.look("leaf-1:4"), "LEAF_CAPACITY")
+        self.assertRegex(seen, r"REFUSED +.*leaf-1")
+        for port in (2, 3):
+            self.subnet.relink("leaf-1", port)
+        wait_until(lambda: not self.weftd.incidents("LINK_DOWN"), within=60, why="the links are not back")
+
+    def test_2_a_leaf_that_is_off_takes_no_ways_from_others(self):
+        self.subnet.unlink("leaf-6")
+        self.expect("SWITCH_DOWN", lambda incident: "leaf-6" in str(incident))
+        self.assertRegex(verdict(self.look("leaf-1:2"), "LEAF_CAPACITY"), "passed")
+        self.subnet.relink("leaf-6")
+        wait_until(lambda: not self.weftd.incidents("SWITCH_DOWN"), within=60, why="the leaf is not back")
+
+    def test_3_the_worst_of_three_bad_links_of_a_leaf_go(self):
+        errors = {2: 0, 3: 0, 4: 0}
+        each = {2: 1_000, 3: 300, 4: 100}
+
+        def plans() -> dict[int, dict]:
+            for port in errors:
+                errors[port] = min(60_000, errors[port] + each[port])
+                self.set_errors("leaf-2", port, errors[port])
+            self.weftd.wait_sweeps(1)
+            found = {}
+            for plan in weftctl_json(self.weftd, "plans").get("plans", []):
+                for port in errors:
+                    if f"leaf-2 port {port} " in f"{plan['target']['label']} ":
+                        found[port] = plan
+            return found
+
+        def refused(plan: dict) -> str:
+            return "; ".join(f"{guard['guard']}: {guard['explanation']}" for guard in plan["guards"] if guard["result"] == "REFUSED")
+
+        def chosen():
+            found = plans()
+            return len(found) == 3 and "avoids more loss" in refused(found[4]) and not refused(found[2]) and not refused(found[3])
+
+        wait_until(chosen, within=60, why=lambda: f"{ {port: refused(plan) for port, plan in plans().items()} }\n{self.weftd.log()[-3000:]}")
+
+
+class Dragonfly(Shapes):
+    GROUPS, SWITCHES = 5, 4
+    infiniband = REMEDIES.replace("[remedy]\n", '[remedy]\nrouting_engine = "dfsssp"\n')
+    routing = "dfsssp"
+
+    @classmethod
+    def make_network(cls):
+        """Groups of four switches, each cabled to each (ports 1 to 3), a host at port 5 and one global link at port 4."""
+        network = netfile.Network()
+        switches = {}
+        for group in range(cls.GROUPS):
+            for at in range(cls.SWITCHES):
+                number = (group * 16 + at) * 16
+                switches[group, at] = network.add(netfile.SWITCH, 0x0EC0DE0600000000 + number, 5, f"s-{group}-{at}")
+                host = network.add(netfile.ADAPTER, 0x0EC0DE0700000000 + number, 1, f"gpu-{group}-{at} mlx5_0")
+                network.connect(host, 1, switches[group, at], 5)
+            for at in range(cls.SWITCHES):
+                for other in range(at + 1, cls.SWITCHES):
+                    network.connect(switches[group, at], other, switches[group, other], at + 1)
+        for group in range(cls.GROUPS):
+            for other in range(group + 1, cls.GROUPS):
+                network.connect(switches[group, other - 1], 4, switches[other, group], 4)
+        return network
+
+    def test_groups_keep_their_links(self):
+        seen = self.look("s-0-0:4")  # the only cable between two groups
+        self.assertRegex(verdict(seen, "ALTERNATIVE"), "dragonfly")
+        self.assertRegex(verdict(seen, "ROUTING"), "passed")
+        self.assertRegex(verdict(seen, "BISECTION"), "needs a person|REFUSED")
+
+
+if __name__ == "__main__":
+    weft_testing.main()

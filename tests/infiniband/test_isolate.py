@@ -227,6 +227,12 @@ class Isolate(actuate_testing.ActuateTest):
         own = str(self.host.ports[1].port)
         code, report = self.port_program(*place, "--port", own, "--set", "disabled", "--peer", guid_text(self.host.guid), "--peer-port", "1")
         self.assertEqual((4, "not_that"), (code, report["outcome"]))
+        beyond = leaf.ports[9]
+        peer = ["--peer", guid_text(self.subnet.network.nodes[beyond.node].guid), "--peer-port", str(beyond.port)]
+        code, report = self.port_program(*place, "--port", "9", "--set", "disabled", *peer, "--before-ms", "1")
+        self.assertEqual("late", report["outcome"], "the time of the order is over")
+        code, report = self.port_program(*place, "--port", "9")
+        self.assertEqual(("read", "LinkUp"), (report["outcome"], report["physical_state"]), "nothing was set")
         self.assertEqual(2, self.port_program(*place, "--port", "9", "--set", "disabled")[0], "without a peer")
         self.assertEqual(2, self.port_program(*place, "--port", "9", "--set", "up")[0])
         self.assertEqual(2, self.port_program("--route", "1,x", "--node", guid_text(leaf.guid), "--port", "9")[0])

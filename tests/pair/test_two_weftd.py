@@ -106,9 +106,17 @@ key_file = "{key}"
         wait_until(lambda: "standing by" in leader.log(), why=leader.log)
         self.assert_whole()
 
+    def timeline(self, weftd, incident: str) -> list[dict]:
+        return weftd.client.json(f"/api/v1/incidents/{incident}/timeline")["events"]
+
     def test_3_a_leader_that_is_killed(self):
         leader, standby = self.roles()
         before = self.expect(leader, self.pull(2))
+        done = weftctl(leader, "acknowledge", before["id"], "--who", "ann")
+        self.assertEqual(0, done.returncode, done.stderr)
+        told = self.timeline(leader, before["id"])
+        self.assertGreater(len(told), 1, told)
+        revision = int(self.shown(leader, self.ends_of(before))["revision"])
         began = time.monotonic()
         leader.kill()
         oldest, newest = self.sql("SELECT min(at), max(at) FROM moment").split("|")
@@ -118,7 +126,10 @@ key_file = "{key}"
         self.assertEqual(oldest, self.sql("SELECT min(at) FROM moment"), "history goes along")
         host = self.subnet.network.hosts()[4].name.split()[0]
         self.assertIn(host, weftctl(standby, "history", host, "--last", "1h").stdout)
-        self.assertEqual(before["id"], self.expect(standby, self.ends_of(before))["id"])
+        after = self.expect(standby, self.ends_of(before))
+        self.assertEqual((before["id"], before["opened"], "ACKNOWLEDGED"), (after["id"], after["opened"], after["state"]))
+        self.assertGreaterEqual(int(after["revision"]), revision)
+        self.assertEqual(told, self.timeline(standby, before["id"])[:len(told)], "what was told stays told")
         self.assertNotEqual(before["id"], self.expect(standby, during)["id"])
         # The record of the one that was killed is still at the subnet administrator.
         wait_until(lambda: re.search(r"\nweft_acting_registered\{.*\} 1\n", standby.metrics()), 30, why=standby.log)

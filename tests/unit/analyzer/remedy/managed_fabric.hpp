@@ -2,7 +2,10 @@
 #pragma once
 // A book of plans for a small fat tree, told step by step.
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,6 +102,21 @@ struct Book {
 
   /// Orders of one kind, taken out of what the book asks now.
   std::vector<RemedyOrder> orders() { return book->drain_changes(fabric.now()).orders; }
+
+  /// A second later there is another sweep.
+  void sweep() {
+    fabric.advance(std::chrono::seconds(1));
+    book->review(look());
+  }
+  /// Answers all readings that are asked now with that state, and returns how many there were. Nothing else is asked.
+  std::size_t answer(TargetState state) {
+    const auto asked = orders();
+    for (const RemedyOrder& order : asked) {
+      EXPECT_EQ(order.kind, OrderKind::kRead);
+      book->answer_reading(order.number, TargetReading{state, "LinkUp"}, fabric.now());
+    }
+    return asked.size();
+  }
 
   fakes::FabricBuilder fabric;
   RemedySettings settings;

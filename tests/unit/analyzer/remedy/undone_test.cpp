@@ -44,18 +44,6 @@ struct Held : Book {
   }
 
   PortIndex end() const { return fabric.port_towards("leaf-0", "spine-0"); }
-  void sweep() {
-    fabric.advance(1s);
-    book->review(look());
-  }
-  std::size_t answer(TargetState state) {
-    const auto asked = orders();
-    for (const RemedyOrder& order : asked) {
-      EXPECT_EQ(order.kind, OrderKind::kRead);
-      book->answer_reading(order.number, TargetReading{state, "LinkUp"}, fabric.now());
-    }
-    return asked.size();
-  }
   void enable_by_hand() {
     fabric.relink(end());
     fabric.route();
@@ -66,6 +54,18 @@ struct Held : Book {
     auto later = std::make_shared<Incident>(*incidents[0]);
     for (Evidence& evidence : later->finding.evidence) evidence.observed = fabric.now();
     incidents[0] = std::move(later);
+  }
+  /// Of the plan that holds the link, and of which nobody knows whether it landed.
+  Plan unresolved_return(PlanState state) const {
+    Plan back = plan(1);
+    back.id = 2;
+    back.action = RemedyAction::kRestoreLink;
+    back.inverse = RemedyAction::kIsolateLink;
+    back.undoes = 1;
+    back.state = state;
+    back.in_force = false;
+    back.unresolved = true;
+    return back;
   }
   bool has_window() const { return window_of(plan(1)).has_value(); }
 };
@@ -171,14 +171,7 @@ TEST(UndoneByOthers, IsNotWhatTwoPlansReadAtOnce) {
 // Nobody knows whether a return landed, and its plan reads the link as well.
 TEST(UndoneByOthers, IsNotWhatAReturnThatIsOverReadsOnce) {
   Held b;
-  Plan back = b.plan(1);
-  back.id = 2;
-  back.action = RemedyAction::kRestoreLink;
-  back.inverse = RemedyAction::kIsolateLink;
-  back.undoes = 1;
-  back.state = PlanState::kFailed;
-  back.in_force = false;
-  back.unresolved = true;
+  const Plan back = b.unresolved_return(PlanState::kFailed);
   RemedyMemory memory;
   memory.plans = {b.plan(1), back};
   b.book.emplace(b.settings, memory, b.fabric.now());
@@ -207,14 +200,7 @@ TEST(UndoneByOthers, IsNotWhatAReturnThatIsOverReadsOnce) {
 TEST(UndoneByOthers, WhatMayStillLandIsReadAsSoonAsItCannotAnyMore) {
   for (const bool is_port : {true, false}) {
     Held b;
-    Plan back = b.plan(1);
-    back.id = 2;
-    back.action = RemedyAction::kRestoreLink;
-    back.inverse = RemedyAction::kIsolateLink;
-    back.undoes = 1;
-    back.state = PlanState::kRolledBack;
-    back.in_force = false;
-    back.unresolved = true;
+    Plan back = b.unresolved_return(PlanState::kRolledBack);
     back.finished = b.fabric.now();
     back.actuator = is_port ? "infiniband_port" : "ufm";
     RemedyMemory memory;

@@ -230,12 +230,23 @@ EndView LinkTable::view_of(const Topology& topology, PortIndex index, PortIndex 
   return EndView::kUnseen;
 }
 
+// A clock that was set back must not make an outage last, nor outages of before one moment: what went down one after
+// the other did not go down together.
+void LinkTable::tolerate_clock(TimePoint now) {
+  Duration ahead{};
+  for (const LinkState& link : links_)
+    if (link.down_since != kNever) ahead = std::max(ahead, link.down_since - now);
+  if (ahead <= Duration{}) return;
+  for (LinkState& link : links_)
+    if (link.down_since != kNever) link.down_since -= ahead;
+}
+
 void LinkTable::observe_links(const Sweep& sweep) {
   const Topology& topology = *sweep.topology;
+  tolerate_clock(sweep.finished);
   for (LinkState& link : links_) {
     // A clock that was set back must not make any of this last.
     link.view_since = std::min(link.view_since, sweep.finished);
-    link.down_since = std::min(link.down_since, sweep.finished);
     if (sweep.finished < link.brought_up || sweep.finished - link.brought_up >= thresholds_.bring_up)
       link.brought_up = kNever;
     EndView low = view_of(topology, link.low, link.high);

@@ -128,6 +128,7 @@ class LinkTable {
   LinkId add_link(LinkKey key);
   void synchronise(const Topology& topology);
   void observe_nodes(const Sweep& sweep);
+  void tolerate_clock(TimePoint now);
   void observe_links(const Sweep& sweep);
   EndView view_of(const Topology& topology, PortIndex port, PortIndex other) const;
 

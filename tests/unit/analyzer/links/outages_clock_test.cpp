@@ -18,6 +18,21 @@ TEST(ClockSetBack, ALinkThatTrainsIsStillToldInTime) {
   EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown) << watch.describe();
 }
 
+// Each has its own cause, whatever the clock says.
+TEST(ClockSetBack, LinksThatWentDownOneAfterTheOtherDidNotGoDownTogether) {
+  Watch watch(FabricBuilder::fat_tree(4, 3, 4));
+  watch.sweeps(3);
+  for (const char* leaf : {"leaf-0", "leaf-1", "leaf-2"}) {
+    watch.fabric.unlink(watch.fabric.port_towards(leaf, "spine-0"));
+    watch.sweeps(60);
+  }
+  ASSERT_EQ(watch.open().size(), 3U) << watch.describe();
+  watch.fabric.advance(-hours(1));
+  watch.sweeps(10);
+  EXPECT_EQ(watch.open().size(), 3U) << watch.describe();
+  for (const auto& incident : watch.open()) EXPECT_EQ(incident.finding.cause.kind, EntityKind::kLink);
+}
+
 TEST(ClockSetBack, BlindnessOfMostOfTheFabricEndsInTime) {
   Watch watch(FabricBuilder::fat_tree(2, 6, 4));
   watch.sweeps(3);

@@ -27,6 +27,11 @@ std::string what_was_seen(const Plan& plan, const std::string& reading) {
   return std::string(saw_symptom ? "the symptom is gone" : "no route leads over it") + ", the neighbours are no worse";
 }
 
+// ": LinkUp", to end a sentence with what was read; nothing of nothing.
+std::string after_colon(const std::string& detail) {
+  return detail.empty() ? "" : ": " + detail;
+}
+
 // The link stays in service: only routes avoid it.
 bool is_about_cost(const Plan& plan) {
   return outward_action(plan) == RemedyAction::kRaiseLinkCost;
@@ -108,7 +113,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
     return false;
   }
   work_.failures = 0;
-  const std::string detail = reading->detail.empty() ? "" : ": " + reading->detail;
+  const std::string detail = after_colon(reading->detail);
   const bool intended = plan_.intent == (undoing() ? PlanIntent::kUndo : PlanIntent::kApply);
   const bool was_foreign = std::exchange(work_.foreign, reading->state == TargetState::kForeign);
   if (reading->state == wanted()) {
@@ -174,7 +179,7 @@ void PlanRunner::read_doubted(const Result<TargetReading>& reading) {
   work_.stage = Stage::kIdle;
   if (!reading || reading->state == wanted()) return;
   plan_.in_force = false;
-  const std::string detail = reading->detail.empty() ? "" : ": " + reading->detail;
+  const std::string detail = after_colon(reading->detail);
   if (reading->state == TargetState::kForeign)
     end(PlanState::kFailed, "left as it is: somebody else holds it now" + detail);
   else
@@ -291,7 +296,7 @@ void PlanRunner::acted(const Result<void>& result) {
 }
 
 void PlanRunner::done(const std::string& reading) {
-  const std::string detail = reading.empty() ? "" : ": " + reading;
+  const std::string detail = after_colon(reading);
   if (undoing()) {
     // What failed again on its way back is held by this plan from now on.
     plan_.in_force = !takes_out(plan_.action);

@@ -81,8 +81,7 @@ bool is_not_allowed(const grpc::Status& status) {
 std::string what_owner_says(const grpc::Status& status) {
   if (!status.error_message().starts_with("only reading is allowed")) return "; there: " + status.error_message();
   return ". There you may only read from here: repeat it on that host by its socket (sudo weftctl, without --server), "
-         "or "
-         "from here with a token that it knows (--token-file)";
+         "or from here with a token that it knows (--token-file)";
 }
 
 bool is_listened_on(std::string_view path) {

@@ -242,8 +242,7 @@ void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
          "WHAT", given.words,
          "Host, switch or adapter by name or GUID; \"leaf-1 port 12\", on Ethernet \"leaf01 swp12\"; a link as "
          "incidents name it, \"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"; a fabric by name; or \"fabric\" for all, in a "
-         "site "
-         "those of one shard")
+         "site those of one shard")
       ->required();
   add->add_option("--from", given.begin,
                   "Begin: \"2026-01-31 14:00\" (UTC), or 30m for 30 minutes from now; default: now");

@@ -198,12 +198,12 @@ std::string standing_of(const v1::Plan& plan, const v1::Plan* holder) {
     return (held_by(*holder) == v1::Plan::RAISE_LINK_COST ? "its cost is raised again, by "
                                                           : "out of service again, by ") +
            holder->id() + ", whose return did not last";
-  if (is_reverted(plan) && holder != nullptr) {
-    const std::string since = reverted_text(*holder);
-    return (since.empty() ? "reverted" : since) + " (" + holder->id() +
-           ", a return that did not last, held it by then)";
+  if (is_reverted(plan) && holder != nullptr)
+    return reverted_text(*holder) + " (" + holder->id() + ", a return that did not last, held it by then)";
+  if (is_reverted(plan)) {
+    const std::string since = reverted_text(plan);
+    return since.empty() ? "reverted" : since;
   }
-  if (is_reverted(plan)) return reverted_text(plan).empty() ? "reverted" : reverted_text(plan);
   if (plan.state() == v1::Plan::ROLLED_BACK && !takes_out(plan)) return reverted_text(plan);
   if (plan.state() == v1::Plan::ROLLING_BACK)
     return is_undone(plan) ? "it is undone; whether the fabric is as before is being checked"

@@ -100,7 +100,8 @@ TEST(TargetReading, KeepsTheNewestMarkOfEachOtherWeftd) {
   EXPECT_EQ(reading.others.size(), kMostOtherMarks);
 }
 
-TEST(PlanWindow, OfAReturnThatFailedSaysSo) {
+// A return that holds the link again.
+Plan undone_return(std::string outcome) {
   Plan plan;
   plan.id = 4;
   plan.action = RemedyAction::kRestoreLink;
@@ -108,21 +109,18 @@ TEST(PlanWindow, OfAReturnThatFailedSaysSo) {
   plan.target.kind = EntityKind::kLink;
   plan.in_force = true;
   plan.reason = "again";
-  plan.outcome = "it did not help: errors";
-  const auto window = window_of(plan);
+  plan.outcome = std::move(outcome);
+  return plan;
+}
+
+TEST(PlanWindow, OfAReturnThatFailedSaysSo) {
+  const auto window = window_of(undone_return("it did not help: errors"));
   ASSERT_TRUE(window);
   EXPECT_EQ(in_words(*window), "taken out of service by PLAN-4: its return failed: it did not help: errors");
 }
 
 TEST(PlanWindow, OfAReturnThatAPersonEndedDoesNotSayThatItFailed) {
-  Plan plan;
-  plan.id = 4;
-  plan.action = RemedyAction::kRestoreLink;
-  plan.state = PlanState::kRolledBack;
-  plan.target.kind = EntityKind::kLink;
-  plan.in_force = true;
-  plan.outcome = "aborted by root: the cable is not ready";
-  const auto window = window_of(plan);
+  const auto window = window_of(undone_return("aborted by root: the cable is not ready"));
   ASSERT_TRUE(window);
   EXPECT_EQ(in_words(*window),
             "taken out of service by PLAN-4: its return was aborted by root: the cable is not ready");

@@ -14,8 +14,6 @@ namespace weft::analyzer {
 namespace {
 
 using namespace std::chrono_literals;
-// It is read each minute: three failures in a row.
-constexpr Duration kDrainedAreKnownFor = 3min;
 constexpr Duration kDay = 24h;  // of the circuit breaker; the budgets' hour is in it
 
 using Plans = std::span<const std::shared_ptr<const Plan>>;
@@ -126,7 +124,7 @@ std::uint32_t out_of_service(Plans plans) {
 }
 
 std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
-                                       const FabricTree* tree, std::span<const std::span<const Entity>> disabled,
+                                       const FabricTree* tree, std::span<const std::span<const Entity>> taken_out,
                                        const DrainedHosts* drained, const BudgetLimits& limits) {
   // "actions per hour are used up: 6 (remedy.limits.budget.actions_per_hour)"
   const auto says = [](const char* what, std::size_t limit, const char* key, const std::string& where = {}) {
@@ -159,7 +157,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     on_switch += shares(other->target);
     on_rail += rail != kNoIndex && rail_of(other->target, *topology, *tree) == rail;
   }
-  for (const std::span<const Entity> of_fabric : disabled)
+  for (const std::span<const Entity> of_fabric : taken_out)
     for (const Entity& link : of_fabric) {
       const auto is_of = [&](const auto& other) { return is_out(*other, plans) && other->target.same_as(link); };
       if (plan.target.same_as(link) || std::ranges::any_of(plans, is_of)) continue;
@@ -170,10 +168,9 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     }
   std::uint32_t others_hosts = 0;
   if (drained && plan.target.kind == EntityKind::kHost) {
-    if (!drained->told()) return "the scheduler has not told yet which hosts are drained";
-    const Duration age = view.steady.value_or(*drained->told()) - *drained->told();
-    if (age > kDrainedAreKnownFor)
-      return "the scheduler has not told for " + std::to_string(age / 1min) + " min which hosts are drained";
+    if (auto why =
+            untold("the scheduler", "which hosts are drained", drained->told(), view.steady.value_or(Duration{})))
+      return why;
     others_hosts = drained_by_others(*drained, plan, plans);
     out += others_hosts;
   }

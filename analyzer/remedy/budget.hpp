@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "analyzer/remedy/clock_steps.hpp"
-#include "analyzer/remedy/drained_hosts.hpp"
 #include "analyzer/remedy/fabric_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
+#include "analyzer/remedy/told_out.hpp"
 
 namespace weft::analyzer {
 
 /// Which budget the plan would overdraw, in words, with its configuration key and, where time mends it, when; nullopt:
 /// none. Counted are plans that asked the world for something
-/// within the last hour, and what plans hold out of service or are about to; links that somebody else disabled count
-/// like those, `disabled` being those of each fabric, and so do, for a host, the hosts of `drained`;
-/// null: no scheduler tells of them. What it told more than three minutes ago is not known any more. `tree`: of the
-/// plan's fabric, or null.
+/// within the last hour, and what plans hold out of service or are about to; links that somebody else disabled, or put
+/// where a subnet manager avoids them, count like those, `taken_out` being those of each fabric
+/// (SweepCounts::taken_out), and so do, for a host, the hosts of `drained`; null: no scheduler tells of them. What it
+/// told more than three minutes ago is not known any more. `tree`: of the plan's fabric, or null.
 std::optional<std::string> over_budget(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans,
                                        const RemedyView& view, const Ages& ages, const FabricTree* tree,
-                                       std::span<const std::span<const Entity>> disabled, const DrainedHosts* drained,
+                                       std::span<const std::span<const Entity>> taken_out, const DrainedHosts* drained,
                                        const BudgetLimits& limits);
 
 /// The first whole minute that is `wait` or more after `now`, for a hint when something may be tried again:

@@ -23,9 +23,10 @@ using PlanPtr = std::shared_ptr<const Plan>;
 /// What is counted in a fabric's last sweep, for all plans at once.
 struct SweepCounts {
   std::size_t out_of_reach = 0;  ///< nodes that it did not reach
-  /// The links between switches that somebody disabled an end of. Also those that a discovery after it knows no cable
-  /// of, where an open incident or the planned cabling has them.
-  std::vector<Entity> disabled;
+  /// The links between switches that somebody disabled an end of, also those that a discovery after it knows no cable
+  /// of, where an open incident or the planned cabling has them; and those with a port that a partner tells to be
+  /// avoided (AvoidedPorts). Each once, those that plans hold among them.
+  std::vector<Entity> taken_out;
 };
 
 /// What guards look at besides the plan itself.
@@ -42,12 +43,14 @@ struct GuardInput {
   const RouteReview* routes = nullptr;
   /// What is counted in the last sweep of that fabric.
   const SweepCounts& counts;
-  /// SweepCounts::disabled of each fabric.
-  std::vector<std::span<const Entity>> disabled;
+  /// SweepCounts::taken_out of each fabric.
+  std::vector<std::span<const Entity>> taken_out;
   /// What kind of network that fabric is, and its cables; null while that is not known.
   const CabledShape* shape = nullptr;
   /// As the scheduler of the plan's actuator tells; null: it has none, or does not tell.
   const DrainedHosts* drained = nullptr;
+  /// Of a link that is to be taken out: why it is not known which links others took out.
+  std::optional<std::string> untold_links{};
   /// Of the plan's link, when others were preferred to it: why.
   std::optional<std::string> outdone{};
   /// Time that passed since the last sweep of the plan's fabric was first seen; zero where that is not known.

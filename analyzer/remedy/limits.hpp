@@ -2,9 +2,7 @@
 #pragma once
 // How far remedies may go, and why each default is what it is. Each is bound to a config key.
 
-#include <algorithm>
 #include <cstdint>
-#include <string_view>
 
 #include "fabric/clock.hpp"
 
@@ -86,13 +84,6 @@ struct RemedyLimits {
   unsigned failed_readings = 20;
   /// What was not answered and did not take is still read so long: a controller that hung may do it when it comes back.
   Duration late_watch = std::chrono::minutes(30);
-  /// No longer than this of a port that is set in-band ("infiniband_port"): what sends it ends with weftd or at its
-  /// deadline, and no switch keeps a packet for more than some seconds (PortInfo.HOQLife, IBA volume 1, 14.2.5.6).
-  Duration port_late_watch = std::chrono::minutes(2);
-  /// That of what `actuator` did.
-  Duration late_watch_of(std::string_view actuator) const {
-    return actuator == "infiniband_port" ? std::min(late_watch, port_late_watch) : late_watch;
-  }
   /// What is in force is read again this often: somebody may take it back.
   Duration check_interval = std::chrono::minutes(5);
   /// Plans kept in memory after they are over, and how long. No more than so many are open at once either.

@@ -80,6 +80,9 @@ class PlanManager {
   /// The hosts that are drained, as the actuator of that name tells. Say first of one that can that it has not told
   /// yet: until then it is not asked for a drain.
   void set_drained_hosts(const std::string& actuator, DrainedHosts hosts) { drained_[actuator] = std::move(hosts); }
+  /// The ports of links that are avoided, by whomever, as the actuator of that name tells. Say first of one that can
+  /// that it has not told yet: until then no link is taken out.
+  void set_avoided_ports(const std::string& actuator, AvoidedPorts ports);
   /// kFailedPrecondition while it is not tripped, and while another weftd may act on a fabric and
   /// RemedySettings::stop_for_other_weftd.
   Result<void> reset_breaker(const std::string& why, const std::string& who, TimePoint now);
@@ -174,6 +177,7 @@ class PlanManager {
   enum class Before { kNothing, kHeld, kLetGo };
   Before what_held(const Plan& back) const;
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
+  std::optional<std::string> untold_links(const Plan& plan, const RemedyView& view) const;
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
   bool may_approve(const Plan& plan) const;  ///< we ourselves, while no guard refuses it
   /// Reckons the candidates of a proposal anew when its incident has changed.
@@ -253,6 +257,7 @@ class PlanManager {
   std::map<std::string, OtherActor> other_actors_;  ///< by fabric
   std::map<std::string, SeenSweep> seen_sweeps_;    ///< by fabric
   std::map<std::string, DrainedHosts> drained_;     ///< by actuator, of those that can tell
+  std::map<std::string, AvoidedPorts> avoided_;     ///< by actuator, of those that can tell
   TreeCache trees_;
   mutable std::shared_ptr<const std::vector<PlanPtr>> all_;
 };

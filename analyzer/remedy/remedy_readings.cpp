@@ -13,12 +13,12 @@
 namespace weft::analyzer {
 
 bool PlanManager::is_watched_late(const Entry& entry) const {
-  return clock_.ages(entry.asked).of(entry.plan.finished) < settings_.limits.late_watch_of(entry.plan.actuator);
+  return clock_.ages(entry.asked).of(entry.plan.finished) < settings_.late_watch(entry.plan.actuator);
 }
 
 TimePoint PlanManager::unresolved_until(const Plan& plan) const {
   if (!plan.unresolved || plan.finished == kNever) return kNever;
-  return plan.finished + settings_.limits.late_watch_of(plan.actuator);
+  return plan.finished + settings_.late_watch(plan.actuator);
 }
 
 // An undo that was sent more than once, or got no answer, may land after somebody gave back what it took out.

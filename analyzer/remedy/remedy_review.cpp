@@ -259,6 +259,21 @@ void PlanManager::trip(const RemedyView& view) {
   trip_breaker(*why, view.now);
 }
 
+void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts ports) {
+  avoided_[actuator] = std::move(ports);
+  std::vector<PortKey> all;
+  for (const auto& [name, told] : avoided_) all.insert(all.end(), told.ports.begin(), told.ports.end());
+  trees_.set_avoided(std::move(all));
+}
+
+std::optional<std::string> PlanManager::untold_links(const Plan& plan, const RemedyView& view) const {
+  if (plan.target.kind != EntityKind::kLink || !takes_out(plan.action) || view.is_ethernet_link(plan.target))
+    return std::nullopt;
+  for (const auto& [name, ports] : avoided_)
+    if (auto why = untold(name, "which links are avoided", ports.told, view.steady.value_or(Duration{}))) return why;
+  return std::nullopt;
+}
+
 std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
   GuardInput input{settings_,
@@ -271,8 +286,10 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
                    nullptr,
                    trees_.counts(plan.target.fabric, view),
                    {}};
-  for (const FabricView& fabric : view.fabrics) input.disabled.emplace_back(trees_.counts(fabric.name, view).disabled);
+  for (const FabricView& fabric : view.fabrics)
+    input.taken_out.emplace_back(trees_.counts(fabric.name, view).taken_out);
   if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
+  input.untold_links = untold_links(plan, view);
   if (tree) input.shape = trees_.shape(plan.target.fabric);
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;

@@ -2,7 +2,9 @@
 #pragma once
 // What the operator turned on, and what there is to act with and to judge by.
 
+#include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +28,8 @@ struct RemedySettings {
   /// The same for links of Ethernet fabrics, where neither ports nor hop weights of InfiniBand are. Where it is empty
   /// plans are made all the same, and refused: a person may shut the port.
   std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> ethernet_actuators;
+  /// How late what an actuator sent may land at most, by its name; of those that know it.
+  std::map<std::string, Duration> latest_landing;
   /// Hosts, switches (by name or GUID) and ports ("name:port"; on Ethernet "leaf01:swp3"). Where `allow` has entries
   /// nothing else is touched.
   std::vector<std::string> allow, deny;
@@ -35,6 +39,11 @@ struct RemedySettings {
   /// Another weftd that may act on a fabric trips the circuit breaker. Its mark on a target does so in any case.
   bool stop_for_other_weftd = true;
 
+  /// How long what `actuator` sent and nobody answered is watched (RemedyLimits::late_watch).
+  Duration late_watch(const std::string& actuator) const {
+    const auto latest = latest_landing.find(actuator);
+    return latest == latest_landing.end() ? limits.late_watch : std::min(limits.late_watch, latest->second);
+  }
   /// How far automation may go with the action.
   RemedyMode mode(RemedyAction action) const { return modes[static_cast<std::size_t>(action)]; }
   /// Of links that of their layer, of hosts the one there is.

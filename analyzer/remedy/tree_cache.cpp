@@ -24,11 +24,15 @@ bool is_link_of(const Entity& entity, const std::string& fabric) {
   return entity.kind == EntityKind::kLink && entity.fabric == fabric;
 }
 
+bool is_of_switches(const Topology& topology, PortIndex a, PortIndex b) {
+  const auto fits = [&](PortIndex end) { return topology.node_of(topology.port(end)).type == NodeType::kSwitch; };
+  return fits(a) && fits(b);
+}
+
 // Between two switches, and somebody disabled one end.
 bool is_disabled(const Topology& topology, PortIndex a, PortIndex b) {
-  const auto fits = [&](PortIndex end) { return topology.node_of(topology.port(end)).type == NodeType::kSwitch; };
   const auto is_off = [&](PortIndex end) { return topology.port(end).physical_state == PortPhysicalState::kDisabled; };
-  return fits(a) && fits(b) && (is_off(a) || is_off(b));
+  return is_of_switches(topology, a, b) && (is_off(a) || is_off(b));
 }
 
 // Both ends, where the topology has them and knows a cable at neither; else kNoIndex twice.
@@ -65,13 +69,19 @@ bool may_hold(const Plan& plan) {
   return is_under_way(plan.state) && plan.intent == (takes_out(plan.action) ? PlanIntent::kApply : PlanIntent::kUndo);
 }
 
-// Both ends of links that stay up while the subnet manager avoids them: to those that need ways they are none.
+// Both ends of links that plans hold, or that a subnet manager is told to avoid (`told`): to those that need ways they
+// are none, up or not.
 std::vector<PortIndex> avoided_links(const std::string& fabric, const Topology& topology,
-                                     std::span<const std::shared_ptr<const Plan>> plans) {
+                                     std::span<const std::shared_ptr<const Plan>> plans,
+                                     std::span<const PortKey> told) {
   std::vector<PortIndex> avoided;
+  for (const PortKey end : told)
+    if (const PortIndex port = topology.find_port(end); port != kNoIndex) {
+      avoided.push_back(port);
+      if (topology.port(port).peer != kNoIndex) avoided.push_back(topology.port(port).peer);
+    }
   for (const auto& plan : plans) {
     if (!may_hold(*plan) || plan->target.kind != EntityKind::kLink || plan->target.fabric != fabric) continue;
-    if (outward_action(*plan) != RemedyAction::kRaiseLinkCost) continue;
     for (const PortKey end : {plan->target.port, plan->target.peer})
       if (const PortIndex port = topology.find_port(end); port != kNoIndex) avoided.push_back(port);
   }
@@ -144,7 +154,8 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   Kept& kept = kept_[name];
   const bool same_hosts = std::ranges::equal(kept.hosts, view.hosts);
   if (kept.live && kept.topology == topology && kept.places == fabric->places && same_hosts &&
-      std::ranges::equal(kept.incidents, view.incidents) && std::ranges::equal(kept.plans, plans))
+      kept.planted_avoided == avoided_changes_ && std::ranges::equal(kept.incidents, view.incidents) &&
+      std::ranges::equal(kept.plans, plans))
     return kept.live.get();
   kept.incidents.assign(view.incidents.begin(), view.incidents.end());
   kept.plans.assign(plans.begin(), plans.end());
@@ -167,7 +178,7 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
     kept.hosts.assign(view.hosts.begin(), view.hosts.end());
   }
   const auto uplinks = kept.tree->uplinks();
-  auto avoided = avoided_links(name, *topology, plans);
+  auto avoided = avoided_links(name, *topology, plans, avoided_);
   const auto is_way = [&](UplinkIndex index) {
     return is_up(*topology, uplinks[index]) != 0 && !std::ranges::binary_search(avoided, uplinks[index].port);
   };
@@ -188,6 +199,7 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   }
   kept.topology = topology;
   kept.avoided = std::move(avoided);
+  kept.planted_avoided = avoided_changes_;
   kept.cabled.emplace(CabledShape{*kept.topology, kept.shape, kept.missing, kept.avoided, kept.busy});
   return kept.live.get();
 }
@@ -197,23 +209,24 @@ const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& 
   const FabricView* fabric = view.fabric(name);
   if (!fabric || !fabric->sweep ||
       (kept.counted == fabric->sweep->topology && kept.counted_cabling == fabric->cabling &&
-       std::ranges::equal(kept.counted_incidents, view.incidents)))
+       kept.counted_avoided == avoided_changes_ && std::ranges::equal(kept.counted_incidents, view.incidents)))
     return kept.counts;
   kept.counted = fabric->sweep->topology;
   kept.counted_cabling = fabric->cabling;
+  kept.counted_avoided = avoided_changes_;
   kept.counted_incidents.assign(view.incidents.begin(), view.incidents.end());
   kept.counts = {};
   for (const Node& node : kept.counted->nodes()) kept.counts.out_of_reach += !node.reachable;
   for (PortIndex index = 0; index < kept.counted->ports().size(); ++index) {
     const PortIndex peer = kept.counted->port(index).peer;
     if (peer != kNoIndex && peer > index && is_disabled(*kept.counted, index, peer))
-      kept.counts.disabled.push_back(link_entity(name, *kept.counted, index));
+      kept.counts.taken_out.push_back(link_entity(name, *kept.counted, index));
   }
   std::set<LinkKey> seen;
   const auto add = [&](PortKey a, PortKey b) {
     const auto [low, high] = ports_without_cable(*kept.counted, a, b);
     if (low == kNoIndex || !is_disabled(*kept.counted, low, high) || !seen.insert(make_link_key(a, b)).second) return;
-    Entity& link = kept.counts.disabled.emplace_back();
+    Entity& link = kept.counts.taken_out.emplace_back();
     link.kind = EntityKind::kLink;
     link.fabric = name;
     link.port = make_link_key(a, b).low;
@@ -227,7 +240,23 @@ const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& 
   }
   if (fabric->cabling)
     for (const NamedLink& link : fabric->cabling->missing) add(link.a.key, link.b.key);
+  std::set<PortIndex> counted;
+  for (const PortKey end : avoided_) {
+    const PortIndex port = kept.counted->find_port(end);
+    const PortIndex peer = port == kNoIndex ? kNoIndex : kept.counted->port(port).peer;
+    if (peer != kNoIndex && is_of_switches(*kept.counted, port, peer) && !is_disabled(*kept.counted, port, peer) &&
+        counted.insert(std::min(port, peer)).second)
+      kept.counts.taken_out.push_back(link_entity(name, *kept.counted, std::min(port, peer)));
+  }
   return kept.counts;
+}
+
+void TreeCache::set_avoided(std::vector<PortKey> ports) {
+  std::ranges::sort(ports);
+  ports.erase(std::unique(ports.begin(), ports.end()), ports.end());
+  if (ports == avoided_) return;
+  avoided_ = std::move(ports);
+  ++avoided_changes_;
 }
 
 const CabledShape* TreeCache::shape(const std::string& fabric) const {

@@ -31,6 +31,8 @@ class TreeCache {
   /// until the next call for the same fabric. Only what changed is worked out anew.
   /// `plans` and open incidents tell of links that the topology may have forgotten.
   LiveTree* tree(const std::string& fabric, const RemedyView& view, std::span<const std::shared_ptr<const Plan>> plans);
+  /// The ports of links that partners tell to be avoided. To those that need ways such links are none.
+  void set_avoided(std::vector<PortKey> ports);
   /// What is counted in the last sweep of that fabric; nothing when it was never seen. Valid until the next call.
   const SweepCounts& counts(const std::string& fabric, const RemedyView& view);
   /// What kind of network that fabric is, and its cables, as of the last tree(); null when that gave none. Valid until
@@ -50,7 +52,7 @@ class TreeCache {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Places> places;
     std::vector<std::pair<PortIndex, PortIndex>> missing;
-    std::vector<PortIndex> avoided;  ///< ends of links that are up and held costly by a plan, ascending
+    std::vector<PortIndex> avoided;  ///< ends of links that are up and avoided, ascending
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
     std::unique_ptr<LinkChooser> chooser;
@@ -64,6 +66,7 @@ class TreeCache {
     std::shared_ptr<const Topology> counted;  ///< where `counts` is from, with these
     std::shared_ptr<const CablingDifferences> counted_cabling;
     std::vector<std::shared_ptr<const Incident>> counted_incidents;
+    std::uint64_t counted_avoided = 0, planted_avoided = 0;  ///< of which AvoidedPorts `counts` and `live` are
     SweepCounts counts;
     std::shared_ptr<const Routes> reviewed;             ///< what `review` is about
     std::shared_ptr<const Topology> reviewed_topology;  ///< … in which graph
@@ -71,6 +74,8 @@ class TreeCache {
   };
 
   CapacityLimits limits_;
+  std::vector<PortKey> avoided_;  ///< ascending
+  std::uint64_t avoided_changes_ = 0;
   std::map<std::string, Kept> kept_;
 };
 

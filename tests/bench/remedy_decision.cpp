@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "analyzer/places/place_finder.hpp"
+#include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/link_choice.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
 #include "analyzer/remedy/tree_cache.hpp"
@@ -177,6 +178,21 @@ int run(char** arguments, double rate) {
   std::printf("loss taken out of service, share of the optimum%s, of %s\t%.6f\t1\t-\n",
               best.exact ? "" : " (not proven)", where.c_str(),
               all == best.harm_left ? 1 : (all - chosen.harm_left) / (all - best.harm_left));
+  // What weftd weighs links by is no loss rate. Beside the penalty that CorrOpt minimizes: the rates of those that
+  // stay.
+  std::vector<BadLink> weighed;
+  for (unsigned i = 0; i < bad; ++i) {
+    const auto incident = errors_on(*sweep->topology, tree.uplinks()[drawn.uplinks[i]], i + 1, drawn.rates[i], now);
+    weighed.push_back(
+        {drawn.uplinks[i], harm_of(*incident, {now, fabrics, {}, hosts, {}, {}, {}}, settings.limits).weight});
+  }
+  double left = all;
+  const LinkChoice ours = LinkChooser(live).choose(weighed);
+  for (const std::uint32_t out : ours.out) left -= drawn.rates[out];
+  std::printf("loss that stays by weftd's own weights, times the least, of %s\t%.3f\t1\t-\n", where.c_str(),
+              best.harm_left > 0 ? left / best.harm_left : 1);
+  std::printf("loss taken out by weftd's own weights, share of the optimum, of %s\t%.6f\t1\t-\n", where.c_str(),
+              all == best.harm_left ? 1 : (all - left) / (all - best.harm_left));
   report("a full choice among " + where, full, kLimitFull);
   report("one more beside " + where, one, kLimitNew);
   report("a review with nothing new of " + where, idle, kLimitNew);

@@ -4,6 +4,7 @@
 //
 //   sweep [N]                                       N sweeps, one after the other
 //   observe|apply|dry_run ACTUATOR ACTION LINK [GUID PORT]
+//   out ACTUATOR ACTION
 //                                                   LINK: GUID PORT GUID PORT; then the end that its plan chose
 //   check LINK                                      what the tables of the last sweep say
 //   permit EPOCH SECONDS                            what is applied from now on has it; SECONDS may be 0
@@ -138,6 +139,14 @@ class Driver {
     const auto parsed = parse_remedy_action(action);
     if (found == actuators_.end() || !parsed)
       return {{"error", "usage"}, {"message", verb + " " + name + " " + action}};
+    if (verb == "out") {
+      const auto out = found->second->out_of_service();
+      if (!out) return of(out.error());
+      Json ports = Json::array();
+      for (const PortKey port : out->ports)
+        ports.push_back(to_string(port.node) + ' ' + std::to_string(port.port.value));
+      return {{"ports", ports}};
+    }
     const LinkKey link = read_link(words);
     RemedyOrder order;
     order.plan = 7;

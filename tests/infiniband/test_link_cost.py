@@ -175,7 +175,32 @@ class SlowLink(WithSlowLink):
         self.restore("COMMITTED")
         self.assertEqual(set(), self.weights())
         wait_until(lambda: self.routes() > 0, why="no route comes back")
+        self.expect_others_to_count()
         self.expect_by_hand()
+
+    def expect_others_to_count(self) -> None:
+        """Links that somebody else made costly count in the budget of their switch, and are no ways up. The list is read at the start."""
+        leaf = self.network.find(self.SLOW[0])
+        others = [(leaf, port) for port in sorted(leaf.ports)
+                  if port != self.SLOW[1] and self.network.nodes[leaf.ports[port].node].kind == leaf.kind][:2]
+        self.assertEqual(2, len(others))
+        self.weftd.stop(remove=False)
+        with open(self.file, "a", encoding="ascii") as stream:
+            for node, port in others:
+                stream.write(f"{guid_text(node.guid)} {port} 64 # until the cable is here\n")
+        self.weftd.start()
+        self.weftd.wait_sweeps(2)
+
+        def seen() -> str:
+            return weftctl(self.weftd, "raise-cost", f"{self.SLOW[0]}:{self.SLOW[1]}", "--dry-run").stdout
+
+        self.assertRegex(seen(), rf"BUDGET +REFUSED +maximum of links of one switch isolated or avoided reached: 2 at {self.SLOW[0]}")
+        self.weftd.stop(remove=False)
+        with open(self.file, "w", encoding="ascii"):
+            pass
+        self.weftd.start()
+        self.weftd.wait_sweeps(2)
+        self.assertRegex(seen(), r"BUDGET +passed")
 
     def expect_by_hand(self) -> None:
         """A person looks first, raises the cost and lowers it again."""

@@ -88,6 +88,20 @@ class Ufm(actuate_testing.ActuateTest):
             self.ufm.mark(self.name(end), None)
         self.assertEqual([], self.ufm.changes)
 
+    def test_the_ports_that_others_marked_are_told(self):
+        def told() -> dict:
+            return self.driver.ask("out", "ufm", "ISOLATE_LINK")
+
+        self.assertEqual({"ports": []}, told())
+        ours, other, _ = self.leaf_link(11)
+        self.ufm.mark(self.name(ours), "FLAPPING")
+        self.ufm.mark(self.name(other), "MANUAL")
+        self.assertEqual(sorted(f"0x{self.subnet.network.nodes[node].guid:016x} {port}" for node, port in (ours, other)), sorted(told()["ports"]))
+        for trouble, code in (("500", "unavailable"), ("junk", "protocol")):
+            self.ufm.trouble = trouble
+            self.assertEqual(code, told()["error"], trouble)
+        self.assertEqual([], self.ufm.changes)
+
     def test_an_unanswered_action_is_resolved_by_reading(self):
         _, _, link = self.leaf_link(12)
         self.ufm.trouble = "drop"

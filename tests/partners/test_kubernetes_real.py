@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""test_kubernetes.py and test_node_conditions.py against a real kube-apiserver on etcd; see support/kube_apiserver.py. Only with
+"""test_kubernetes.py, test_node_conditions.py and test_weftd_kubernetes.py against a real kube-apiserver on etcd; see
+support/kube_apiserver.py. Only with
 WEFT_KUBERNETES=real, as tests/run --kubernetes sets it."""
 
 import os
@@ -11,6 +12,7 @@ if os.environ.get("WEFT_KUBERNETES") != "real":
 
 from test_kubernetes import Draining, Rights, main  # noqa: E402, F401
 from test_node_conditions import NodeConditions  # noqa: E402, F401
+from test_weftd_kubernetes import WeftdAndKubernetes  # noqa: E402, F401
 
 if __name__ == "__main__":
     main()

@@ -3,6 +3,7 @@
 // What changes the world. One small interface; the InfiniBand port, subnet managers, Slurm, Kubernetes and a webhook
 // stand behind it.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,12 @@
 #include "fabric/result.hpp"
 
 namespace weft::actuate {
+
+/// What a partner has out of service.
+struct OutOfService {
+  std::vector<std::vector<std::string>> hosts;  ///< drained or cordoned, each by all its names there
+  std::vector<PortKey> ports;  ///< of links that a subnet manager avoids or does without; one end will do
+};
 
 /// All members block, within a bound of at most 30 s of their own, and are called on one lane. None retries, none
 /// waits for an effect that takes longer than its bound: who calls reads again.
@@ -26,12 +33,12 @@ class Actuator {
   /// Doing what is so already is a success and changes nothing; what somebody else did is never touched
   /// (kFailedPrecondition).
   virtual Result<void> apply(const RemedyOrder& order) = 0;
-  /// It can read drained_hosts().
-  virtual bool tells_drained_hosts() const { return false; }
-  /// All hosts that are drained or cordoned now, by whomever, each by all its names there. Fails as observe().
-  virtual Result<std::vector<std::vector<std::string>>> drained_hosts() {
-    return std::vector<std::vector<std::string>>{};
-  }
+  /// How long after its call what apply() sent may still land at most; nullopt: nobody knows.
+  virtual std::optional<Duration> latest_landing() const { return std::nullopt; }
+  /// Of what out_of_service() tells: kHost or kLink; nullopt: it cannot tell.
+  virtual std::optional<EntityKind> tells_out_of_service() const { return std::nullopt; }
+  /// All that is out of service there now, by whomever. Fails as observe().
+  virtual Result<OutOfService> out_of_service() { return OutOfService{}; }
   /// What apply() would do, in one sentence, as the command or request that it would send. Changes nothing.
   virtual Result<std::string> dry_run(const RemedyOrder& order) = 0;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <map>
 
 #include "daemon/adapters/actuate/actuator.hpp"
 
@@ -112,6 +113,17 @@ HopWeight hop_weight_of(std::string_view text, PortKey port, const MarkOwner& ow
       found = {static_cast<unsigned>(line.weight), line.is_of(owner), std::string(line.comment)};
   });
   return found;
+}
+
+std::vector<PortKey> heavy_ports(std::string_view text, unsigned least) {
+  std::map<PortKey, std::uint64_t> last;  // as OpenSM takes it
+  for_each_line(text, [&](const Line& line) {
+    if (line.is_entry) last[line.port] = line.weight;
+  });
+  std::vector<PortKey> heavy;
+  for (const auto& [port, weight] : last)
+    if (weight >= least) heavy.push_back(port);
+  return heavy;
 }
 
 std::string with_hop_weight(std::string_view text, LinkKey link, unsigned weight, std::string_view mark,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fabric/ids.hpp"
 #include "fabric/plan.hpp"
@@ -23,6 +24,9 @@ struct HopWeight {
 };
 /// What the file says of `port`; marks of `owner` are ours.
 HopWeight hop_weight_of(std::string_view text, PortKey port, const MarkOwner& owner);
+
+/// The ports that weigh `least` or more, whoever says so, each once.
+std::vector<PortKey> heavy_ports(std::string_view text, unsigned least);
 
 /// `text` with a line for each end of the link behind all others, marked as ours by `mark`
 /// (RemedyOrder::marked_reason()). Lines of ours for these ends are replaced. No line is longer than OpenSM reads at

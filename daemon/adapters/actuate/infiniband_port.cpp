@@ -27,6 +27,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kMostPortAnswer = 16384;
 
+constexpr Duration kLatestLanding = 2min;
+
 std::string words(const DirectedPath& way) {
   std::string text;
   for (const PortNum exit : way) text += (text.empty() ? "" : ",") + std::to_string(exit.value);
@@ -83,6 +85,7 @@ class InfinibandPort final : public Actuator {
   explicit InfinibandPort(InfinibandPortOptions options) : options_(std::move(options)) {}
 
   std::string name() const override { return "infiniband_port"; }
+  std::optional<Duration> latest_landing() const override { return kLatestLanding; }
 
   Result<TargetReading> observe(const RemedyOrder& order) override {
     const auto ends = ends_of(order);

@@ -29,6 +29,8 @@ struct InfinibandPortOptions {
 /// observe(): nothing in a subnet tells who disabled a port; whether it was us is for the plan's journal to say. So:
 /// our end Disabled: kOurs. The other end Disabled and ours not: kForeign, for we never set that one. Neither: kClear,
 /// whether the link is up or not.
+/// latest_landing(): two minutes. What sends it ends with weftd or at its deadline, and no switch keeps a packet for
+/// more than some seconds (PortInfo.HOQLife, IBA volume 1, 14.2.5.6).
 /// apply(): an access link, the link we sit on, one that is the last way to one of its ends, one that is cabled
 /// otherwise than the order says, and a switch whose M_Key we do not have, are kFailedPrecondition.
 std::unique_ptr<Actuator> make_infiniband_port(InfinibandPortOptions options);

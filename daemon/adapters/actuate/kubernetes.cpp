@@ -53,19 +53,19 @@ class Kubernetes final : public Actuator {
     return find(order, deadline).map([&](const Json& node) { return judge_kubernetes_node(node, order.owner); });
   }
 
-  bool tells_drained_hosts() const override { return true; }
+  std::optional<EntityKind> tells_out_of_service() const override { return EntityKind::kHost; }
 
-  Result<std::vector<std::vector<std::string>>> drained_hosts() override {
-    std::vector<std::vector<std::string>> hosts;
+  Result<OutOfService> out_of_service() override {
+    OutOfService out;
     const auto done = each_node("fieldSelector=spec.unschedulable%3Dtrue&", kJson, Deadline(options_.timeout),
-                                [&hosts](const Json& node, const std::string& name, const std::string& hostname) {
+                                [&out](const Json& node, const std::string& name, const std::string& hostname) {
                                   const Json spec = node.value("spec", Json::object());
                                   const auto word = spec.is_object() ? spec.find("unschedulable") : spec.end();
                                   if (word != spec.end() && word->is_boolean() && word->get<bool>())
-                                    hosts.push_back({name, hostname});
+                                    out.hosts.push_back({name, hostname});
                                 });
     if (!done) return tl::unexpected<Error>(done.error());
-    return hosts;
+    return out;
   }
 
   Result<void> apply(const RemedyOrder& order) override {

@@ -243,6 +243,14 @@ class OpensmWeights final : public Actuator {
     return look(order, *link, file->text);
   }
 
+  std::optional<EntityKind> tells_out_of_service() const override { return EntityKind::kLink; }
+
+  Result<OutOfService> out_of_service() override {
+    return read_file(options_.file).map([this](const FileText& file) {
+      return OutOfService{.hosts = {}, .ports = heavy_ports(file.text, options_.weight)};
+    });
+  }
+
   Result<void> apply(const RemedyOrder& order) override {
     if (auto why = refuse(order); !why) return why;
     const auto link = link_of(order);

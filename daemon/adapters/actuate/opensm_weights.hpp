@@ -31,6 +31,7 @@ struct OpensmWeightsOptions {
 /// above one; else kClear. The detail says how many LIDs still lead over the link. apply() asks for a reroute also
 /// where the lines stand already, while tables lead over a link that is to be avoided. An OpenSM that is not there is
 /// kFailedPrecondition, and the file stays as it is.
+/// out_of_service(): ports with a line of `weight` or more. Lower ones shape the routes of a fabric that is well.
 std::unique_ptr<Actuator> make_opensm_weights(OpensmWeightsOptions options);
 
 }  // namespace weft::actuate

@@ -33,10 +33,12 @@ class SlurmActuator final : public Actuator {
     });
   }
 
-  bool tells_drained_hosts() const override { return true; }
+  std::optional<EntityKind> tells_out_of_service() const override { return EntityKind::kHost; }
 
-  Result<std::vector<std::vector<std::string>>> drained_hosts() override {
-    return controller_->nodes(timeout_).map(drained_slurm_hosts);
+  Result<OutOfService> out_of_service() override {
+    return controller_->nodes(timeout_).map([](const std::vector<SlurmNode>& nodes) {
+      return OutOfService{.hosts = drained_slurm_hosts(nodes), .ports = {}};
+    });
   }
 
   Result<void> apply(const RemedyOrder& order) override {

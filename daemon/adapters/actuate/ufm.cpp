@@ -56,15 +56,23 @@ std::optional<std::uint64_t> number_of(const OrderedJson& value) {
   return std::stoul(text);
 }
 
+/// The port of an entry of the list; nullopt: its GUID or number cannot be one.
+Result<std::optional<PortKey>> port_of(const OrderedJson& entry) {
+  if (!entry.is_object() || !entry.contains("UnhealthyGUID") || !entry["UnhealthyGUID"].is_string() ||
+      !entry.contains("UnhealthyPortNumber"))
+    return fail(ErrorCode::kProtocol, "UFM's list of unhealthy ports has an entry without GUID or port");
+  const auto guid = parse_guid(entry["UnhealthyGUID"].get<std::string>());
+  const auto number = number_of(entry["UnhealthyPortNumber"]);
+  if (!guid || !number || *number > 255) return std::optional<PortKey>{};
+  return std::optional{PortKey{{*guid}, {static_cast<std::uint8_t>(*number)}}};
+}
+
 /// Why the list has the port: all its conditions, "MANUAL" or "FLAPPING, MANUAL"; nullopt: it is not on it.
 Result<std::optional<std::string>> condition_of(const OrderedJson& list, PortKey port) {
   for (const OrderedJson& entry : list) {
-    if (!entry.is_object() || !entry.contains("UnhealthyGUID") || !entry["UnhealthyGUID"].is_string() ||
-        !entry.contains("UnhealthyPortNumber"))
-      return fail(ErrorCode::kProtocol, "UFM's list of unhealthy ports has an entry without GUID or port");
-    const auto guid = parse_guid(entry["UnhealthyGUID"].get<std::string>());
-    const auto number = number_of(entry["UnhealthyPortNumber"]);
-    if (!guid || *guid != port.node.value || !number || *number != port.port.value) continue;
+    const auto listed = port_of(entry);
+    if (!listed) return tl::unexpected(listed.error());
+    if (*listed != port) continue;
     std::string all;
     const OrderedJson conditions = entry.value("Condition", OrderedJson());
     for (const OrderedJson& condition : conditions.is_array() ? conditions : OrderedJson::array({conditions}))
@@ -93,6 +101,20 @@ class Ufm final : public Actuator {
     const auto ends = ends_of(order);
     if (!ends) return tl::unexpected(ends.error());
     return look(*ends);
+  }
+
+  std::optional<EntityKind> tells_out_of_service() const override { return EntityKind::kLink; }
+
+  Result<OutOfService> out_of_service() override {
+    const auto list = list_of_unhealthy();
+    if (!list) return tl::unexpected(list.error());
+    OutOfService out;
+    for (const OrderedJson& entry : *list) {
+      const auto port = port_of(entry);
+      if (!port) return tl::unexpected(port.error());
+      if (*port) out.ports.push_back(**port);
+    }
+    return out;
   }
 
   Result<void> apply(const RemedyOrder& order) override {
@@ -145,15 +167,21 @@ class Ufm final : public Actuator {
     return {};
   }
 
-  Result<TargetReading> look(const LinkEnds& ends) const {
+  Result<OrderedJson> list_of_unhealthy() const {
     const auto answer = ask("GET", {});
     if (!answer) return tl::unexpected(answer.error());
     if (answer->status < 200 || answer->status > 299) return tl::unexpected(net::http_failure("UFM", *answer));
-    const OrderedJson list = OrderedJson::parse(answer->body, nullptr, false);
+    OrderedJson list = OrderedJson::parse(answer->body, nullptr, false);
     if (!list.is_array()) return fail(ErrorCode::kProtocol, "UFM's list of unhealthy ports is not a list");
-    const auto ours = condition_of(list, ends.ours);
+    return list;
+  }
+
+  Result<TargetReading> look(const LinkEnds& ends) const {
+    const auto list = list_of_unhealthy();
+    if (!list) return tl::unexpected(list.error());
+    const auto ours = condition_of(*list, ends.ours);
     if (!ours) return tl::unexpected(ours.error());
-    const auto other = condition_of(list, ends.other);
+    const auto other = condition_of(*list, ends.other);
     if (!other) return tl::unexpected(other.error());
     if (*ours)
       return TargetReading{is_manual(**ours) ? TargetState::kOurs : TargetState::kForeign,

@@ -27,6 +27,7 @@ struct UfmOptions {
 /// observe(): UFM writes down no reason and no name. A port on the list for the condition MANUAL was put there through
 /// its API or its page, and whether by us is for the plan's journal to say: our end so marked is kOurs. On the list for
 /// any other condition (the subnet manager's own finding), or the other end on it alone, is kForeign and left alone.
+/// out_of_service(): all ports of the list.
 std::unique_ptr<Actuator> make_ufm(UfmOptions options);
 
 }  // namespace weft::actuate

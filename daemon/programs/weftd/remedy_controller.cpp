@@ -74,9 +74,9 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
   for (auto& actuator : options.actuators) {
     const std::string name = actuator->name();
     auto lane = std::make_unique<runtime::Lane>(lane_options("act-" + name, options.lane_capacity));
-    if (actuator->tells_drained_hosts()) plans_.set_drained_hosts(name, {});
     actors_.emplace(name, Actor{std::move(actuator), std::move(lane)});
   }
+  expect_to_be_told();
 }
 
 void RemedyController::stand_by() {
@@ -87,8 +87,7 @@ void RemedyController::stand_by() {
 void RemedyController::follow(const RemedyMemory& ledger) {
   plans_ = analyzer::PlanManager(plans_.settings(), ledger, clock_.now(), clock_.steady());
   waiting_.clear();
-  for (const auto& [name, actor] : actors_)
-    if (actor.actuator->tells_drained_hosts()) plans_.set_drained_hosts(name, {});
+  expect_to_be_told();
   ended_ = ledger.ended;
   shown_ = plans_.all();
   status_ = plans_.status(clock_.now());
@@ -149,7 +148,7 @@ void RemedyController::check_lists() {
 void RemedyController::tick() {
   answer_the_impatient();
   carry_out_waiting();
-  read_drained_hosts();
+  read_what_is_out();
   if (!looking_ && hands_off_file_.is_configured()) {
     looking_ = true;
     look_at_file([this] {

@@ -139,6 +139,8 @@ class RemedyController {
   struct Actor {
     std::unique_ptr<actuate::Actuator> actuator;
     std::unique_ptr<runtime::Lane> lane;
+    std::optional<Duration> asked{};  ///< when it was last asked what is out of service, on the steady clock
+    std::string trouble{};            ///< why that failed; empty: it did not
   };
 
   /// A person who waits for the disk, and what is done when that takes too long.
@@ -172,7 +174,11 @@ class RemedyController {
   void keep_clock();
   /// On the lane of the store.
   Result<void> write_clock(const ClockMemory& clock);
-  void read_drained_hosts();
+  bool must_tell(const Actor& actor) const;
+  void take_out_of_service(const std::string& actuator, EntityKind kind, actuate::OutOfService out,
+                           std::optional<Duration> told);
+  void expect_to_be_told();
+  void read_what_is_out();
   void count(const analyzer::RemedyBatch& batch);
   void settle(Result<Plan> plan, PlanCallback callback);
   void answer_when_saved(StatusCallback callback, const std::string& unsaved,
@@ -203,8 +209,6 @@ class RemedyController {
   Post post_;
   std::function<void()> on_news_;
 
-  std::string drained_trouble_;                          ///< why the last reading failed
-  std::optional<Duration> drained_asked_;                ///< when, on the steady clock
   std::optional<Duration> clock_kept_;                   ///< when, on the steady clock
   std::optional<std::vector<ClockStep>> steps_on_disk_;  ///< of the clock; used on the lane of the store
   std::map<std::string, ActingWeftds> acting_;           ///< by fabric, as last told

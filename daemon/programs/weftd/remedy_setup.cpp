@@ -72,6 +72,7 @@ Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& c
       return;
     }
     for (const RemedyAction action : actions) actuator_of(settings, action) = (*made)->name();
+    if (const auto latest = (*made)->latest_landing()) settings.latest_landing[(*made)->name()] = *latest;
     options.actuators.push_back(std::move(*made));
   };
   const std::vector links{RemedyAction::kIsolateLink, RemedyAction::kRestoreLink};

@@ -11,7 +11,7 @@ namespace {
 
 // So much of the time before a restart counts as none.
 constexpr Duration kKeepClockEvery = std::chrono::minutes(1);
-constexpr Duration kReadDrainedEvery = std::chrono::minutes(1);
+constexpr Duration kReadOutEvery = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -55,36 +55,58 @@ Result<void> RemedyController::write_clock(const ClockMemory& clock) {
   return kept;
 }
 
-// What others drained counts in the budgets of drains. A list that cannot be read stays as it was, and is soon too old
-// to count.
-void RemedyController::read_drained_hosts() {
-  const analyzer::RemedySettings& settings = plans_.settings();
-  const std::string& name = settings.actuator(RemedyAction::kDrainNode);
-  const auto actor = actors_.find(name);
-  if (stopped_ || settings.mode(RemedyAction::kDrainNode) == RemedyMode::kOff || actor == actors_.end() ||
-      !actor->second.actuator->tells_drained_hosts() ||
-      (drained_asked_ && clock_.steady() - *drained_asked_ < kReadDrainedEvery))
-    return;
-  drained_asked_ = clock_.steady();
-  actor->second.lane->post([this, name, actuator = actor->second.actuator.get()] {
-    if (lanes_stop_) return;
-    const Duration asked = clock_.steady();  // what is drained meanwhile is not in it
-    Result<std::vector<std::vector<std::string>>> hosts = std::vector<std::vector<std::string>>{};
-    try {
-      hosts = actuator->drained_hosts();
-    } catch (const std::exception& error) {
-      hosts = fail(ErrorCode::kInternal, error.what());
-    }
-    post_([this, name, asked, hosts = std::move(hosts)] {
-      const std::string trouble = hosts ? "" : hosts.error().message;
-      if (!trouble.empty() && trouble != drained_trouble_)
-        logger("remedies")->warn("which hosts are drained is not known any more: {}", trouble);
-      drained_trouble_ = trouble;
-      if (!hosts) return;
-      plans_.set_drained_hosts(name, {*hosts, asked});
-      work();
+// Something may be taken out of what the actuator tells of.
+bool RemedyController::must_tell(const Actor& actor) const {
+  const auto tells = actor.actuator->tells_out_of_service();
+  const auto may = [this](RemedyAction action) { return plans_.settings().mode(action) != RemedyMode::kOff; };
+  if (tells == EntityKind::kHost)
+    return may(RemedyAction::kDrainNode) &&
+           plans_.settings().actuator(RemedyAction::kDrainNode) == actor.actuator->name();
+  return tells && (may(RemedyAction::kIsolateLink) || may(RemedyAction::kRaiseLinkCost));
+}
+
+void RemedyController::take_out_of_service(const std::string& actuator, EntityKind kind, actuate::OutOfService out,
+                                           std::optional<Duration> told) {
+  if (kind == EntityKind::kHost)
+    plans_.set_drained_hosts(actuator, told ? analyzer::DrainedHosts(out.hosts, *told) : analyzer::DrainedHosts());
+  else
+    plans_.set_avoided_ports(actuator, {std::move(out.ports), told});
+}
+
+void RemedyController::expect_to_be_told() {
+  for (auto& [name, actor] : actors_) {
+    actor.asked = std::nullopt;
+    if (must_tell(actor)) take_out_of_service(name, *actor.actuator->tells_out_of_service(), {}, std::nullopt);
+  }
+}
+
+// What others took out counts in the budgets. A list that cannot be read stays as it was, and is soon too old to count.
+void RemedyController::read_what_is_out() {
+  if (stopped_ || !leads_) return;
+  for (auto& [name, actor] : actors_) {
+    if (!must_tell(actor) || (actor.asked && clock_.steady() - *actor.asked < kReadOutEvery)) continue;
+    actor.asked = clock_.steady();
+    actor.lane->post([this, name = name, actuator = actor.actuator.get()] {
+      if (lanes_stop_) return;
+      const Duration asked = clock_.steady();  // what is taken out meanwhile is not in it
+      Result<actuate::OutOfService> out;
+      try {
+        out = actuator->out_of_service();
+      } catch (const std::exception& error) {
+        out = fail(ErrorCode::kInternal, error.what());
+      }
+      post_([this, name, asked, out = std::move(out)] {
+        Actor& from = actors_.at(name);
+        const std::string trouble = out ? "" : out.error().message;
+        if (!trouble.empty() && trouble != from.trouble)
+          logger("remedies")->warn("{}: what is out of service is not known any more: {}", name, trouble);
+        from.trouble = trouble;
+        if (!out) return;
+        take_out_of_service(name, *from.actuator->tells_out_of_service(), *out, asked);
+        work();
+      });
     });
-  });
+  }
 }
 
 }  // namespace weft::daemon

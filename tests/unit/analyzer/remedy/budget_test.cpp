@@ -107,6 +107,78 @@ TEST(Budgets, LinksThatOthersDisabledCountInOtherFabrics) {
   EXPECT_EQ(b.budget(RemedyAction::kIsolateLink, link), "within all budgets") << "the switch is another one";
 }
 
+/// What a preview of isolating the link says of the budget, and of the leaf's ways.
+struct Avoided : Book {
+  Avoided() {
+    settings.limits.budget.out_per_switch = 2;
+    book.emplace(settings, RemedyMemory{}, fabric.now());
+  }
+  std::string said(Guard guard, const Entity& target, RemedyAction action = RemedyAction::kIsolateLink) {
+    const auto plan = book->preview(action, target, "why", "ann", look());
+    return plan ? verdict(*plan, guard).explanation : plan.error().message;
+  }
+  PortKey end_of(const std::string& a, const std::string& b) { return link(a, b).port; }
+};
+
+TEST(Budgets, CountLinksThatOthersLetAManagerAvoid) {
+  Avoided b;
+  const Entity target = b.link("leaf-0", "spine-0");
+  EXPECT_EQ(b.said(Guard::kBudget, target), "within all budgets") << "nobody tells";
+  b.book->set_avoided_ports("weights", {});
+  EXPECT_EQ(b.said(Guard::kBudget, target), "weights has not told yet which links are avoided");
+  EXPECT_EQ(b.said(Guard::kBudget, host_entity("host-0-0"), RemedyAction::kDrainNode), "within all budgets");
+  b.book->set_avoided_ports("weights", {{b.end_of("leaf-0", "spine-1")}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kBudget, target), "within all budgets");
+  const Entity second = b.link("leaf-0", "spine-2");
+  b.book->set_avoided_ports("weights", {{b.end_of("leaf-0", "spine-1"), second.port, second.peer}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kBudget, target),
+            "maximum of links of one switch isolated or avoided reached: 2 at leaf-0 "
+            "(remedy.limits.budget.out_per_switch)");
+  EXPECT_EQ(b.said(Guard::kBudget, second), "within all budgets") << "itself does not count, and neither end twice";
+  EXPECT_EQ(b.said(Guard::kBudget, b.link("leaf-1", "spine-3")), "within all budgets");
+  b.fabric.advance(200s);
+  EXPECT_EQ(b.said(Guard::kBudget, b.link("leaf-1", "spine-3")),
+            "weights has not told for 3 min which links are avoided");
+}
+
+TEST(Budgets, CountALinkOnceThatIsDisabledAndAvoided) {
+  Avoided b;
+  const PortIndex port = b.fabric.port_towards("leaf-0", "spine-1");
+  b.fabric.port(port).physical_state = PortPhysicalState::kDisabled;
+  b.fabric.port(port).state = PortState::kDown;
+  b.book->set_avoided_ports("weights", {{b.end_of("leaf-0", "spine-1")}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kBudget, b.link("leaf-0", "spine-0")), "within all budgets");
+}
+
+TEST(Budgets, CountOurOwnLinksOnceWhereAPartnerTellsOfThemToo) {
+  Avoided b;
+  b.settings.limits.budget.out_minimum = 2;
+  b.settings.limits.budget.out_share = 0;
+  b.settings.limits.capacity.leaf_share_idle = 0.5;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  const Entity ours = b.link("leaf-0", "spine-1");
+  ASSERT_TRUE(b.book->request(RemedyAction::kRaiseLinkCost, ours, "why", "ann", b.look()));
+  b.book->set_avoided_ports("weights", {{ours.port, ours.peer}, steady(b)});
+  b.sweep();
+  EXPECT_EQ(b.said(Guard::kBudget, b.link("leaf-1", "spine-0")), "within all budgets");
+}
+
+TEST(Capacity, ALinkThatOthersLetAManagerAvoidIsNoWay) {
+  Avoided b;
+  b.settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  const std::string enough = "all leaves keep their share of uplink paths";
+  const Entity target = b.link("leaf-0", "spine-0");
+  b.book->set_avoided_ports("weights", {{}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kLeafCapacity, target), enough);
+  b.book->set_avoided_ports("weights", {{b.end_of("leaf-0", "spine-1")}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kLeafCapacity, target),
+            "leaf-0 would keep 6 of 8 uplink paths; 7 are needed (remedy.limits.capacity.leaf_share_idle)");
+  EXPECT_EQ(b.said(Guard::kLeafCapacity, b.link("leaf-1", "spine-0")), enough);
+  b.book->set_avoided_ports("weights", {{}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kLeafCapacity, target), enough);
+}
+
 TEST(Budgets, ALongListOfDrainedHostsCostsNextToNothing) {
   Book book;
   std::vector<std::vector<std::string>> hosts;

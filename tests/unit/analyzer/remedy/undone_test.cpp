@@ -200,9 +200,10 @@ TEST(UndoneByOthers, IsNotWhatAReturnThatIsOverReadsOnce) {
 TEST(UndoneByOthers, WhatMayStillLandIsReadAsSoonAsItCannotAnyMore) {
   for (const bool is_port : {true, false}) {
     Held b;
+    b.settings.latest_landing["port"] = 2min;
     Plan back = b.unresolved_return(PlanState::kRolledBack);
     back.finished = b.fabric.now();
-    back.actuator = is_port ? "infiniband_port" : "ufm";
+    back.actuator = is_port ? "port" : "ufm";
     RemedyMemory memory;
     memory.plans = {back};
     b.book.emplace(b.settings, memory, b.fabric.now());

@@ -45,6 +45,14 @@ TEST(HopWeights, TheLastLineCounts) {
   EXPECT_EQ(hop_weight_of(text, {{0x300}, {2}}, kWe).weight, 1U);
 }
 
+TEST(HopWeights, TellWhichPortsAreHeavy) {
+  EXPECT_EQ(heavy_ports("", 64), std::vector<PortKey>{});
+  EXPECT_EQ(heavy_ports(kOurs + "0x400 3 63\n1024 4 255 # cold\n", 64),
+            (std::vector<PortKey>{kLeaf, kSpine, {{0x400}, {4}}}));
+  EXPECT_EQ(heavy_ports(kOurs + "0x200 9 2\n# 0x500 1 64\n0x500 1 300\n", 64), std::vector<PortKey>{kSpine})
+      << "the last line counts, and OpenSM passes over others";
+}
+
 TEST(HopWeights, CarryTheEpochOfTheLeaderThatWroteLast) {
   const MarkOwner other{"ffff0b7a5d3f2468", {}};
   EXPECT_EQ(hop_weights_epoch(kOurs, kWe), 0);

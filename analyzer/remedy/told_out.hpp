@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which hosts are out of service by a scheduler's word.
+// What is out of service by the word of a partner: a scheduler, a subnet manager.
 
 #include <cstddef>
 #include <optional>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fabric/clock.hpp"
+#include "fabric/ids.hpp"
 
 namespace weft::analyzer {
 
@@ -37,5 +38,16 @@ class DrainedHosts {
   std::size_t count_ = 0;
   std::unordered_multimap<std::string, Name> names_;  ///< by short name
 };
+
+/// Ports of links that a subnet manager is told to avoid or to do without, by whomever.
+struct AvoidedPorts {
+  std::vector<PortKey> ports;
+  std::optional<Duration> told;  ///< when it was read, on the steady clock; nullopt: never
+};
+
+/// Why `who`, who told last at `told`, is not to be gone by at `now`: "slurm has not told for 4 min which hosts are
+/// drained" with `what` for the end of it; nullopt: it is read each minute, and three failures in a row are borne.
+std::optional<std::string> untold(std::string_view who, std::string_view what, std::optional<Duration> told,
+                                  Duration now);
 
 }  // namespace weft::analyzer

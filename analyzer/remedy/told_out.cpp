@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/remedy/drained_hosts.hpp"
+#include "analyzer/remedy/told_out.hpp"
 
+#include <chrono>
 #include <set>
 
 #include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr Duration kIsKnownFor = 3min;  // it is read each minute: three failures in a row
+
+}  // namespace
 
 DrainedHosts::DrainedHosts(const std::vector<std::vector<std::string>>& hosts, Duration told)
     : told_(told), count_(hosts.size()) {
@@ -21,6 +28,13 @@ std::size_t DrainedHosts::besides(std::span<const std::string_view> ours) const 
       if (same_host(at->second.name, own)) found.insert(at->second.host);
   }
   return count_ - found.size();
+}
+
+std::optional<std::string> untold(std::string_view who, std::string_view what, std::optional<Duration> told,
+                                  Duration now) {
+  if (!told) return std::string(who) + " has not told yet " + std::string(what);
+  if (now - *told <= kIsKnownFor) return std::nullopt;
+  return std::string(who) + " has not told for " + std::to_string((now - *told) / 1min) + " min " + std::string(what);
 }
 
 }  // namespace weft::analyzer

@@ -147,6 +147,7 @@ class ThreeTiers(Shapes):
         self.assertEqual(0, self.weftd.stop(remove=False))
         self.weftd.start()
         self.weftd.wait_sweeps(2)
+        self.assertIn(" 0 nodes are missing", verdict(self.look("leaf-1-1:1"), "FRESH_DATA"))
 
     def lose_leaves(self) -> None:
         for switch in self.tops():
@@ -169,6 +170,7 @@ class ThreeTiers(Shapes):
     def test_1_a_pod_without_leaves(self):
         self.expect_promises("leaf-0-0", 1)
         self.lose_leaves()
+        self.assertIn(f" {self.LEAVES * 3} nodes are missing", verdict(self.look("leaf-1-1:1"), "FRESH_DATA"), "leaves and their hosts")
         self.expect_promises("leaf-0-0", 2)
         self.restart()
         tiers = {node["name"]: node.get("tier") for node in weftctl_json(self.weftd, "nodes")["nodes"]}

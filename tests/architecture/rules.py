@@ -42,6 +42,8 @@ OTHER_LICENSES = {"tests/kernel/module": "GPL-2.0"}  # the kernel's symbols that
 LICENSED_SUFFIXES = CODE_SUFFIXES | {".ts", ".tsx", ".mjs", ".css", ".pml", ".bash", ".html", ".yml", ".yaml", ".toml", ".service", ".in"}
 LICENSED_NAMES = {"CMakeLists.txt", "Kbuild", "Makefile", "Dockerfile"}
 LICENSE_LINES = 5  # the line must be among so many at the top
+# A list of names in CMakeLists.txt may leave out "test_" and the ending of a file in Python.
+TEST_FILE = re.compile(r"test_(\w+)\.py|(\w+_test\.cpp)")
 NOT_WRITTEN_BY_HAND = ("tests/fuzz/seeds", "deploy/config")
 
 
@@ -100,6 +102,20 @@ def check_files(root, files=None):
                 complaints.append(f"{relative}:{number}: '{word.group(0)}' has no place in finished work")
             if relative.suffix == ".hpp" and re.match(r"\s*using namespace ", line):
                 complaints.append(f"{relative}:{number}: a header must not say 'using namespace'")
+    return complaints
+
+
+def check_tests(root):
+    """Every file of tests is named in the CMakeLists.txt beside it: what is not, nobody runs."""
+    complaints = []
+    for relative in all_files(root):
+        file = TEST_FILE.fullmatch(relative.name)
+        if relative.parts[0] != "tests" or not file:
+            continue
+        beside = relative.parent / "CMakeLists.txt"
+        named = read(root, beside) if (Path(root) / beside).is_file() else ""
+        if not re.search(rf"(?<![\w-])(test_)?{re.escape(file[1] or file[2])}(?!\w)", named):
+            complaints.append(f"{relative}:1: {beside} does not name it, so that nobody runs it")
     return complaints
 
 

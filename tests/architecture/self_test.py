@@ -75,8 +75,8 @@ class Planted(unittest.TestCase):
 
 class Files(Planted):
     def test_good_tree_has_no_complaints(self):
-        for check in (includes.check_includes, rules.check_files, rules.check_readmes, rules.check_version,
-                      rules.check_license):
+        for check in (includes.check_includes, rules.check_files, rules.check_tests, rules.check_readmes,
+                      rules.check_version, rules.check_license):
             self.assertEqual(check(self.root), [])
 
     def test_long_file(self):
@@ -105,6 +105,17 @@ class Files(Planted):
     def test_build_folders_are_not_ours(self):
         self.plant("build/dev/x.cpp", "// TO" "DO\n")
         self.assertEqual(rules.check_files(self.root), [])
+
+    def test_a_test_that_nobody_runs(self):
+        self.plant("tests/x/CMakeLists.txt", f"# {License.LINE}\nforeach(file shape others)\nweft_unit_test(SOURCES a_test.cpp)\n")
+        for name in ("tests/x/test_shape.py", "tests/x/a_test.cpp", "tests/x/testing.py"):
+            self.plant(name, "\n")
+        self.assertEqual(rules.check_tests(self.root), [])
+        for name in ("tests/x/test_other.py", "tests/x/test_shapes.py", "tests/x/b_test.cpp", "tests/y/test_shape.py"):
+            with self.subTest(name=name):
+                self.plant(name, "\n")
+                self.assert_only(rules.check_tests(self.root), f"{name}:1", "CMakeLists.txt does not name it")
+                (self.root / name).unlink()
 
     def test_missing_and_long_readme(self):
         (self.root / "api/README.md").unlink()

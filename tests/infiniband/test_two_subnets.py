@@ -4,7 +4,6 @@
 import ctypes
 import os
 import signal
-import stat
 import time
 import unittest
 
@@ -28,8 +27,11 @@ class TwoSubnets(unittest.TestCase):
                 cls.subnets[name].start()
             environment = dict(os.environ)
             cls.weftd = weft_testing.Weftd(environment)
-            cls.weftd.extra = ("--infiniband-ports", "compute=ibsim0:1,storage=ibsim0:2", "--infiniband-sweeper",
-                               cls.write_sweeper(cls.weftd.place))
+            # A simulated client has one port, so the second one stands for the first one of the other simulator.
+            sweeper = weft_testing.write_chooser(os.path.join(cls.weftd.place, "sweeper"), "weft-sweeper", {
+                f"--fabric {name}": subnet.environment(subnet.network.hosts()[-1].identity) for name, subnet in cls.subnets.items()},
+                "--port", "1")
+            cls.weftd.extra = ("--infiniband-ports", "compute=ibsim0:1,storage=ibsim0:2", "--infiniband-sweeper", sweeper)
             cls.weftd.start()
             weft_testing.wait_until(lambda: all(f.get("watching") for f in cls.fabrics().values()) and len(cls.fabrics()) == 2,
                                     why=lambda: f"not both are watched: {cls.fabrics()}\n{cls.weftd.log()}")
@@ -43,21 +45,6 @@ class TwoSubnets(unittest.TestCase):
             cls.weftd.stop()
         for subnet in cls.subnets.values():
             subnet.stop()
-
-    @classmethod
-    def write_sweeper(cls, place: str) -> str:
-        path = os.path.join(place, "sweeper")
-        with open(path, "w", encoding="utf-8") as script:
-            script.write("#!/bin/sh\ncase \"$*\" in\n")
-            for name, subnet in cls.subnets.items():
-                client = subnet.environment(subnet.network.hosts()[-1].identity)
-                wanted = {key: value for key, value in client.items() if os.environ.get(key) != value}
-                exports = " ".join(f"{key}='{value}'" for key, value in wanted.items())
-                script.write(f"  *\"--fabric {name}\"*) export {exports} ;;\n")
-            # A simulated client has one port, so the second one stands for the first one of the other simulator.
-            script.write(f"esac\nexec {weft_testing.program('weft-sweeper')} \"$@\" --port 1\n")
-        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
-        return path
 
     @classmethod
     def fabrics(cls) -> dict:

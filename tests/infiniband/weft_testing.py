@@ -32,6 +32,33 @@ def require_simulator(*extra: str) -> None:
             raise unittest.SkipTest(f"{name} is not built in {BUILD}")
 
 
+def preview(weftd: Weftd, label: str) -> str:
+    """What weftctl shows of isolating the link before it is done, with the result of each guard."""
+    seen = weftctl(weftd, "isolate", label, "--dry-run")
+    if "preview: nothing is done yet" not in seen.stdout:
+        raise AssertionError(f"no preview of {label}: {seen.stdout}{seen.stderr}")
+    return seen.stdout
+
+
+def verdict(text: str, guard: str) -> str:
+    """The line of that guard in a preview."""
+    return next((line for line in text.splitlines() if guard in line.split()[:2]), "")
+
+
+def write_chooser(path: str, name: str, environments: dict[str, dict], *more: str) -> str:
+    """Writes a script that runs a program of ours with its arguments and `more`, on one of several simulated subnets: `environments` has
+    what it sets by words that its arguments have in a row, such as "--fabric compute". Gives the path."""
+    with open(path, "w", encoding="utf-8") as script:
+        script.write("#!/bin/sh\ncase \"$* \" in\n")
+        for words, environment in environments.items():
+            wanted = {key: value for key, value in environment.items() if os.environ.get(key) != value}
+            exports = " ".join(f"{key}='{value}'" for key, value in wanted.items())
+            script.write(f"  *\"{words} \"*) export {exports} ;;\n")
+        script.write(f"esac\nexec {program(name)} \"$@\" {' '.join(more)}\n")
+    os.chmod(path, 0o755)
+    return path
+
+
 class SubnetTest(unittest.TestCase):
     """A subnet and a weftd for all tests of the class. Set `network` (and what else differs) in the subclass."""
 

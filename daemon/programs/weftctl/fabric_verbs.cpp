@@ -6,14 +6,12 @@
 #include <utility>
 
 #include "daemon/programs/weftctl/names.hpp"
-#include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 #include "fabric/counters.hpp"
 #include "fabric/list_text.hpp"
 #include "fabric/number_text.hpp"
-#include "fabric/standby_view.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -192,113 +190,7 @@ void keep_links_of(const v1::ListPortsResponse& ports, v1::ListLinksResponse& li
   links = std::move(kept);
 }
 
-std::string whole_seconds(double value) {
-  return std::to_string(static_cast<long long>(value)) + " s";
-}
-
-/// Which of two weftd this is.
-void print_leadership(const Session& session, const v1::Status::Leadership& role) {
-  const std::string since = role.has_since() ? ", since " + age_text(true, role.since(), session.now) : std::string();
-  if (role.leads())
-    session.out << "This weftd leads"
-                << (role.held() ? "" : ", but its lease is not renewed: it acts on nothing and refuses changes");
-  else if (role.leader().empty())
-    session.out << "This weftd stands by, and nobody leads";
-  else
-    session.out << "This weftd stands by: " << printable(role.leader()) << " leads at " << printable(role.address())
-                << "; incidents and plans shown here may be " << whole_seconds(role.behind_seconds()) << " old";
-  session.out << " (epoch " << role.epoch() << since << ")\n";
-  if (role.has_standby() && role.standby().holder().empty())
-    session.out << "No standby: when this weftd ends, nobody takes over\n";
-  else if (role.has_standby())
-    session.out << "Standby: " << printable(role.standby().holder()) << ", seen "
-                << whole_seconds(role.standby().seen_seconds()) << " ago"
-                << (role.standby().seen_seconds() > std::chrono::duration<double>(kStandbySilence).count()
-                        ? ": it would not take over\n"
-                        : "\n");
-  if (!role.trouble().empty())
-    session.out << "The database has not answered for " << whole_seconds(role.silence_seconds()) << ": "
-                << printable(role.trouble()) << '\n';
-}
-
-/// The weftd, or pairs, of the site.
-void print_shards(const Session& session, const v1::Status& status) {
-  if (status.shards().empty()) return;
-  session.out << "\nShards of the site; fabrics and figures above are of this weftd's own.\n";
-  Table table({"SHARD", judged("STATE"), "ADDRESSES", spare("LEADER"), spare("FABRICS"), story("OPEN INCIDENTS")});
-  for (const v1::Status::Shard& shard : status.shards()) {
-    const v1::Status::Incidents& open = shard.open_incidents();
-    const std::string figures = !shard.has_open_incidents()
-                                    ? "not known"
-                                    : std::to_string(open.critical()) + " critical, " + std::to_string(open.warning()) +
-                                          " warning, " + std::to_string(open.info()) + " info";
-    const char* state = shard.answers()     ? shard.own() ? "this weftd's own" : "answers"
-                        : shard.own()       ? "taken out"
-                        : shard.never_led() ? "never led"
-                                            : "does not answer";
-    table.add({shard.name(), state, joined(shard.addresses()), shard.leader(), joined(shard.fabrics()),
-               figures + (shard.trouble().empty() ? "" : "; " + shard.trouble())});
-  }
-  table.print(session.sheet());
-}
-
-void print_waiting_plans(const Session& session) {
-  constexpr int kMostNamed = 5;
-  v1::ListPlansRequest request;
-  request.add_states(v1::Plan::PROPOSED);
-  const auto plans = session.client.all_pages(session.client.remedies, &v1::RemedyService::Stub::ListPlans, request);
-  const auto print = [&](const char* what, bool refused) {
-    int count = 0;
-    for (const v1::Plan& plan : plans.plans()) {
-      if ((refusal(plan) != nullptr) != refused || ++count > kMostNamed) continue;
-      session.out << (count == 1 ? what : ", ") << plan.id();
-    }
-    if (count > kMostNamed) session.out << " and " << count - kMostNamed << " more";
-    if (count > 0) session.out << " (weftctl plans)\n";
-  };
-  print("Plans that wait for approval: ", false);
-  print("Plans that a guard refuses now: ", true);
-}
-
 }  // namespace
-
-Exit show_status(const Session& session) {
-  const v1::Status status =
-      session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
-  bool good = status.ready();
-  for (const v1::Fabric& fabric : status.fabrics()) good = good && fabric.watching();
-  for (const v1::Status::Shard& shard : status.shards()) good = good && (shard.answers() || shard.never_led());
-  if (session.json) {
-    session.out << json_text(status, false) << '\n';
-    return good ? Exit::kGood : Exit::kBadNews;
-  }
-  // What holds automation back comes first: whoever looks at a fabric in trouble must not overlook it.
-  const v1::RemedyStatus remedies =
-      session.client.call(session.client.remedies, &v1::RemedyService::Stub::GetStatus, v1::GetRemedyStatusRequest());
-  print_stops(session.out, remedies, brake_since(session, remedies));
-  Table table({"FABRIC", story("STATUS"), spare(number("SWITCHES")), spare(number("ADAPTERS")), number("LINKS UP"),
-               age("LAST SWEEP")});
-  for (const v1::Fabric& fabric : status.fabrics())
-    table.add({fabric.name(), fabric.status(), std::to_string(fabric.switches()), std::to_string(fabric.adapters()),
-               std::to_string(fabric.links_up()) + " of " + std::to_string(fabric.links()) +
-                   (fabric.links_unknown() > 0 ? ", " + std::to_string(fabric.links_unknown()) + " not read" : ""),
-               age_text(fabric.has_last_sweep(), fabric.last_sweep().finished(), session.now)});
-  if (table.empty()) {
-    session.out << "No fabric is monitored yet.\n";
-  } else {
-    table.print(session.sheet());
-  }
-  const v1::Status::Incidents& open = status.open_incidents();
-  session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
-              << open.info() << " info\n";
-  print_waiting_plans(session);
-  print_held(session.out, remedies);
-  if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";
-  if (status.has_leadership()) print_leadership(session, status.leadership());
-  print_shards(session, status);
-  if (!status.store_ok()) session.out << "Not all data is stored: " << printable(status.store_status()) << '\n';
-  return good ? Exit::kGood : Exit::kBadNews;
-}
 
 Exit show_nodes(const Session& session, const std::string& fabric, bool names_only) {
   v1::ListNodesRequest request;

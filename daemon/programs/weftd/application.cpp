@@ -308,7 +308,12 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
     metrics.set((*grpc)->telemetry(), core.hosts().figures(), inbox.figures());
     metrics.set((*security)->figures());
     if (expected_topology.is_configured()) metrics.set(expected_topology.figures());
-    watchers.report(metrics);
+    for (const auto& [fabric, figures] : watchers.figures()) {
+      const auto analysis = core.analysis_seconds().find(fabric);
+      metrics.set_fabric(fabric, analysis == core.analysis_seconds().end() ? 0 : analysis->second, figures.restarts,
+                         figures.skipped);
+      if (figures.acting) metrics.set_acting(fabric, *figures.acting);
+    }
     if (*ethernet)
       if (const auto took = core.analysis_seconds().find((*ethernet)->fabric()); took != core.analysis_seconds().end())
         metrics.set_fabric(took->first, took->second, 0, 0);

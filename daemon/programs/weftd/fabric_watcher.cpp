@@ -11,7 +11,7 @@
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/stream.hpp"
 #include "daemon/platform/runtime/unkillable.hpp"
-#include "daemon/programs/weftd/named_files.hpp"
+#include "daemon/programs/weftd/management_key.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -184,7 +184,8 @@ bool FabricWatcher::is_gone() {
     left_behind_ = child_->pid();
     child_->leave();
     child_.reset();
-    on_trouble_("the last weft-sweeper was killed and does not end (process " + std::to_string(left_behind_) + ")");
+    if (!stopped_)
+      on_trouble_("the last weft-sweeper was killed and does not end (process " + std::to_string(left_behind_) + ")");
   }
   const auto unkillable = runtime::unkillable();
   return std::ranges::find(unkillable, left_behind_, &runtime::Unkillable::pid) == unkillable.end();
@@ -200,12 +201,18 @@ void FabricWatcher::hang_up() {
   socket_.reset();
 }
 
-void FabricWatcher::stop() {
+void FabricWatcher::leave() {
   if (std::exchange(stopped_, true)) return;
   retry_.cancel();
   hang_up();
+  if (child_) child_->terminate();
+  leaving_since_ = std::chrono::steady_clock::now();
+}
+
+void FabricWatcher::stop() {
+  leave();
   if (child_) {
-    const auto exit = child_->stop(kStopGrace);
+    const auto exit = child_->stop(leaving_since_ + kStopGrace - std::chrono::steady_clock::now());
     logger("infiniband")->debug("{}: weft-sweeper {}", fabric(), runtime::describe(exit));
   }
   child_.reset();

@@ -43,7 +43,11 @@ class FabricWatcher {
 
   /// Starts the first sweeper. Throws nothing: what fails is tried again.
   void start();
-  /// Ends the sweeper and waits for it, three seconds at most.
+  /// Watches no more: hands nothing on, and tells the sweeper to end. Does not wait for it; is_gone() tells.
+  void leave();
+  /// Whether the sweeper has ended, after leave(). Kills one that does not end in time. Does not block.
+  bool is_gone();
+  /// leave(), and waits for the sweeper, until three seconds after it was told to end.
   void stop();
 
   /// Options::acts_as is this from the next sweep on.
@@ -77,7 +81,6 @@ class FabricWatcher {
   void drain_later(std::uint64_t generation);
   void ended(const std::string& why);
   void try_again(Duration delay);
-  bool is_gone();
   void hang_up();
   void watch_silence();
 

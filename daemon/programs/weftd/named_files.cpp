@@ -7,13 +7,12 @@
 #include "analyzer/remedy/budget.hpp"
 #include "collectors/cabling/cabling_file.hpp"
 #include "collectors/infiniband/topology_file.hpp"
-#include "daemon/adapters/port_report/report_line.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
-#include "daemon/platform/net/secret.hpp"
 #include "daemon/platform/runtime/command.hpp"
 #include "daemon/platform/runtime/regular_file.hpp"
 #include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/event_dispatcher.hpp"
+#include "daemon/programs/weftd/management_key.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
 #include "daemon/programs/weftd/security.hpp"
 #include "daemon/programs/weftd/site_membership.hpp"
@@ -67,16 +66,6 @@ Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& co
   auto fabric = analyzer::EthernetFabric::make(*plan, config.fabric, config.interval);
   if (!fabric) return at_file(fabric.error());
   return fabric;
-}
-
-Result<std::uint64_t> read_management_key(const std::filesystem::path& file) {
-  if (file.empty()) return 0;
-  const auto text = net::read_secret(file);
-  if (!text) return fail(text.error().code, "infiniband.management_key_file: " + text.error().message);
-  const auto key = port::parse_management_key(*text);
-  if (!key)
-    return fail(key.error().code, "infiniband.management_key_file: " + file.string() + ": " + key.error().message);
-  return *key;
 }
 
 store::StoreOptions store_options(const config::WeftdConfig& config) {

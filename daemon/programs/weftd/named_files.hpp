@@ -28,9 +28,6 @@ Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path
 /// can be read; the path is in the message.
 Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& config);
 
-/// The M_Key of the subnets; 0 for an empty path. An error names the file, never what is in it.
-Result<std::uint64_t> read_management_key(const std::filesystem::path& file);
-
 /// Where and how long things are kept.
 store::StoreOptions store_options(const config::WeftdConfig& config);
 /// Where port history is read.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/subnet_watchers.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <system_error>
 #include <utility>
@@ -16,6 +17,7 @@ namespace asio = boost::asio;
 
 constexpr auto kLookForPortsEvery = 60s;
 constexpr auto kLookForFirstPortEvery = 5s;
+constexpr auto kSeeOffEvery = 250ms;
 
 std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
   if (!infiniband.sweeper.empty()) return infiniband.sweeper;
@@ -34,6 +36,7 @@ SubnetWatchers::SubnetWatchers(asio::io_context& main, const config::WeftdConfig
       acts_as_(std::move(acts_as)),
       program_(sweeper_program(config.infiniband)),
       look_(main),
+      see_off_(main),
       finder_({.name = "port-finder", .capacity = 2, .when_full = runtime::WhenFull::kRefuse}) {}
 
 void SubnetWatchers::start() {
@@ -48,8 +51,11 @@ void SubnetWatchers::start() {
 void SubnetWatchers::stop() {
   stopped_ = true;
   look_.cancel();
+  see_off_.cancel();
   finder_.stop();
+  for (auto& [name, watcher] : watchers_) watcher->leave();  // all at once
   for (auto& [name, watcher] : watchers_) watcher->stop();
+  for (const auto& watcher : leaving_) watcher->stop();
 }
 
 void SubnetWatchers::act_as(ActsAs acts_as) {
@@ -57,13 +63,12 @@ void SubnetWatchers::act_as(ActsAs acts_as) {
   for (auto& [name, watcher] : watchers_) watcher->act_as(acts_as_);
 }
 
-void SubnetWatchers::report(SelfMetrics& metrics) const {
-  for (const auto& [name, watcher] : watchers_) {
-    const auto analysis = core_.analysis_seconds().find(name);
-    metrics.set_fabric(name, analysis == core_.analysis_seconds().end() ? 0 : analysis->second, watcher->restarts(),
-                       watcher->skipped());
-    if (!acts_as_.installation.empty()) metrics.set_acting(name, watcher->acting());
-  }
+std::map<std::string, SubnetFigures> SubnetWatchers::figures() const {
+  std::map<std::string, SubnetFigures> figures;
+  for (const auto& [name, watcher] : watchers_)
+    figures[name] = {watcher->restarts(), watcher->skipped(),
+                     acts_as_.installation.empty() ? std::nullopt : std::optional(watcher->acting())};
+  return figures;
 }
 
 std::filesystem::path SubnetWatchers::scratch(const std::string& name) const {
@@ -88,7 +93,7 @@ void SubnetWatchers::looked(const Result<std::vector<config::InfinibandPort>>& p
       logger("infiniband")->warn("no InfiniBand port to monitor yet: {}", complaint_);
     }
     for (const config::InfinibandPort& port : *ports)
-      if (!watchers_.contains(port.fabric) && !has_another_way(port)) add(port);
+      if (!watchers_.contains(port.fabric) && !is_leaving(port.fabric) && !has_another_way(port)) add(port);
   }
   look_.expires_after(watchers_.empty() ? kLookForFirstPortEvery : kLookForPortsEvery);
   look_.async_wait([this](boost::system::error_code error) {
@@ -114,16 +119,37 @@ void SubnetWatchers::take(const std::string& name, Sweep sweep) {
       logger("infiniband")->info("{} is on the same subnet as {}: kept as standby", name, other);
       reserve_[name] = sweep.local_port;
       // Not from within its own callback.
-      asio::post(main_, [this, name] {
-        watchers_.erase(name);
-        remedies_.forget_acting(name);
-        core_.remove_fabric(name);
-      });
+      asio::post(main_, [this, name] { let_go(name); });
       return;
     }
   }
   remedies_.take_acting(name, watchers_.at(name)->acting(), *sweep.topology);
   core_.take_sweep(std::move(sweep));
+}
+
+void SubnetWatchers::let_go(const std::string& name) {
+  const auto at = watchers_.find(name);
+  if (stopped_ || at == watchers_.end()) return;
+  at->second->leave();
+  leaving_.push_back(std::move(at->second));
+  watchers_.erase(at);
+  remedies_.forget_acting(name);
+  core_.remove_fabric(name);
+  see_off();
+}
+
+// A sweeper that hangs must not hold up the main thread. Its port is watched by nobody else until it has ended.
+void SubnetWatchers::see_off() {
+  std::erase_if(leaving_, [](const auto& watcher) { return watcher->is_gone(); });
+  if (leaving_.empty()) return;
+  see_off_.expires_after(kSeeOffEvery);
+  see_off_.async_wait([this](boost::system::error_code error) {
+    if (!error) see_off();
+  });
+}
+
+bool SubnetWatchers::is_leaving(const std::string& name) const {
+  return std::ranges::any_of(leaving_, [&](const auto& watcher) { return watcher->fabric() == name; });
 }
 
 std::string SubnetWatchers::also_seen_by(const std::string& name, PortKey local_port) const {

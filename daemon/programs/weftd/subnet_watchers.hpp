@@ -5,9 +5,11 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,15 @@
 #include "daemon/programs/weftd/core.hpp"
 #include "daemon/programs/weftd/fabric_watcher.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
-#include "daemon/programs/weftd/self_metrics.hpp"
 
 namespace weft::daemon {
+
+/// How one subnet is watched.
+struct SubnetFigures {
+  std::uint64_t restarts = 0;            ///< FabricWatcher::restarts()
+  std::uint64_t skipped = 0;             ///< FabricWatcher::skipped()
+  std::optional<ActingWeftds> acting{};  ///< FabricWatcher::acting(), where this weftd may act
+};
 
 /// A FabricWatcher for each port, as configured or as found. All members are called on the thread that runs `main`.
 class SubnetWatchers {
@@ -29,12 +37,12 @@ class SubnetWatchers {
 
   /// Starts to watch, if InfiniBand is enabled.
   void start();
-  /// Ends all sweepers and waits for them.
+  /// Ends all sweepers and waits for them, about three seconds at most.
   void stop();
   /// As FabricWatcher::act_as().
   void act_as(ActsAs acts_as);
-  /// Sets the metrics of each subnet.
-  void report(SelfMetrics& metrics) const;
+  /// Those that are watched, by fabric.
+  std::map<std::string, SubnetFigures> figures() const;
 
  private:
   std::filesystem::path scratch(const std::string& name) const;
@@ -45,6 +53,9 @@ class SubnetWatchers {
   /// The other fabric in whose last sweep that port of ours is cabled up; empty when there is none.
   std::string also_seen_by(const std::string& name, PortKey local_port) const;
   bool has_another_way(const config::InfinibandPort& port);
+  bool is_leaving(const std::string& name) const;
+  void let_go(const std::string& name);
+  void see_off();
 
   boost::asio::io_context& main_;
   const config::WeftdConfig& config_;
@@ -53,8 +64,10 @@ class SubnetWatchers {
   ActsAs acts_as_;
   std::filesystem::path program_;
   std::map<std::string, std::unique_ptr<FabricWatcher>> watchers_;
-  std::map<std::string, PortKey> reserve_;  ///< by fabric: ports that another fabric has in view
+  std::vector<std::unique_ptr<FabricWatcher>> leaving_;  ///< their sweepers have not ended yet
+  std::map<std::string, PortKey> reserve_;               ///< by fabric: ports that another fabric has in view
   boost::asio::steady_timer look_;
+  boost::asio::steady_timer see_off_;
   runtime::Lane finder_;
   std::string complaint_;
   bool stopped_ = false;

@@ -59,7 +59,7 @@ std::string unreached_end(const Plan& plan, const Topology& topology) {
 
 }  // namespace
 
-Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t missing, Duration known_for,
+Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, const MissingNodes& missing, Duration known_for,
                          const RemedyView& view, const RemedyLimits& limits) {
   const bool is_link = plan.target.kind == EntityKind::kLink;
   const bool by_person = plan.requested_by != kOurselves;
@@ -78,8 +78,8 @@ Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t
   const bool is_own_return = by_person && !takes_out(plan.action);
   const auto most =
       static_cast<std::size_t>(std::max(1.0, limits.missing_share * static_cast<double>(topology.nodes().size())));
-  if (missing > most && !is_own_return)
-    return no_data(missing_nodes(missing) + " missing in the last sweep, at most " + std::to_string(most) +
+  if (missing.lately > most && !is_own_return)
+    return no_data(missing_nodes(missing.lately) + " missing in the last sweep, at most " + std::to_string(most) +
                    " may be missing (remedy.limits.missing_share)");
   const PortIndex port = is_link ? topology.find_port(plan.target.port) : kNoIndex;
   if (is_link && port == kNoIndex) return no_data("the link is not in the last sweep");
@@ -96,8 +96,10 @@ Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t
   // Pictures of Ethernet are put together all the time: how old they are is told by each port.
   if (view.is_ethernet_link(plan.target) && !is_read(port, *fabric, limit, view.now))
     return no_data("the link's ends are not read now");
-  std::string says = "the last sweep is fresh, " + missing_nodes(missing) + " missing in it";
-  if (missing > most)
+  std::string says = "the last sweep is fresh, " + missing_nodes(missing.lately) + " missing in it";
+  if (missing.gone > 0)
+    says += "; " + missing_nodes(missing.gone) + " missing for too long to count (remedy.limits.missing_for)";
+  if (missing.lately > most)
     says += is_link ? "; none of them is at the end that is set" : "; a return does not depend on them";
   return {GuardResult::kPassed, std::move(says) + (unseen ? "; " + down : "")};
 }

@@ -2,6 +2,8 @@
 #pragma once
 // Whether enough is known of a fabric, and of the target in it, to decide by it.
 
+#include <cstddef>
+
 #include "analyzer/remedy/limits.hpp"
 #include "analyzer/remedy/settings.hpp"
 #include "analyzer/remedy/shape_guards.hpp"
@@ -9,12 +11,18 @@
 
 namespace weft::analyzer {
 
+/// How many nodes the last sweep did not reach.
+struct MissingNodes {
+  std::size_t lately = 0;
+  std::size_t gone = 0;  ///< for longer than RemedyLimits::missing_for
+};
+
 /// Guard::kFreshData. What is taken out is judged by the whole fabric: who is missing in the sweep may depend on the
 /// link. A return adds a path and takes none, so a person's is judged by the ends of its link alone: the one that is
 /// set must have answered, the other may be cut off by the very link. `fabric` is the target's, with a sweep; null: it
-/// has none. `missing`: how many nodes that sweep did not reach. `known_for`: time that passed since the sweep was
+/// has none. `missing`: the nodes that sweep did not reach. `known_for`: time that passed since the sweep was
 /// first seen, whatever the clock says; zero where that is not known.
-Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, std::size_t missing, Duration known_for,
+Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, const MissingNodes& missing, Duration known_for,
                          const RemedyView& view, const RemedyLimits& limits);
 
 }  // namespace weft::analyzer

@@ -195,7 +195,10 @@ class Judge {
   }
 
   Verdict fresh_data() const {
-    return judge_fresh_data(plan_, fabric_, in_.counts.out_of_reach, in_.known_for, in_.view, limits_);
+    MissingNodes missing;
+    for (const auto& [node, since] : in_.counts.out_of_reach)
+      ++(in_.view.steady.value_or(since) - since > limits_.missing_for ? missing.gone : missing.lately);
+    return judge_fresh_data(plan_, fabric_, missing, in_.known_for, in_.view, limits_);
   }
 
   Verdict sensor() const {

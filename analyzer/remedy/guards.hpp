@@ -2,6 +2,7 @@
 #pragma once
 // The checks that stand before every action, in one order, each with its reason in words.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,7 +23,8 @@ using PlanPtr = std::shared_ptr<const Plan>;
 
 /// What is counted in a fabric's last sweep, for all plans at once.
 struct SweepCounts {
-  std::size_t out_of_reach = 0;  ///< nodes that it did not reach
+  /// The nodes that it did not reach, and since when, on the clock of RemedyView::steady.
+  std::map<NodeGuid, Duration> out_of_reach;
   /// The links between switches that somebody disabled an end of, also those that a discovery after it knows no cable
   /// of, where an open incident or the planned cabling has them; and those with a port that a partner tells to be
   /// avoided (AvoidedPorts). Each once, those that plans hold among them.

@@ -95,6 +95,8 @@ struct RemedyLimits {
   unsigned stale_intervals = 3;
   /// Share (0..1) of the nodes that may be unreachable or unread in that picture.
   double missing_share = 0.02;
+  /// A node that is unreachable for longer does not count there: it was switched off or taken away.
+  Duration missing_for = std::chrono::hours(1);
   /// Share (0..1) of a job's time that it communicates, where nothing tells: what a lost uplink costs it follows from
   /// it.
   double communication_share = 0.2;

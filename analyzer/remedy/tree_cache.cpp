@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "analyzer/places/place_finder.hpp"
 #include "analyzer/remedy/budget.hpp"
@@ -215,8 +216,12 @@ const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& 
   kept.counted_cabling = fabric->cabling;
   kept.counted_avoided = avoided_changes_;
   kept.counted_incidents.assign(view.incidents.begin(), view.incidents.end());
-  kept.counts = {};
-  for (const Node& node : kept.counted->nodes()) kept.counts.out_of_reach += !node.reachable;
+  const auto before = std::exchange(kept.counts, {}).out_of_reach;
+  for (const Node& node : kept.counted->nodes()) {
+    if (node.reachable) continue;
+    const auto was = before.find(node.guid);
+    kept.counts.out_of_reach[node.guid] = was != before.end() ? was->second : view.steady.value_or(Duration{});
+  }
   for (PortIndex index = 0; index < kept.counted->ports().size(); ++index) {
     const PortIndex peer = kept.counted->port(index).peer;
     if (peer != kNoIndex && peer > index && is_disabled(*kept.counted, index, peer))

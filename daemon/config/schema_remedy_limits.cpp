@@ -118,6 +118,9 @@ std::vector<Key> remedy_limits_schema() {
        Bounds{1, 100}, "intervals", "Maximum age of the last sweep for an action, in sweep intervals."},
       {"remedy.limits.missing_share", [](WeftdConfig& c) -> Field { return &c.remedy.limits.missing_share; }, kShare,
        "share", "Maximum share of nodes missing in that sweep."},
+      {"remedy.limits.missing_for", [](WeftdConfig& c) -> Field { return &c.remedy.limits.missing_for; },
+       Bounds{1, 7 * kDay}, "",
+       "A node that is missing for longer was switched off or removed, and does not count there any more."},
       {"remedy.limits.communication_share",
        [](WeftdConfig& c) -> Field { return &c.remedy.limits.communication_share; }, kShare, "share",
        "Share of a job's time that is communication, for the cost of a lost uplink or a slow link. 0.2 is usual in "

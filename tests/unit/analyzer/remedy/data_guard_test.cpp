@@ -46,6 +46,31 @@ TEST(FreshData, AbsentAdaptersElsewhereDoNotRefuseAPersonsReturn) {
   EXPECT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
 }
 
+TEST(FreshData, WhatIsMissingForLongWasSwitchedOff) {
+  WithAbsentAdapters b;
+  const Entity other = b.link("leaf-2", "spine-3");
+  EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, other, "ann").explanation,
+            "2 nodes are missing in the last sweep, at most 1 may be missing (remedy.limits.missing_share)");
+  b.fabric.advance(50min);
+  b.set_forward = 10h;
+  b.fabric.advance(10h);
+  EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, other, "ann").result, GuardResult::kRefused)
+      << "a step of the clock is no time that passed";
+  b.fabric.silence(b.fabric.find("host-1-0 mlx5_0"));
+  b.fabric.advance(11min);
+  GuardVerdict verdict = b.fresh_data(RemedyAction::kIsolateLink, other, "ann");
+  EXPECT_EQ(verdict.result, GuardResult::kPassed);
+  EXPECT_EQ(verdict.explanation,
+            "the last sweep is fresh, 1 node is missing in it; 2 nodes are missing for too long to count "
+            "(remedy.limits.missing_for)");
+  // Back and away again: that is another absence.
+  for (const bool is_away : {false, true}) {
+    b.fabric.silence(b.fabric.find("host-2-0 mlx5_0"), is_away);
+    verdict = b.fresh_data(RemedyAction::kIsolateLink, other, "ann");
+  }
+  EXPECT_EQ(verdict.result, GuardResult::kRefused) << verdict.explanation;
+}
+
 TEST(FreshData, OneNodeIsOne) {
   WithAbsentAdapters b;
   b.fabric.silence(b.fabric.find("host-3-0 mlx5_0"), false);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -210,6 +211,8 @@ class PlanManager {
   void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);
   void refresh(Entry& entry, const RemedyView& view);
   void act(Entry& entry, const RemedyView& view);
+  bool lacks_sweep(const Plan& plan) const;  ///< nobody knows the way to its link yet, so it cannot be read
+  void wait_for_sweep(Entry& entry);
   std::string brake_text() const;  ///< why nothing is sent, as Plan::waits_for says it
   void wait_for_brake(Entry& entry);
   std::optional<std::string> obstacle_to_undo(const Plan& plan, const RemedyView& view);
@@ -252,6 +255,7 @@ class PlanManager {
   bool status_changed_ = false;
   std::map<std::string, OtherActor> other_actors_;  ///< by fabric
   std::map<std::string, SeenSweep> seen_sweeps_;    ///< by fabric
+  std::set<std::string> unswept_;                   ///< fabrics that are watched, and were not swept yet
   std::map<std::string, DrainedHosts> drained_;     ///< by actuator, of those that can tell
   TreeCache trees_;
   mutable std::shared_ptr<const std::vector<PlanPtr>> all_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "analyzer/remedy/plan_manager.hpp"
@@ -11,6 +12,34 @@
 #include "fabric/minute_text.hpp"
 
 namespace weft::analyzer {
+namespace {
+
+// How Plan::waits_for begins before the first sweep.
+constexpr std::string_view kForFirstSweep = "for the first sweep of ";
+
+// A receiver of webhooks needs no way to the link.
+constexpr std::string_view kWithoutWay = "webhook";
+
+}  // namespace
+
+// A reading that can only fail is not asked for: each failure would delay the next one more.
+bool PlanManager::lacks_sweep(const Plan& plan) const {
+  return plan.target.kind == EntityKind::kLink && plan.actuator != kWithoutWay && unswept_.contains(plan.target.fabric);
+}
+
+// The journal need not know.
+void PlanManager::wait_for_sweep(Entry& entry) {
+  Plan& plan = entry.plan;
+  const bool waits = is_under_way(plan.state) && awaits_reading(entry.work) && lacks_sweep(plan);
+  if (waits == plan.waits_for.starts_with(kForFirstSweep)) return;
+  plan.waits_for.clear();
+  if (waits)
+    plan.waits_for = std::string(kForFirstSweep) + plan.target.fabric +
+                     " since weftd was restarted, or took over: the state of the link cannot be read before";
+  const bool changed = entry.changed;
+  show(entry);
+  entry.changed = changed;
+}
 
 bool PlanManager::is_watched_late(const Entry& entry) const {
   return clock_.ages(entry.asked).of(entry.plan.finished) < settings_.limits.late_watch_of(entry.plan.actuator);

@@ -112,9 +112,10 @@ void PlanManager::set_forward(Duration by, TimePoint now) {
 
 // How old a sweep is by the clock says little once that was set.
 void PlanManager::note_sweeps(const RemedyView& view) {
-  if (!view.steady) return;
+  unswept_.clear();
   for (const FabricView& fabric : view.fabrics) {
-    if (!fabric.sweep) continue;
+    if (!fabric.sweep) unswept_.insert(fabric.name);
+    if (!fabric.sweep || !view.steady) continue;
     SeenSweep& seen = seen_sweeps_[fabric.name];
     if (seen.started != fabric.sweep->started) seen = {fabric.sweep->started, *view.steady};
   }
@@ -149,6 +150,7 @@ void PlanManager::review(const RemedyView& view) {
     if (state == PlanState::kVerifying) watch(entry, view);
     if (entry.work.stage == PlanWork::Stage::kSeeBack) watch_undoing(entry, view);
     watch_held(entry, view);
+    wait_for_sweep(entry);
   }
   prune(view);
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// After a restart nobody knows the way to a link's ports before the first sweep of its fabric.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// PLAN-1 isolates a link, and its change was sent when weftd was killed.
+struct Killed : Book {
+  explicit Killed(const std::string& actuator = "infiniband_port", PlanState state = PlanState::kExecuting) {
+    RemedyMemory memory;
+    Plan& plan = memory.plans.emplace_back();
+    plan.id = 1;
+    plan.state = state;
+    plan.target = link("leaf-1", "spine-0");
+    plan.actuator = actuator;
+    plan.requested_by = plan.approved_by = "ann";
+    plan.intent = is_over(state) ? PlanIntent::kNone : PlanIntent::kApply;
+    plan.in_force = is_over(state);
+    plan.started = fabric.now();
+    plan.finished = is_over(state) ? fabric.now() : kNever;
+    plan.expires = fabric.now() + 1h;
+    book.emplace(settings, std::move(memory), fabric.now());
+  }
+  RemedyView unswept() {
+    RemedyView view = look();
+    views[0].sweep = nullptr;
+    view.fabrics = views;
+    return view;
+  }
+  std::size_t asked() {
+    const auto batch = book->drain_changes(fabric.now());
+    return batch.orders.size();
+  }
+};
+
+TEST(FirstSweep, IsAwaitedAndThenThePlanIsReadAtOnce) {
+  Killed b;
+  for (int i = 0; i < 30; ++i) {
+    b.book->review(b.unswept());
+    EXPECT_EQ(b.asked(), 0U) << "it could only fail";
+    b.fabric.advance(1s);
+  }
+  EXPECT_EQ(b.plan(1).state, PlanState::kExecuting);
+  EXPECT_EQ(b.plan(1).waits_for, "for the first sweep of " + b.fabric.name() +
+                                     " since weftd was restarted, or took over: the state of the link cannot be read "
+                                     "before");
+  EXPECT_EQ(
+      with_progress(std::make_shared<const std::vector<PlanPtr>>(std::vector<PlanPtr>{std::make_shared<const Plan>([&] {
+                      Plan stored = b.plan(1);
+                      stored.waits_for.clear();
+                      return stored;
+                    }())}),
+                    *b.book)
+          ->front()
+          ->waits_for,
+      b.plan(1).waits_for)
+      << "people see it";
+  EXPECT_EQ(b.plan(1).steps.size(), 1U) << "the journal need not";
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).waits_for, "");
+  EXPECT_EQ(b.asked(), 1U);
+}
+
+TEST(FirstSweep, IsNotNeededByAWebhookNorForAFabricThatIsGone) {
+  Killed webhook("webhook");
+  webhook.book->review(webhook.unswept());
+  EXPECT_EQ(webhook.asked(), 1U);
+  EXPECT_EQ(webhook.plan(1).waits_for, "");
+  Killed gone;
+  RemedyView view = gone.look();
+  view.fabrics = {};
+  gone.book->review(view);
+  EXPECT_EQ(gone.asked(), 1U) << "it fails, and a person is told";
+}
+
+TEST(FirstSweep, IsAwaitedByWhatIsHeldToo) {
+  Killed b("infiniband_port", PlanState::kCommitted);
+  b.fabric.advance(b.settings.limits.check_interval + 1s);
+  b.book->review(b.unswept());
+  EXPECT_EQ(b.asked(), 0U);
+  b.book->review(b.look());
+  EXPECT_EQ(b.asked(), 1U);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

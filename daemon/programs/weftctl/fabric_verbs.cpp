@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "daemon/programs/weftctl/automation_report.hpp"
 #include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
@@ -64,7 +65,7 @@ std::string state_text(const v1::Link& link, bool stopped) {
   else if (link.has_returning())
     text += " (" + returning_text(link, stopped) + ')';
   else if (link.disabled())
-    text += " (disabled)";
+    text += " (disabled by somebody else)";
   return text;
 }
 
@@ -290,7 +291,7 @@ Exit show_status(const Session& session) {
   }
   const v1::Status::Incidents& open = status.open_incidents();
   session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
-              << open.info() << " info\n";
+              << open.info() << " info" << (open.info() > 0 ? ", planned work included" : "") << '\n';
   print_waiting_plans(session);
   print_held(session.out, remedies);
   if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";

@@ -20,6 +20,7 @@ stale_intervals = 20
 leaf_share_idle = 0.5
 [remedy.limits.budget]
 cool_down = "0s"
+actions_per_hour = 20
 out_per_switch = 2
 [remedy.limits.verification]
 windows = 8

@@ -27,9 +27,11 @@ struct Killed : Book {
     plan.expires = fabric.now() + 1h;
     book.emplace(settings, std::move(memory), fabric.now());
   }
-  RemedyView unswept() {
+  /// `is_known`: it is watched already.
+  RemedyView unswept(bool is_known = true) {
     RemedyView view = look();
     views[0].sweep = nullptr;
+    if (!is_known) views.clear();
     view.fabrics = views;
     return view;
   }
@@ -42,7 +44,7 @@ struct Killed : Book {
 TEST(FirstSweep, IsAwaitedAndThenThePlanIsReadAtOnce) {
   Killed b;
   for (int i = 0; i < 30; ++i) {
-    b.book->review(b.unswept());
+    b.book->review(b.unswept(i > 15));
     EXPECT_EQ(b.asked(), 0U) << "it could only fail";
     b.fabric.advance(1s);
   }
@@ -67,21 +69,35 @@ TEST(FirstSweep, IsAwaitedAndThenThePlanIsReadAtOnce) {
   EXPECT_EQ(b.asked(), 1U);
 }
 
-TEST(FirstSweep, IsNotNeededByAWebhookNorForAFabricThatIsGone) {
+TEST(FirstSweep, IsNotNeededByAWebhook) {
   Killed webhook("webhook");
   webhook.book->review(webhook.unswept());
   EXPECT_EQ(webhook.asked(), 1U);
   EXPECT_EQ(webhook.plan(1).waits_for, "");
-  Killed gone;
-  RemedyView view = gone.look();
-  view.fabrics = {};
-  gone.book->review(view);
-  EXPECT_EQ(gone.asked(), 1U) << "it fails, and a person is told";
+}
+
+TEST(FirstSweep, IsNotAwaitedForEverAndEndsEveryDelay) {
+  Killed b;
+  const TimePoint begun = b.fabric.now();
+  unsigned failures = 0;
+  const auto fail_readings = [&] {
+    b.book->review(b.unswept(false));
+    for (const RemedyOrder& order : b.orders()) {
+      ++failures;
+      b.book->answer_reading(order.number, fail(ErrorCode::kInvalidArgument, "it was not swept yet"), b.fabric.now());
+    }
+    b.fabric.advance(1s);
+  };
+  while (failures < 6) fail_readings();
+  EXPECT_GE(b.fabric.now() - begun, b.settings.limits.verification.within);
+  EXPECT_EQ(b.plan(1).waits_for, "") << "its history says why";
+  EXPECT_EQ(b.plan(1).state, PlanState::kExecuting);
+  b.book->review(b.look());
+  EXPECT_EQ(b.asked(), 1U) << "at once, and not after the delay of six failures";
 }
 
 TEST(FirstSweep, IsAwaitedByWhatIsHeldToo) {
   Killed b("infiniband_port", PlanState::kCommitted);
-  b.fabric.advance(b.settings.limits.check_interval + 1s);
   b.book->review(b.unswept());
   EXPECT_EQ(b.asked(), 0U);
   b.book->review(b.look());

@@ -308,7 +308,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
     if (std::exchange(entry.changed, false)) batch.plans.push_back(entry.plan);
     std::optional<RemedyOrder> order;
     if (is_under_way(entry.plan.state)) {
-      order = runner(entry, now).order();
+      if (!(awaits_reading(entry.work) && lacks_sweep(entry.plan, now))) order = runner(entry, now).order();
       if (order) order->breaker_stops = is_stopped_by_breaker(entry.plan, *order);
       std::string held;
       if (order && order->kind == OrderKind::kAct) {
@@ -324,7 +324,7 @@ RemedyBatch PlanManager::drain_changes(TimePoint now) {
         order.reset();
       }
     } else if ((entry.plan.in_force || entry.plan.unresolved) && entry.work.order == 0 && is_due(entry, now) &&
-               !is_changed(entry.plan.target)) {
+               !is_changed(entry.plan.target) && !lacks_sweep(entry.plan, now)) {
       entry.checked = now;
       order = RemedyOrder{0,
                           id,

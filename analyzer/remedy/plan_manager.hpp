@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -214,7 +215,10 @@ class PlanManager {
   void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);
   void refresh(Entry& entry, const RemedyView& view);
   void act(Entry& entry, const RemedyView& view);
-  std::string brake_text() const;  ///< why nothing is sent, as Plan::waits_for says it
+  bool lacks_sweep(const Plan& plan, TimePoint now) const;  ///< its link cannot be read yet: nobody knows the way to it
+  void wait_for_sweep(Entry& entry, TimePoint now);
+  void read_at_once(const std::string& fabric, TimePoint now);  ///< what could not be read before its first sweep
+  std::string brake_text() const;                               ///< why nothing is sent, as Plan::waits_for says it
   void wait_for_brake(Entry& entry);
   std::optional<std::string> obstacle_to_undo(const Plan& plan, const RemedyView& view);
   std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,
@@ -256,6 +260,7 @@ class PlanManager {
   bool status_changed_ = false;
   std::map<std::string, OtherActor> other_actors_;  ///< by fabric
   std::map<std::string, SeenSweep> seen_sweeps_;    ///< by fabric
+  std::set<std::string> swept_;                     ///< fabrics whose last sweep is known, as of the last review
   std::map<std::string, DrainedHosts> drained_;     ///< by actuator, of those that can tell
   std::map<std::string, AvoidedPorts> avoided_;     ///< by actuator, of those that can tell
   TreeCache trees_;

@@ -78,7 +78,12 @@ void PlanRunner::resume() {
   work_.due = now_;
   if (plan_.state == PlanState::kVerifying) {
     work_.verifying_since = now_;
-    return;
+    if (takes_out(plan_.action)) return;
+    const bool had_begun = plan_.windows_good > 0;
+    // Nobody watched meanwhile. That it was up is known: when it is down now, it failed again.
+    plan_.windows_good = had_begun ? 1 : 0;
+    return note_(std::string("weftd was restarted, or took over: its probation ") +
+                 (had_begun ? "begins anew" : "has not begun yet"));
   }
   // A person was told that it will be undone.
   if (is_aborted(plan_)) {

@@ -57,6 +57,11 @@ struct PlanWork {
   unsigned worse = 0;        ///< sweeps in a row with a neighbour worse off
 };
 
+/// The target is to be read next.
+inline bool awaits_reading(const PlanWork& work) {
+  return work.stage == PlanWork::Stage::kLook || work.stage == PlanWork::Stage::kReadBack;
+}
+
 /// What one sweep says of a plan that is being verified.
 struct Window {
   bool fresh = false;       ///< there was something to see

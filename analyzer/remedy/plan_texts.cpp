@@ -21,10 +21,12 @@ std::string ended_return_text(const char* ended, const Plan& back) {
   return std::string(" ") + ended + " its return " + plan_name(back.id);
 }
 
-std::string may_land_text(const Plan& plan) {
-  const std::string what = "what weftd sent for " + plan_name(plan.id) + " may still take effect";
-  if (plan.unresolved_until == kNever) return what;
-  return what + " until " + minute_text(plan.unresolved_until) + ", and is read then";
+std::string may_land_text(const Plan& plan, TimePoint now) {
+  const std::string what = "what weftd sent for " + plan_name(plan.id);
+  if (plan.unresolved_until == kNever) return what + " may still take effect";
+  const std::string until = " take effect until " + minute_text(plan.unresolved_until);
+  return plan.unresolved_until > now ? what + " may still" + until + ", and is read then"
+                                     : what + " could" + until + ", and its state has not been read since";
 }
 
 std::string command_that_undoes(const Plan& plan) {

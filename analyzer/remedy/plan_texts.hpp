@@ -30,7 +30,8 @@ std::string way_back_text(const Plan& plan);
 /// when, and what it waits for.
 std::string standing_text(const Plan& plan);
 
-/// Of an unresolved plan: "what weftd sent for PLAN-7 may still take effect until …, and is read then".
-std::string may_land_text(const Plan& plan);
+/// Of an unresolved plan: "what weftd sent for PLAN-7 may still take effect until …, and is read then"; later than
+/// that, as where it cannot be read: "… could take effect until …, and its state has not been read since".
+std::string may_land_text(const Plan& plan, TimePoint now);
 
 }  // namespace weft::analyzer

@@ -22,16 +22,40 @@ Incident nothing_wrong_with(const Entity& target) {
   return incident;
 }
 
+/// One end of a link, by the last sweep.
+struct SweptEnd {
+  std::string label;
+  bool is_disabled = false;
+};
+
+/// nullopt: it was not swept, or ports of its fabric do not tell whether they are disabled.
+std::optional<SweptEnd> swept_end(const Entity& link, PortKey end, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(link.fabric);
+  if (!fabric || !fabric->sweep || view.is_ethernet_link(link)) return std::nullopt;
+  const Topology& topology = *fabric->sweep->topology;
+  const PortIndex port = topology.find_port(end);
+  if (port == kNoIndex) return std::nullopt;
+  return SweptEnd{port_label(topology, port), topology.port(port).physical_state == PortPhysicalState::kDisabled};
+}
+
 /// The end of the link that somebody disabled, by the last sweep; empty: neither is, or that is not known.
 std::string disabled_end(const Entity& link, const RemedyView& view) {
-  const FabricView* fabric = view.fabric(link.fabric);
-  if (!fabric || !fabric->sweep || view.is_ethernet_link(link)) return {};
-  const Topology& topology = *fabric->sweep->topology;
   for (const PortKey end : {link.port, link.peer})
-    if (const PortIndex port = topology.find_port(end);
-        port != kNoIndex && topology.port(port).physical_state == PortPhysicalState::kDisabled)
-      return port_label(topology, port);
+    if (const auto swept = swept_end(link, end, view); swept && swept->is_disabled) return swept->label;
   return {};
+}
+
+/// What becomes of a return while somebody else keeps the end disabled that it does not set; empty: nobody does, or
+/// that is not known.
+std::string obstructed_return(const Plan& plan, const RemedyView& view) {
+  const std::optional<PortKey> set = plan.end ? plan.end : end_to_set(plan.target, view.fabric(plan.target.fabric));
+  if (!set) return {};
+  const auto ours = swept_end(plan.target, *set, view);
+  const auto other = swept_end(plan.target, *set == plan.target.port ? plan.target.peer : plan.target.port, view);
+  if (!ours || !other || !other->is_disabled) return {};
+  return (ours->is_disabled ? "enable " + ours->label + ", but"
+                            : ours->label + " is enabled already: nothing is sent, and") +
+         " the link will not come up: somebody else disabled " + other->label + ", and restore does not touch that end";
 }
 
 }  // namespace
@@ -59,10 +83,11 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
     undoes = let_go(target);
   if (takes_out(action) && undoes != 0) {
     const bool is_known = entries_.at(undoes).plan.in_force;
-    return fail(ErrorCode::kAlreadyExists, plan_name(undoes) +
-                                               (is_known ? std::string(" holds it already")
-                                                         : " may hold it: " + may_land_text(entries_.at(undoes).plan)) +
-                                               ": weftctl plan " + plan_name(undoes));
+    return fail(ErrorCode::kAlreadyExists,
+                plan_name(undoes) +
+                    (is_known ? std::string(" holds it already")
+                              : " may hold it: " + may_land_text(entries_.at(undoes).plan, view.now)) +
+                    ": weftctl plan " + plan_name(undoes));
   }
   if (action == RemedyAction::kIsolateLink)
     if (const std::string end = disabled_end(target, view); !end.empty())
@@ -117,8 +142,12 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
         is_link_up(target, view))
       plan.outcome = "it is up already: nothing is sent; " +
                      (held.in_force ? plan_name(*undoes) + " ceases to hold it, and it" : std::string("it")) +
-                     " is watched on probation" + (held.in_force || !held.unresolved ? "" : "; " + may_land_text(held));
+                     " is watched on probation" +
+                     (held.in_force || !held.unresolved ? "" : "; " + may_land_text(held, view.now));
   }
+  if (action == RemedyAction::kRestoreLink && plan.inverse == RemedyAction::kIsolateLink)
+    if (std::string obstructed = obstructed_return(plan, view); !obstructed.empty())
+      plan.outcome = std::move(obstructed);
   if (action == RemedyAction::kIsolateLink) plan.end = end_to_set(target, view.fabric(target.fabric));
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   if (takes_out(action)) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "analyzer/remedy/plan_manager.hpp"
@@ -11,6 +12,44 @@
 #include "fabric/minute_text.hpp"
 
 namespace weft::analyzer {
+namespace {
+
+// How Plan::waits_for begins before the first sweep.
+constexpr std::string_view kForFirstSweep = "for the first sweep of ";
+
+// A receiver of webhooks needs no way to the link.
+constexpr std::string_view kWithoutWay = "webhook";
+
+}  // namespace
+
+// A reading that can only fail is not asked for: each failure would delay the next one more. A fabric that is not swept
+// for long after we began may be gone: then the failures tell a person.
+bool PlanManager::lacks_sweep(const Plan& plan, TimePoint now) const {
+  return plan.target.kind == EntityKind::kLink && plan.actuator != kWithoutWay && reviewed_ != kNever &&
+         !swept_.contains(plan.target.fabric) && now - set_back_at_ < settings_.limits.verification.within;
+}
+
+void PlanManager::read_at_once(const std::string& fabric, TimePoint now) {
+  for (auto& [id, entry] : entries_) {
+    if (entry.plan.target.fabric != fabric || !awaits_reading(entry.work)) continue;
+    entry.work.failures = 0;
+    entry.work.due = std::min(entry.work.due, now);
+  }
+}
+
+// The journal need not know.
+void PlanManager::wait_for_sweep(Entry& entry, TimePoint now) {
+  Plan& plan = entry.plan;
+  const bool waits = is_under_way(plan.state) && awaits_reading(entry.work) && lacks_sweep(plan, now);
+  if (waits == plan.waits_for.starts_with(kForFirstSweep)) return;
+  plan.waits_for.clear();
+  if (waits)
+    plan.waits_for = std::string(kForFirstSweep) + plan.target.fabric +
+                     " since weftd was restarted, or took over: the state of the link cannot be read before";
+  const bool changed = entry.changed;
+  show(entry);
+  entry.changed = changed;
+}
 
 bool PlanManager::is_watched_late(const Entry& entry) const {
   return clock_.ages(entry.asked).of(entry.plan.finished) < settings_.late_watch(entry.plan.actuator);

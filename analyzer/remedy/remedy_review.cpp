@@ -112,12 +112,16 @@ void PlanManager::set_forward(Duration by, TimePoint now) {
 
 // How old a sweep is by the clock says little once that was set.
 void PlanManager::note_sweeps(const RemedyView& view) {
-  if (!view.steady) return;
+  std::set<std::string> swept;
   for (const FabricView& fabric : view.fabrics) {
     if (!fabric.sweep) continue;
+    swept.insert(fabric.name);
+    if (!swept_.contains(fabric.name)) read_at_once(fabric.name, view.now);
+    if (!view.steady) continue;
     SeenSweep& seen = seen_sweeps_[fabric.name];
     if (seen.started != fabric.sweep->started) seen = {fabric.sweep->started, *view.steady};
   }
+  swept_ = std::move(swept);
 }
 
 Duration PlanManager::known_for(const std::string& fabric, const RemedyView& view) const {
@@ -149,6 +153,7 @@ void PlanManager::review(const RemedyView& view) {
     if (state == PlanState::kVerifying) watch(entry, view);
     if (entry.work.stage == PlanWork::Stage::kSeeBack) watch_undoing(entry, view);
     watch_held(entry, view);
+    wait_for_sweep(entry, view.now);
   }
   prune(view);
 }

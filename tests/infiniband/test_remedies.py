@@ -301,6 +301,9 @@ class Remedies(weft_testing.LayeredSubnetTest):
             self.weftd.start()
             plan = self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
             self.assertEqual(ends_as, plan["state"], (moment, plan["outcome"], plan["steps"]))
+            told = [step["what"] for step in plan["steps"]]
+            self.assertIn("weftd was restarted, or took over: reading the current state", told)
+            self.assertFalse([what for what in told if "was not swept yet" in what], "it is not read before it can be")
             if plan["state"] == "COMMITTED":
                 self.expect_out(ends)
                 self.remember()

@@ -20,6 +20,7 @@ stale_intervals = 20
 leaf_share_idle = 0.5
 [remedy.limits.budget]
 cool_down = "0s"
+actions_per_hour = 20
 out_per_switch = 2
 [remedy.limits.verification]
 windows = 8
@@ -214,7 +215,7 @@ class Restarts(weft_testing.LayeredSubnetTest):
         wait_until(lambda: looked_after in [(i["state"], i.get("acknowledgedBy")) for i in self.weftd.incidents("LINK_DOWN")], within=PATIENCE,
                    why=lambda: f"{back} does not look after it: {self.weftd.incidents()}")
         story = weftctl(self.weftd, "plan", isolation).stdout
-        self.assertIn(f"out of service again, by {back}, whose return did not last", story)
+        self.assertRegex(story, f"out of service again since 20.* UTC, by {back}, whose return did not last")
         self.assertRegex(story, f"to bring it back +weftctl restore .*{leaf.name}")
 
         self.subnet.relink(leaf.name, number)  # which enables it as well
@@ -222,6 +223,39 @@ class Restarts(weft_testing.LayeredSubnetTest):
         for each in (isolation, back):
             self.assertRegex(weftctl(self.weftd, "plan", each).stdout, "now +reverted since 20.*: somebody else enabled the link again")
         self.wait_in_use((leaf.identity, number))
+
+    def test_a_link_whose_other_end_somebody_disabled_stays_listed_after_its_return(self):
+        leaf = self.network.find("leaf-r0-p02")
+        number = self.uplinks(leaf)[1]
+        far = leaf.ports[number]
+        ends = {(leaf.identity, number), (far.node, far.port)}
+        link = f"{leaf.name}:{number}"
+        isolation = self.ask("isolate", link)
+        self.assertEqual("COMMITTED", self.wait_state(isolation, "COMMITTED", "ROLLED_BACK", "FAILED")["state"])
+        ours = next(end for end in ends if Snapshot.of(self.subnet).ports[end].physical == "Disabled")
+        other, = ends - {ours}
+        switch = self.network.nodes[other[0]]
+
+        def turn(what):
+            self.subnet.run(["ibportstate", "-G", guid_text(switch.guid), str(other[1]), what])
+
+        def preview():
+            return weftctl(self.weftd, "restore", link, "--dry-run").stdout
+
+        turn("disable")
+        told = f"will not come up: somebody else disabled {switch.name} port {other[1]}, and restore does not touch that end"
+        wait_until(lambda: told in preview(), within=PATIENCE, why=preview)
+        back = self.wait_state(self.ask("restore", link), "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual("FAILED", back["state"], back)
+        self.assertRegex(back["outcome"], "^it was given back, but somebody else keeps it out of service: ")
+        wait_until(lambda: "down (disabled by somebody else)" in weftctl(self.weftd, "links", "--down").stdout, within=PATIENCE, why="not listed")
+        for which in ([], ["--in-force"], ["--all"]):
+            self.assertRegex(weftctl(self.weftd, "plans", *which).stdout,
+                             rf"Disabled by somebody else, and held by no plan.*\n  .*leaf-r0-p02.* \(last: {back['id']} RESTORE_LINK, FAILED\)")
+        turn("enable")
+        self.layer.settle()
+        wait_until(lambda: "somebody else, and" not in weftctl(self.weftd, "plans").stdout, within=PATIENCE, why="it is listed still")
+        self.wait_in_use(ours)
 
     def test_a_cable_that_nobody_ever_saw_is_listed_with_its_one_end(self):
         leaf = self.network.find("leaf-r0-p02")
@@ -234,11 +268,11 @@ class Restarts(weft_testing.LayeredSubnetTest):
         other.wait_sweeps(1)
         half = self.listed(other, (leaf.identity, number))
         self.assertEqual((True, False), (half.get("disabled"), bool(half.get("b"))), half)
-        self.assertRegex(weftctl(other, "links", "--down").stdout, rf"leaf-r0-p02.*{number} +not known +down \(disabled\)")
+        self.assertRegex(weftctl(other, "links", "--down").stdout, rf"leaf-r0-p02.*{number} +not known +down \(disabled by somebody else\)")
         # Who saw it before knows where it leads, also after a restart.
         self.restart()
         self.assertTrue(self.listed(self.weftd, (leaf.identity, number)).get("b"))
-        self.assertRegex(weftctl(self.weftd, "links", "--down").stdout, r"leaf-r0-p02.*spine-.*down \(disabled\)")
+        self.assertRegex(weftctl(self.weftd, "links", "--down").stdout, r"leaf-r0-p02.*spine-.*down \(disabled by somebody else\)")
         self.subnet.run(["ibportstate", "-G", guid_text(leaf.guid), str(number), "enable"])
         self.layer.settle()
         self.wait_in_use((leaf.identity, number))

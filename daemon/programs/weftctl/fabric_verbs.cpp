@@ -62,7 +62,7 @@ std::string state_text(const v1::Link& link, bool stopped) {
   else if (link.has_returning())
     text += " (" + returning_text(link, stopped) + ')';
   else if (link.disabled())
-    text += " (disabled)";
+    text += " (disabled by somebody else)";
   return text;
 }
 

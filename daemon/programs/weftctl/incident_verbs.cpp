@@ -159,6 +159,12 @@ Exit show_incidents(const Session& session, const IncidentWish& wanted) {
   const std::string rest = planned == 0 ? ""
                                         : std::to_string(planned) + " more " + (planned == 1 ? "is" : "are") +
                                               " planned work: weftctl incidents --all\n";
+  const bool is_only_planned = planned > 0 && incidents.incidents().empty() && !wanted.is_filtered();
+  if (is_only_planned) {
+    session.out << "No open incidents" << (incidents.missing_shards().empty() ? "" : " in the shards that answer")
+                << " but " << planned << " of planned work: weftctl incidents --all\n";
+    return Exit::kGood;
+  }
   if (incidents.incidents().empty()) {
     session.out << (wanted.is_filtered() ? "No such incidents"
                     : all                ? "No incidents"

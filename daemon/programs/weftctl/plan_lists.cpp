@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/programs/weftctl/automation_report.hpp"
 #include "daemon/programs/weftctl/incident_drawing.hpp"
+#include "daemon/programs/weftctl/others_disabled.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
@@ -89,8 +91,8 @@ std::string since_text(const v1::Plan& plan) {
 }
 
 /// How what a plan holds comes back. `next`: the open plan for the same target, or null.
-std::string way_back(const v1::Plan& plan, const v1::Plan* next) {
-  if (plan.unresolved()) return unresolved_text(plan);
+std::string way_back(const v1::Plan& plan, const v1::Plan* next, TimePoint now) {
+  if (plan.unresolved()) return unresolved_text(plan, now);
   if (plan.state() == v1::Plan::ROLLING_BACK) {
     const std::string undone = takes_out(plan) ? "it is being undone" : "it is being taken out again";
     return plan.waits_for().empty() ? undone : undone + "; it waits: " + plan.waits_for();
@@ -138,7 +140,7 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
     const v1::Plan& first = first_out(plan, all.plans());
     table.add({first.id(), v1::Plan::Action_Name(held_by(plan)), dash_if_empty(plan.target().label()), since_text(plan),
                dash_if_empty(plan.incident_id()), cause(plan, first),
-               way_back(plan, next == all.plans().end() ? nullptr : &*next)});
+               way_back(plan, next == all.plans().end() ? nullptr : &*next, session.now)});
   }
   table.print(session.sheet());
 }
@@ -148,14 +150,18 @@ bool needs_a_look(const v1::Plan& plan) {
   return plan.unresolved() || (plan.in_force() && !takes_out(plan));
 }
 
-v1::ListPlansResponse list(const Session& session, WhichPlans which) {
-  v1::ListPlansResponse plans =
-      session.client.all_pages(session.client.remedies, &Plans::ListPlans, v1::ListPlansRequest());
-  if (which != WhichPlans::kOpen) return plans;
-  v1::ListPlansResponse open;
-  for (v1::Plan& plan : *plans.mutable_plans())
-    if (plan.state() < v1::Plan::COMMITTED || needs_a_look(plan)) *open.add_plans() = std::move(plan);
-  return open;
+/// Begun, and not known to be undone: it holds its target, or is about to.
+bool is_in_force(const v1::Plan& plan) {
+  return holds_its_target(plan) || is_changing(plan) || (takes_out(plan) && plan.state() == v1::Plan::ROLLING_BACK);
+}
+
+v1::ListPlansResponse chosen(const v1::ListPlansResponse& all, WhichPlans which) {
+  if (which == WhichPlans::kAll) return all;
+  v1::ListPlansResponse some;
+  for (const v1::Plan& plan : all.plans())
+    if (which == WhichPlans::kInForce ? is_in_force(plan) : plan.state() < v1::Plan::COMMITTED || needs_a_look(plan))
+      *some.add_plans() = plan;
+  return some;
 }
 
 Exit exit_of(const v1::Plan& plan, bool undone) {
@@ -192,15 +198,9 @@ void print_new_steps(const Session& session, const v1::Plan& plan, std::string& 
 }  // namespace
 
 Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
-  v1::ListPlansResponse plans = list(session, which);
-  v1::ListPlansResponse all;
-  if (which == WhichPlans::kInForce) {
-    v1::ListPlansResponse held;
-    for (const v1::Plan& plan : plans.plans())
-      if (holds_its_target(plan) || is_changing(plan) || (takes_out(plan) && plan.state() == v1::Plan::ROLLING_BACK))
-        *held.add_plans() = plan;
-    all = std::exchange(plans, std::move(held));
-  }
+  const v1::ListPlansResponse all =
+      session.client.all_pages(session.client.remedies, &Plans::ListPlans, v1::ListPlansRequest());
+  const v1::ListPlansResponse plans = chosen(all, which);
   if (ids_only) {
     std::vector<std::string> ids;
     for (const v1::Plan& plan : plans.plans()) ids.push_back(plan.id());
@@ -216,6 +216,7 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
   print_stops(session.out, status);
   if (which == WhichPlans::kInForce) {
     print_in_force(session, plans, all);
+    print_others_disabled(session, all);
     return Exit::kGood;
   }
   if (plans.plans().empty()) {
@@ -231,6 +232,7 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
     table.print(session.sheet());
   }
   print_held(session.out, status);
+  print_others_disabled(session, all);
   return Exit::kGood;
 }
 

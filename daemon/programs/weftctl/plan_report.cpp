@@ -188,16 +188,19 @@ std::string reverted_text(const v1::Plan& plan) {
   return {};
 }
 
+/// "out of service again since 2026-01-31 14:00:00 UTC", of a return that did not last.
+std::string held_again_text(const v1::Plan& back) {
+  return (held_by(back) == v1::Plan::RAISE_LINK_COST ? "its cost is raised again" : "out of service again") +
+         (back.has_finished() ? " since " + time_text(back.finished()) : std::string());
+}
+
 /// Whether the world is as the plan made it.
-std::string standing_of(const v1::Plan& plan, const v1::Plan* holder) {
-  if (plan.unresolved()) return unresolved_text(plan);
+std::string standing_of(const v1::Plan& plan, const v1::Plan* holder, TimePoint now) {
+  if (plan.unresolved()) return unresolved_text(plan, now);
   if (plan.in_force() && takes_out(plan)) return "in force";
-  if (plan.in_force())
-    return plan.reverted_action() == v1::Plan::RAISE_LINK_COST ? "its cost is raised again" : "out of service again";
+  if (plan.in_force()) return held_again_text(plan);
   if (is_reverted(plan) && holder != nullptr && holder->in_force())
-    return (held_by(*holder) == v1::Plan::RAISE_LINK_COST ? "its cost is raised again, by "
-                                                          : "out of service again, by ") +
-           holder->id() + ", whose return did not last";
+    return held_again_text(*holder) + ", by " + holder->id() + ", whose return did not last";
   if (is_reverted(plan) && holder != nullptr)
     return reverted_text(*holder) + " (" + holder->id() + ", a return that did not last, held it by then)";
   if (is_reverted(plan)) {
@@ -269,11 +272,16 @@ bool holds_its_target(const v1::Plan& plan) {
   return plan.in_force() || plan.unresolved();
 }
 
-std::string unresolved_text(const v1::Plan& plan) {
+std::string unresolved_text(const v1::Plan& plan, TimePoint now) {
   const std::string unknown = "unknown whether it is in force";
   if (!plan.has_unresolved_until()) return unknown + ": check by hand";
-  return unknown + ": what was sent may still take effect until " + time_text(plan.unresolved_until()) +
-         ", and is read then";
+  const std::string until = " take effect until " + time_text(plan.unresolved_until());
+  // As where its actuator cannot tell.
+  google::protobuf::Timestamp today;
+  set_seconds(today, now);
+  if (plan.unresolved_until().seconds() <= today.seconds())
+    return unknown + ": what was sent could" + until + ", and its state has not been read since: check by hand";
+  return unknown + ": what was sent may still" + until + ", and is read then";
 }
 
 v1::Plan::Action held_by(const v1::Plan& plan) {
@@ -373,7 +381,7 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
   else if (plan.state() == v1::Plan::VERIFYING && !takes_out(plan))
     out << "probation   begins when it is up and well\n";
   say("waits       ", waiting_text(plan));
-  say("now         ", standing_of(plan, page.holder));
+  say("now         ", standing_of(plan, page.holder, now));
   out << "revision    " << plan.revision() << '\n';
   if (page.review) {
     print_candidates(out, plan, page.columns);
@@ -416,50 +424,6 @@ void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns)
   for (const std::string& job : plan.jobs()) out << "job         " << printable(job) << '\n';
   print_candidates(out, plan, columns);
   print_guards(out, plan, columns);
-}
-
-void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since) {
-  const bool names_brakes = !status.hands_off_by_person().empty() || !status.hands_off_by_file().empty();
-  if (!status.hands_off_by_person().empty())
-    out << "Automation is stopped (hands-off): " << printable(status.hands_off_by_person())
-        << (since.empty() ? "" : "\n  since " + since) << "\n  to release it: weftctl hands-off off --reason ...\n";
-  if (!status.hands_off_by_file().empty())
-    out << "Automation is stopped by the hands-off file: " << printable(status.hands_off_by_file())
-        << "\n  to release it: remove the file\n";
-  if (status.hands_off() && !names_brakes)  // a weftd that knows one brake
-    out << "Automation is stopped (hands-off): " << printable(status.hands_off_reason()) << '\n';
-  for (const v1::OrderUnderWay& order : status.under_way())
-    out << "  under way since " << time_text(order.since()) << ": " << v1::Plan::Action_Name(order.action()) << ' '
-        << printable(order.target()) << " (" << printable(order.plan_id()) << ")\n";
-  if (status.breaker_tripped())
-    out << "The circuit breaker is tripped"
-        << (status.has_breaker_since() ? " since " + time_text(status.breaker_since()) : std::string()) << ": "
-        << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
-}
-
-void print_held(std::ostream& out, const v1::RemedyStatus& status) {
-  if (status.out_of_service() > 0)
-    out << "Links and hosts held by plans, also by plans that are over: " << status.out_of_service()
-        << " (weftctl plans --in-force)\n";
-  print_undone(out, status);
-}
-
-void print_undone(std::ostream& out, const v1::RemedyStatus& status) {
-  if (status.undone_by_others() > 0)
-    out << "Given back by others while a plan held them: " << status.undone_by_others()
-        << " (weftctl plans --all says which and when)\n";
-}
-
-void print_automation(std::ostream& out, const v1::RemedyStatus& status, const std::string& since) {
-  print_stops(out, status, since);
-  if (!status.hands_off() && !status.breaker_tripped()) out << "Automation is not stopped.\n";
-  if (!status.breaker_tripped()) out << "The circuit breaker is not tripped.\n";
-  out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in the last hour; "
-      << "links and hosts held by plans: " << status.out_of_service() << " (weftctl plans --in-force).\n";
-  print_undone(out, status);
-  if (status.without_plan() > 0)
-    out << "Incidents without a plan, because too many plans are open: " << status.without_plan()
-        << ". Approve or reject some (weftctl plans).\n";
 }
 
 }  // namespace weft::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// All of one plan, and how automation stands, as a person reads them.
+// All of one plan, as a person reads it.
 
 #include <ostream>
 #include <string>
@@ -57,21 +57,11 @@ const v1::GuardVerdict* obstacle(const v1::Plan& plan);
 
 /// It holds its target isolated, avoided by routes or drained, or may do so.
 bool holds_its_target(const v1::Plan& plan);
-/// Of an unresolved plan: that nobody knows, and until when.
-std::string unresolved_text(const v1::Plan& plan);
+/// Of an unresolved plan: that nobody knows, and until when what was sent may still take effect, or could have.
+std::string unresolved_text(const v1::Plan& plan, TimePoint now);
 /// The action by which a plan holds its target, or that it reverts.
 v1::Plan::Action held_by(const v1::Plan& plan);
 /// "weftctl restore leaf-1:7": what brings back what the plan holds.
 std::string return_command(const v1::Plan& plan);
-
-/// One line for each thing that stops automation; none when nothing does. `since`: when persons stopped it; empty: not
-/// known.
-void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
-/// Those, or that automation goes on; and its budget.
-void print_automation(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
-/// How many links and hosts plans hold, and as print_undone(); nothing where there are none.
-void print_held(std::ostream& out, const v1::RemedyStatus& status);
-/// How many links and hosts others gave back while plans held them; nothing where there are none.
-void print_undone(std::ostream& out, const v1::RemedyStatus& status);
 
 }  // namespace weft::ctl

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <string>
 
+#include "daemon/programs/weftctl/automation_report.hpp"
 #include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
@@ -110,7 +111,7 @@ Exit show_status(const Session& session) {
   }
   const v1::Status::Incidents& open = status.open_incidents();
   session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
-              << open.info() << " info\n";
+              << open.info() << " info" << (open.info() > 0 ? ", planned work included" : "") << '\n';
   print_waiting_plans(session);
   print_held(session.out, remedies);
   if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";

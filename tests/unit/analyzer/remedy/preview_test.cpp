@@ -24,7 +24,7 @@ struct Wishes : ::testing::Test, Book {
     return book->preview(action, link(leaf, spine), "looks bad", "ann", look(), only_cost);
   }
   /// A plan of the process before, which is in force.
-  void holds(RemedyAction action, const std::string& leaf, const std::string& spine) {
+  void holds(RemedyAction action, const std::string& leaf, const std::string& spine, std::optional<PortKey> end = {}) {
     RemedyMemory memory;
     Plan& out = memory.plans.emplace_back();
     out.id = 1;
@@ -34,6 +34,7 @@ struct Wishes : ::testing::Test, Book {
     out.actuator = "fake";
     out.in_force = true;
     out.finished = fabric.now();
+    out.end = end;
     memory.ids = 2;
     book.emplace(settings, std::move(memory), fabric.now());
   }
@@ -110,6 +111,26 @@ TEST_F(Wishes, ALinkThatSomebodyDisabledIsNotIsolated) {
   const auto asked = book->request(RemedyAction::kIsolateLink, link("leaf-0", "spine-0"), "bad", "ann", look());
   ASSERT_FALSE(asked);
   EXPECT_EQ(asked.error().message, seen.error().message);
+}
+
+// Whoever disabled the other end keeps the link down: Weft never sets that one.
+TEST_F(Wishes, AReturnForetellsThatTheLinkDoesNotComeUp) {
+  const PortIndex ours = fabric.port_towards("leaf-0", "spine-0"), other = fabric.port_towards("spine-0", "leaf-0");
+  holds(RemedyAction::kIsolateLink, "leaf-0", "spine-0", fabric.topology()->key_of(ours));
+  const std::string ours_label = port_label(*fabric.topology(), ours),
+                    other_label = port_label(*fabric.topology(), other);
+  fabric.unlink(ours);
+  fabric.port(ours).physical_state = PortPhysicalState::kDisabled;
+  EXPECT_EQ(preview(RemedyAction::kRestoreLink, "leaf-0", "spine-0")->outcome, "") << "only our end is disabled";
+  fabric.port(other).physical_state = PortPhysicalState::kDisabled;
+  EXPECT_EQ(preview(RemedyAction::kRestoreLink, "leaf-0", "spine-0")->outcome,
+            "enable " + ours_label + ", but the link will not come up: somebody else disabled " + other_label +
+                ", and restore does not touch that end");
+  fabric.port(ours).physical_state = PortPhysicalState::kPolling;
+  EXPECT_EQ(preview(RemedyAction::kRestoreLink, "leaf-0", "spine-0")->outcome,
+            ours_label +
+                " is enabled already: nothing is sent, and the link will not come up: somebody else disabled " +
+                other_label + ", and restore does not touch that end");
 }
 
 TEST_F(Wishes, AnAlternativeIsJudgedByItsOwnActuator) {

@@ -106,6 +106,24 @@ TEST(ProbationTime, BeginsWhenTheLinkIsUpAndMovesWithEachSweep) {
   EXPECT_EQ(b.plan(2).probation_until, kNever);
 }
 
+TEST(ProbationTime, BeginsAnewAfterARestartAndThePlanSaysSo) {
+  for (const bool is_up : {true, false}) {
+    Probation b;
+    if (is_up) b.comes_up(5);
+    RemedyMemory memory;
+    memory.plans = {b.plan(1), b.plan(2)};
+    b.book.emplace(b.settings, std::move(memory), b.fabric.now());
+    EXPECT_EQ(b.plan(2).steps.back().what, is_up
+                                               ? "weftd was restarted, or took over: its probation begins anew"
+                                               : "weftd was restarted, or took over: its probation has not begun yet");
+    EXPECT_EQ(b.plan(2).steps.back().who, "weftd");
+    if (!is_up) continue;
+    b.sweeps(1);
+    EXPECT_EQ(b.plan(2).windows_good, 2U) << "that it was up is known";
+    EXPECT_EQ(b.plan(2).state, PlanState::kVerifying);
+  }
+}
+
 TEST(ProbationTime, StandsStillWithAReason) {
   Probation b;
   b.comes_up(2);
@@ -302,6 +320,16 @@ TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndSomebodyEnabledIt) {
                                           minute_text(b.plan(2).unresolved_until) +
                                           ", and is read then: weftctl plan PLAN-2");
   EXPECT_EQ(b.plan(2).unresolved_until, b.plan(2).finished + 30min);
+  const std::string until = minute_text(b.plan(2).unresolved_until);
+  Probation unread;
+  take_back_twice(unread);
+  unread.comes_up(3);
+  unread.tell(TargetState::kClear);
+  unread.fabric.advance(31min);  // and nobody can read it
+  const auto later = unread.book->request(RemedyAction::kIsolateLink, unread.target, "", "ann", unread.look());
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().message, "PLAN-2 may hold it: what weftd sent for PLAN-2 could take effect until " + until +
+                                       ", and its state has not been read since: weftctl plan PLAN-2");
   ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
   b.tell(TargetState::kClear);
   EXPECT_EQ(b.plan(3).state, PlanState::kVerifying) << b.plan(3).outcome;

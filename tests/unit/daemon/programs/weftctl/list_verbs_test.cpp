@@ -39,6 +39,7 @@ class ListVerbs : public Verbs {
       record.what = "approved";
     }
   }
+  std::uint64_t revision = 1;
   std::string ids(IncidentWish wanted) {
     wanted.ids_only = true;
     return say(Exit::kGood, show_incidents, wanted);
@@ -56,6 +57,25 @@ TEST_F(ListVerbs, IncidentsByAllConditions) {
   EXPECT_EQ(ids({.from = api::kNow - std::chrono::minutes(1)}), "INC-1\nINC-2\nINC-3\n") << "a time: what is over, too";
   EXPECT_EQ(ids({.to = api::kNow - std::chrono::minutes(10)}), "");
   EXPECT_EQ(say(Exit::kGood, show_incidents, IncidentWish{.job = "78"}), "No such incidents.\n");
+}
+
+TEST_F(ListVerbs, StatusAndIncidentsAgreeOnPlannedWork) {
+  Incident planned = api::make_incident(1);
+  planned.finding.severity = Severity::kInfo;
+  planned.finding.maintenance = 4;
+  const auto status = [&](std::vector<Incident> incidents) {
+    publication.publish(api::make_snapshot(++revision, {}, std::move(incidents)));
+    std::ostringstream out;
+    show_status(Session{*client, out, false, true, false, api::kNow});
+    return out.str();
+  };
+  EXPECT_THAT(status({planned}), HasSubstr("Open incidents: 0 critical, 0 warning, 1 info, planned work included\n"));
+  EXPECT_EQ(say(Exit::kGood, show_incidents, IncidentWish{}),
+            "No open incidents but 1 of planned work: weftctl incidents --all\n");
+  EXPECT_THAT(status({planned, api::make_incident(2)}), HasSubstr("1 critical, 0 warning, 1 info, planned work"));
+  EXPECT_THAT(say(Exit::kGood, show_incidents, IncidentWish{}),
+              HasSubstr("\n1 more is planned work: weftctl incidents --all\n"));
+  EXPECT_THAT(status({}), HasSubstr("Open incidents: 0 critical, 0 warning, 0 info\n"));
 }
 
 TEST_F(ListVerbs, OpenIncidentsStandTheWorstFirst) {

@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "daemon/programs/weftctl/automation_report.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 
 namespace weft::ctl {
@@ -138,6 +139,9 @@ TEST(PlanStory, AReturnThatSucceededIsNotCalledReverted) {
     EXPECT_EQ(story(plan).find("reverted"), std::string::npos) << story(plan);
     plan.set_in_force(true);
     EXPECT_NE(story(plan).find("now         out of service again\n"), std::string::npos);
+    plan.mutable_finished()->set_seconds(kCreated + 30);
+    EXPECT_NE(story(plan).find("now         out of service again since 2023-11-14 22:13:50 UTC\n"), std::string::npos)
+        << story(plan);
     plan.set_state(v1::Plan::ROLLED_BACK);
     EXPECT_NE(story(plan).find("\nto bring it back   weftctl "), std::string::npos) << story(plan);
   }
@@ -151,7 +155,9 @@ TEST(PlanStory, ALinkWhoseCostWasRaisedWasNeverOutOfService) {
             std::string::npos);
   plan.set_state(v1::Plan::ROLLED_BACK);
   plan.set_in_force(true);
-  EXPECT_NE(story(plan).find("now         its cost is raised again\n"), std::string::npos);
+  plan.mutable_finished()->set_seconds(kCreated + 30);
+  EXPECT_NE(story(plan).find("now         its cost is raised again since 2023-11-14 22:13:50 UTC\n"), std::string::npos)
+      << story(plan);
   EXPECT_EQ(story(plan).find("service"), std::string::npos) << story(plan);
   EXPECT_EQ(held_by(plan), v1::Plan::RAISE_LINK_COST);
   EXPECT_EQ(return_command(plan), "weftctl lower-cost leaf-1:7");
@@ -169,6 +175,12 @@ TEST(PlanStory, WhatNobodyKnowsIsSaid) {
   plan.mutable_unresolved_until()->set_seconds(kCreated + 150);
   EXPECT_NE(story(plan).find("now         unknown whether it is in force: what was sent may still take effect until "
                              "2023-11-14 22:15:50 UTC, and is read then\n"),
+            std::string::npos)
+      << story(plan);
+  // What cannot be read stays unknown when that time is over.
+  plan.mutable_unresolved_until()->set_seconds(kCreated + 60);
+  EXPECT_NE(story(plan).find("now         unknown whether it is in force: what was sent could take effect until "
+                             "2023-11-14 22:14:20 UTC, and its state has not been read since: check by hand\n"),
             std::string::npos)
       << story(plan);
   EXPECT_NE(story(plan).find("outcome     -\n"), std::string::npos);
@@ -191,13 +203,16 @@ TEST(PlanStory, WhatIsHeldAgainIsNotCalledReverted) {
   failed.set_state(v1::Plan::ROLLED_BACK);
   EXPECT_EQ(holds_again(plan, all.plans()), nullptr);
   failed.set_in_force(true);
+  failed.mutable_finished()->set_seconds(kCreated + 30);
   const v1::Plan* holder = holds_again(plan, all.plans());
   ASSERT_NE(holder, nullptr);
   std::ostringstream out;
   print_plan(out, plan, kReadAt, {.holder = holder});
   EXPECT_NE(out.str().find("COMMITTED (again by PLAN-9)\n"), std::string::npos) << out.str();
-  EXPECT_NE(out.str().find("now         out of service again, by PLAN-9, whose return did not last\n"),
-            std::string::npos)
+  EXPECT_NE(
+      out.str().find(
+          "now         out of service again since 2023-11-14 22:13:50 UTC, by PLAN-9, whose return did not last\n"),
+      std::string::npos)
       << out.str();
   EXPECT_EQ(out.str().find("reverted"), std::string::npos) << out.str();
   failed.mutable_target()->set_identity("another");

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How automation as a whole stands, as a person reads it.
+
+#include <ostream>
+#include <string>
+
+#include "weft/v1/remedy.pb.h"
+
+namespace weft::ctl {
+
+/// One line for each thing that stops automation; none when nothing does. `since`: when persons stopped it; empty: not
+/// known.
+void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
+/// Those, or that automation goes on; and its budget.
+void print_automation(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
+/// How many links and hosts plans hold, and as print_undone(); nothing where there are none.
+void print_held(std::ostream& out, const v1::RemedyStatus& status);
+/// How many links and hosts others gave back while plans held them; nothing where there are none.
+void print_undone(std::ostream& out, const v1::RemedyStatus& status);
+
+}  // namespace weft::ctl

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/programs/weftctl/others_disabled.hpp"
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/programs/weftctl/incident_drawing.hpp"
+#include "daemon/programs/weftctl/plan_report.hpp"
+#include "daemon/programs/weftctl/value_format.hpp"
+
+namespace weft::ctl {
+namespace {
+
+constexpr std::size_t kMostDisabled = 20;
+
+/// How the step begins that says that a reading found somebody else in the place of the plan.
+constexpr std::string_view kNotInForce = "it is not in force";
+
+/// Whether the plan ended, or let go, in a way that leaves a link down which somebody else disabled.
+bool may_leave_disabled(const v1::Plan& plan) {
+  if (plan.target().kind() != v1::Entity::LINK || held_by(plan) != v1::Plan::ISOLATE_LINK || holds_its_target(plan))
+    return false;
+  switch (plan.state()) {
+    case v1::Plan::FAILED:
+      return true;
+    case v1::Plan::EXPIRED:
+      return !takes_out(plan);
+    case v1::Plan::COMMITTED:
+      return takes_out(plan) && !plan.steps().empty() && plan.steps().rbegin()->what().starts_with(kNotInForce);
+    default:
+      return false;
+  }
+}
+
+/// The last plan of each target, where that may leave it disabled, by fabric.
+std::map<std::string, std::vector<const v1::Plan*>> suspects(const v1::ListPlansResponse& all) {
+  std::map<std::string, const v1::Plan*> last;
+  for (const v1::Plan& plan : all.plans()) last[plan.target().identity()] = &plan;
+  std::map<std::string, std::vector<const v1::Plan*>> found;
+  for (const auto& [identity, plan] : last)
+    if (may_leave_disabled(*plan)) found[plan->target().fabric()].push_back(plan);
+  return found;
+}
+
+bool is_target(const v1::Entity& target, const v1::PortReference& a, const v1::PortReference& b) {
+  return target.node_guid() == a.node_guid() && target.port() == a.port() && target.peer_guid() == b.node_guid() &&
+         target.peer_port() == b.port();
+}
+
+/// Somebody disabled an end of it, and no plan did.
+bool is_disabled_by_others(const v1::Link& link) {
+  return link.disabled() && link.plan_id().empty() && !link.has_returning();
+}
+
+}  // namespace
+
+void print_others_disabled(const Session& session, const v1::ListPlansResponse& all) {
+  std::vector<const v1::Plan*> disabled;
+  for (const auto& [fabric, plans] : suspects(all)) {
+    v1::ListLinksRequest request;
+    request.set_fabric(fabric);
+    const auto links = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
+    for (const v1::Plan* plan : plans)
+      if (std::ranges::any_of(links.links(), [plan](const v1::Link& link) {
+            return is_disabled_by_others(link) &&
+                   (is_target(plan->target(), link.a(), link.b()) || is_target(plan->target(), link.b(), link.a()));
+          }))
+        disabled.push_back(plan);
+  }
+  if (disabled.empty()) return;
+  session.out << "\nDisabled by somebody else, and held by no plan: enabling is for whoever disabled it.\n";
+  for (const v1::Plan* plan : disabled | std::views::take(kMostDisabled))
+    session.out << "  " << label_of(plan->target()) << " (last: " << plan->id() << ' '
+                << v1::Plan::Action_Name(plan->action()) << ", " << plan_state_text(*plan) << ")\n";
+  if (disabled.size() > kMostDisabled) session.out << "  and " << disabled.size() - kMostDisabled << " more\n";
+}
+
+}  // namespace weft::ctl

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Links that plans hold no more and that are down all the same, because somebody else disabled an end.
+
+#include "daemon/programs/weftctl/verbs.hpp"
+#include "weft/v1/remedy.pb.h"
+
+namespace weft::ctl {
+
+/// Links that were isolated by a plan, and that nobody but whoever disabled their end can bring up; nothing where there
+/// are none. `all`: the plans that are known, ascending by id. The links are asked for only if some plan ended so.
+void print_others_disabled(const Session& session, const v1::ListPlansResponse& all);
+
+}  // namespace weft::ctl

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What weftctl says of links that somebody else keeps disabled, so that their return by a plan failed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/small_plans.hpp"
+#include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
+
+namespace weft::ctl {
+namespace {
+
+using namespace std::chrono_literals;
+using api::make_plan;
+using api::with_plans;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class OthersDisabled : public Verbs {
+ protected:
+  OthersDisabled() {
+    out.started = api::kNow - 1h;
+    back.action = RemedyAction::kRestoreLink;
+    back.undoes = 1;
+    back.started = api::kNow - 1min;
+    back.outcome = "it was given back, but somebody else keeps it out of service: host-1 mlx5_0 port 1 is Disabled";
+  }
+  void publish(PortPhysicalState end, const std::vector<Plan>& plans) {
+    api::SmallFabric fabric;
+    api::SmallFabric::take_down(fabric.ports[1]);
+    fabric.ports[1].physical_state = end;
+    publication.publish(with_plans(api::make_snapshot(++revision, {fabric.build()}), plans));
+  }
+  std::string list(WhichPlans which) { return say(Exit::kGood, show_plans, which, false); }
+
+  static constexpr const char* kLines =
+      "\nDisabled by somebody else, and held by no plan: enabling is for whoever disabled it.\n"
+      "  leaf-1 port 1 - host-1 mlx5_0 port 1 (last: PLAN-3 RESTORE_LINK, FAILED)\n";
+  std::uint64_t revision = 0;
+  Plan out = make_plan(1, PlanState::kCommitted), back = make_plan(3, PlanState::kFailed);
+};
+
+TEST_F(OthersDisabled, StayListedAfterTheirReturn) {
+  publish(PortPhysicalState::kDisabled, {out, back});
+  EXPECT_EQ(list(WhichPlans::kOpen), std::string("No open plans.\n") + kLines);
+  EXPECT_EQ(list(WhichPlans::kInForce), std::string("No plan holds anything.\n") + kLines);
+  EXPECT_THAT(list(WhichPlans::kAll), EndsWith(kLines));
+  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), true),
+              HasSubstr("down (disabled by somebody else)"));
+}
+
+TEST_F(OthersDisabled, AreListedWhenTheReturnWasNotSent) {
+  back.state = PlanState::kExpired;
+  back.started = kNever;
+  publish(PortPhysicalState::kDisabled, {out, back});
+  EXPECT_THAT(list(WhichPlans::kOpen), EndsWith("(last: PLAN-3 RESTORE_LINK, EXPIRED)\n"));
+}
+
+TEST_F(OthersDisabled, AreListedWhenTheyTookOverWhatAPlanHeld) {
+  out.steps.push_back(
+      {api::kNow, PlanState::kCommitted, "weftd", "it is not in force: host-1 mlx5_0 port 1 is Disabled"});
+  publish(PortPhysicalState::kDisabled, {out});
+  EXPECT_THAT(list(WhichPlans::kOpen), EndsWith("(last: PLAN-1 ISOLATE_LINK, COMMITTED (reverted))\n"));
+}
+
+TEST_F(OthersDisabled, AreListedNoMoreWhenNobodyKeepsThemDisabled) {
+  publish(PortPhysicalState::kPolling, {out, back});
+  EXPECT_EQ(list(WhichPlans::kOpen), "No open plans.\n");
+  Plan again = make_plan(4, PlanState::kCommitted);
+  again.in_force = true;
+  publish(PortPhysicalState::kDisabled, {out, back, again});
+  EXPECT_THAT(list(WhichPlans::kInForce), Not(HasSubstr("somebody else, and")));
+  EXPECT_THAT(list(WhichPlans::kAll), Not(HasSubstr("somebody else, and")));
+}
+
+TEST_F(OthersDisabled, AreNotLinksThatRoutesOnlyAvoid) {
+  back.inverse = RemedyAction::kRaiseLinkCost;
+  publish(PortPhysicalState::kDisabled, {out, back});
+  EXPECT_EQ(list(WhichPlans::kOpen), "No open plans.\n");
+}
+
+}  // namespace
+}  // namespace weft::ctl

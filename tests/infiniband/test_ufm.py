@@ -42,6 +42,7 @@ class Ufm(actuate_testing.ActuateTest):
 
     def setUp(self):
         self.ufm.trouble = ""
+        self.ufm.reading_takes = 0.0
         for port in self.ufm.unhealthy():
             self.ufm.mark(port, None)
         self.ufm.unhealthy()
@@ -110,6 +111,19 @@ class Ufm(actuate_testing.ActuateTest):
         self.ufm.trouble = ""
         wait_until(lambda: self.state(link) == "ours", why="it was taken")
         self.assertEqual(1, len(self.ufm.changes))
+
+    def test_an_order_whose_time_is_over_is_not_sent(self):
+        """Another weftd leads by then. The time ends while the list is read, and had ended before."""
+        _, _, link = self.leaf_link(12)
+        for left, takes in ((1, 1.5), (0, 0)):
+            self.ufm.reading_takes = takes
+            driver = self.other_driver()
+            driver.ask("permit", 4, left)
+            answer = self.act("apply", "ISOLATE_LINK", link, driver)
+            self.assertEqual("failed_precondition", answer["error"], answer)
+            self.assertIn("nothing was sent", answer["message"])
+            driver.stop()
+        self.assertEqual(([], {}), (self.ufm.changes, self.ufm.unhealthy()))
 
     def test_a_ufm_that_hangs_fails_or_says_nonsense(self):
         _, _, link = self.leaf_link(13)

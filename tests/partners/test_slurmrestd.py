@@ -54,6 +54,15 @@ class Slurmrestd(unittest.TestCase):
         self.refused(self.partner.undrain("dgx-02"))
         self.assertEqual(self.posts(), [])
 
+    def test_an_order_whose_time_is_over_is_not_sent(self):
+        """Another weftd leads by then. The time ends while the nodes are read, and had ended before."""
+        for left, takes in ((1, 0.8), (0, 0)):
+            self.slurm.reading_takes = takes
+            answer = self.partner.drain("dgx-01", epoch=4, permit=left)
+            self.refused(answer)
+            self.assertIn("nothing was sent", answer["message"])
+        self.assertEqual(self.posts(), [])
+
     def test_names_tokens_and_versions_that_are_wrong(self):
         self.refused(self.partner.drain("dgx-03"), "not_found")
         self.write_token("old token")

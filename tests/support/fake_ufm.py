@@ -23,6 +23,7 @@ class FakeUfm:
         self.delay = delay
         self.changes: list[dict] = []  # PUTs that were taken
         self.trouble = ""  # "hang", "junk", "drop", or a status to answer with
+        self.reading_takes = 0.0  # seconds until the list is given
         self._pending: list[tuple[float, str, str | None]] = []  # when, port, its condition or None
         self._unhealthy: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -121,6 +122,7 @@ class FakeUfm:
                 return False
 
             def do_GET(self):
+                time.sleep(ufm.reading_takes)
                 if self.is_fine():
                     self.answer(200, json.dumps(ufm._list()))
 

@@ -8,6 +8,7 @@ bad token with HTTP status 500, as slurmrestd does.
 
 import json
 import threading
+import time
 
 from quiet_http import QuietHandler, QuietServer
 
@@ -23,6 +24,7 @@ class SlurmrestdStandIn:
         self.token = token
         self.requests: list[tuple[str, str, dict | None]] = []
         self.before_change = lambda: None
+        self.reading_takes = 0.0  # seconds until a node is shown
         self.lock = threading.Lock()
         outer = self
 
@@ -45,6 +47,8 @@ class SlurmrestdStandIn:
         self.nodes[name].update(state=["IDLE", "DRAIN"], reason=reason, reason_set_by_user=user)
 
     def answer(self, handler, method: str, body) -> None:
+        if method == "GET":
+            time.sleep(self.reading_takes)
         with self.lock:
             self.requests.append((method, handler.path, body))
             status, answer = self.handle(handler, method, body)

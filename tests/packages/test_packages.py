@@ -30,6 +30,8 @@ CHANGED = """\
 # changed by the operator
 [infiniband]
 sweep_interval = "500ms"
+[store]
+history_interval = "1s"
 [remedy]
 isolate_link = "propose"
 restore_link = "propose"
@@ -121,9 +123,19 @@ class Packages(unittest.TestCase):
         type(self).incident = incident["id"]
         self.assertIn(incident["id"], self.weftd.weftctl("incidents"))
 
+    def symbol_errors(self, port: str) -> str:
+        """The line of the history of the last hour; empty: there is none."""
+        said = self.debian.run("sh", "-c", f"weftctl history {port} --last 1h || true")
+        return next((line for line in said.splitlines() if "symbol_errors" in line), "")
+
     def test_4_an_upgrade_with_an_incident_open_and_a_plan_under_way_loses_nothing(self):
         leaf = self.subnet.network.find("leaf-r0-p02")
-        uplink = next(number for number, end in sorted(leaf.ports.items()) if self.subnet.network.nodes[end.node].name.startswith("spine"))
+        uplink, other = [number for number, end in sorted(leaf.ports.items()) if self.subnet.network.nodes[end.node].name.startswith("spine")][:2]
+        counted = f"{leaf.name}:{other}"
+        wait_until(lambda: "kept" in self.debian.run("sh", "-c", f"weftctl history {counted} --last 1h > /dev/null 2>&1 && echo kept || true"),
+                   within=PATIENCE, why="no history")
+        self.subnet.set_counter(leaf.name, other, "PortCounters.SymbolErrorCounter", 7)
+        wait_until(lambda: self.symbol_errors(counted).endswith(" 7"), within=PATIENCE, why=lambda: f"not counted: {self.symbol_errors(counted)}")
         said = self.weftd.weftctl("isolate", f"{leaf.name}:{uplink}", "--reason", "a drill", "--yes")
         plan = next(word.strip(".,:") for word in said.split() if word.startswith("PLAN-"))
         wait_until(lambda: "VERIFYING" in self.state(plan), within=PATIENCE, why=lambda: f"{self.state(plan)}: {self.weftd.log()}")
@@ -137,6 +149,7 @@ class Packages(unittest.TestCase):
         self.weftd.start()
         self.weftd.wait_sweeps(2)
         self.assertIn(self.incident, [each["id"] for each in self.weftd.incidents()])
+        self.assertTrue(self.symbol_errors(counted).endswith(" 7"), "what was counted before the upgrade is in the history")
         wait_until(lambda: "COMMITTED" in self.state(plan), within=PATIENCE, why=lambda: f"{self.state(plan)}: {self.weftd.log()}")
 
     def test_5_all_packages_and_what_they_say_of_themselves(self):

@@ -8,6 +8,7 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/capacity_guard.hpp"
 #include "analyzer/remedy/data_guard.hpp"
 #include "analyzer/remedy/shape_guards.hpp"
 #include "analyzer/remedy/target_lists.hpp"
@@ -89,7 +90,7 @@ class Judge {
       case Guard::kAlternative:
         return alternative();
       case Guard::kReachability:
-        shortfall_ = find_shortfall();
+        if (in_.tree && uplink_ != kNoIndex) shortfall_ = find_shortfall(in_, topology(), uplink_);
         [[fallthrough]];
       case Guard::kLeafCapacity:
       case Guard::kJobCapacity:
@@ -357,34 +358,6 @@ class Judge {
     return is_switch(port_) && is_switch(peer);
   }
 
-  std::optional<Shortfall> find_shortfall() const {
-    if (!in_.tree || uplink_ == kNoIndex) return std::nullopt;
-    if (const auto& found = in_.tree->shortfall_without(uplink_)) return found;
-    return find_parted();
-  }
-
-  // Who has no other way still has the links that are avoided: over them nobody must lose anybody either.
-  std::optional<Shortfall> find_parted() const {
-    LiveTree& tree = *in_.tree;
-    std::vector<UplinkIndex> avoided;
-    for (const PortIndex end : in_.shape ? in_.shape->avoided : std::span<const PortIndex>()) {
-      const UplinkIndex uplink = tree.tree().uplink_of(end);
-      const PortIndex peer = topology().port(end).peer;
-      const bool is_way = uplink != kNoIndex && uplink != uplink_ && !tree.is_up(uplink) && peer != kNoIndex;
-      if (!is_way || !topology().port(end).is_up() || !topology().port(peer).is_up()) continue;
-      tree.put_back(uplink);
-      avoided.push_back(uplink);
-    }
-    if (avoided.empty()) return std::nullopt;
-    const bool was_up = tree.is_up(uplink_);
-    tree.take_out(uplink_);
-    std::optional<Shortfall> parted = tree.shortfall(uplink_);
-    if (was_up) tree.put_back(uplink_);
-    for (const UplinkIndex uplink : avoided) tree.take_out(uplink);
-    if (parted && parted->guard != Guard::kReachability) parted.reset();
-    return parted;
-  }
-
   Verdict capacity(Guard guard) const {
     // A costly link stays up and is avoided all the same: whoever is short of ways is short without it.
     if (!is_link_ || !takes_out_) return not_needed("no path is removed");
@@ -393,33 +366,7 @@ class Judge {
                                            : not_needed("the fabric has no tiers: guard BISECTION judges the capacity");
     if (!in_.tree || uplink_ == kNoIndex)
       return refused("it does not connect two tiers of a fat tree: the remaining capacity cannot be predicted");
-    if (guard == Guard::kReachability && in_.routes && in_.routes->turn != kNoIndex)
-      return refused("routes turn from down to up at " + topology().node(in_.routes->turn).name +
-                     " on the path to LID " + std::to_string(in_.routes->turn_to.value) +
-                     ": only up-down routes are known to be free of credit loops");
-    if (guard == Guard::kLeafCapacity && in_.outdone) return refused(*in_.outdone);
-    if (shortfall_ && shortfall_->guard == guard) return refused(describe(*shortfall_, in_.tree->tree(), topology()));
-    if (shortfall_ && shortfall_->guard < guard) return not_needed("already refused");
-    switch (guard) {
-      case Guard::kReachability:
-        if (ethernet_) return passed("all leaves keep an up-down path to each other, by the cabling file");
-        return passed(
-            "all leaves keep an up-down path to each other; no credit loop, provided that the subnet manager uses "
-            "up-down routes only" +
-            routes_today());
-      case Guard::kLeafCapacity:
-        return passed("all leaves keep their share of uplink paths");
-      case Guard::kJobCapacity:
-        return passed("all leaves of one job keep their share of common spines");
-      default:
-        return passed("all rails keep their share of uplinks");
-    }
-  }
-
-  std::string routes_today() const {
-    if (!in_.routes) return "; the forwarding tables have not been read yet";
-    return ", as now for " + std::to_string(in_.routes->destinations) + " of " + std::to_string(in_.routes->known) +
-           " checked destinations";
+    return judge_capacity(guard, in_, topology(), ethernet_, shortfall_);
   }
 
   Verdict benefit() const {

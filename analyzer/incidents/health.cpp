@@ -48,6 +48,18 @@ bool is_told(const NodeHealth& health) {
   });
 }
 
+/// The name of the node at one end of a link, by its label: "leaf-1 port 12 - dgx-04 mlx5_0 port 1". Empty where the
+/// label does not fit the ends.
+std::string name_in(const Entity& link, PortKey end) {
+  const std::string between = " port " + std::to_string(link.port.port.value) + " - ";
+  const std::string last = " port " + std::to_string(link.peer.port.value);
+  const std::size_t at = link.label.find(between);
+  const std::size_t second = at + between.size();
+  if (at == std::string::npos || !link.label.ends_with(last) || link.label.size() < second + last.size()) return {};
+  return end == link.port ? link.label.substr(0, at)
+                          : link.label.substr(second, link.label.size() - second - last.size());
+}
+
 using HostViews = std::span<const std::shared_ptr<const HostView>>;
 
 class Assessment {
@@ -70,7 +82,9 @@ class Assessment {
   void add_unread(Subject& subject);
   void add_work(const std::string& name, const MaintenanceWindow& window, PortKey port);
   void add_work(const FabricView& view, const MaintenanceWindow& window);
-  void mark_down(const FabricView& view, const Incident& incident, PortKey port);
+  Subject* subject_gone(const FabricView& view, const Incident& incident, const Entity& link, PortKey end);
+  /// `link`: that names the node at `port`; null where that is in the graph.
+  void mark_down(const FabricView& view, const Incident& incident, PortKey port, const Entity* link = nullptr);
 
   TimePoint now_;
   std::vector<Subject> subjects_;
@@ -163,8 +177,24 @@ void Assessment::add_unread(Subject& subject) {
                                     .ports = {}});
 }
 
-void Assessment::mark_down(const FabricView& view, const Incident& incident, PortKey port) {
+/// The host of an adapter that is not in the graph any more.
+Subject* Assessment::subject_gone(const FabricView& view, const Incident& incident, const Entity& link, PortKey end) {
+  const Entity& cause = incident.finding.cause;
+  const bool is_cause = cause.kind == EntityKind::kNode && end.node == cause.port.node;
+  if (is_cause || view.sweep->topology->find_node(end.node) != kNoIndex) return nullptr;
+  // Of a switch that is gone all links are down, and its incident is one of a node: what is gone here is an adapter.
+  Node adapter;
+  adapter.type = NodeType::kChannelAdapter;
+  adapter.name = name_in(link, end);
+  if (adapter.name.empty()) return nullptr;
+  Subject& of = subject(host_name(adapter), false, view.name);
+  if (std::ranges::find(of.health.guids, end.node) == of.health.guids.end()) of.health.guids.push_back(end.node);
+  return &of;
+}
+
+void Assessment::mark_down(const FabricView& view, const Incident& incident, PortKey port, const Entity* link) {
   Subject* of = subject_of(view, port.node);
+  if (!of && link) of = subject_gone(view, incident, *link, port);
   if (!of || of->is_switch) return;
   add_reason(*of, incident, port);
   if (std::ranges::find(of->down, port) == of->down.end()) of->down.push_back(port);
@@ -176,7 +206,7 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
   if (entity.kind == EntityKind::kLink) {
     for (const PortKey& end : {entity.port, entity.peer}) {
       if (outage) {
-        mark_down(view, incident, end);
+        mark_down(view, incident, end, &entity);
         continue;
       }
       Subject* of = subject_of(view, end.node);

@@ -70,6 +70,25 @@ bool may_hold(const Plan& plan) {
   return is_under_way(plan.state) && plan.intent == (takes_out(plan.action) ? PlanIntent::kApply : PlanIntent::kUndo);
 }
 
+// Nodes that open outages name, and that the graph does not know: after a restart no sweep ever saw them.
+std::set<NodeGuid> nodes_gone(const std::string& fabric, const Topology& topology,
+                              std::span<const std::shared_ptr<const Incident>> incidents) {
+  std::set<NodeGuid> gone;
+  const auto add = [&](const Entity& entity) {
+    if (entity.fabric != fabric) return;
+    const bool is_link = entity.kind == EntityKind::kLink;
+    if (!is_link && entity.kind != EntityKind::kNode && entity.kind != EntityKind::kPort) return;
+    if (topology.find_node(entity.port.node) == kNoIndex) gone.insert(entity.port.node);
+    if (is_link && topology.find_node(entity.peer.node) == kNoIndex) gone.insert(entity.peer.node);
+  };
+  for (const auto& incident : incidents) {
+    if (!incident->is_open() || !is_outage(incident->finding.kind)) continue;
+    add(incident->finding.cause);
+    for (const Entity& entity : incident->finding.affected) add(entity);
+  }
+  return gone;
+}
+
 // Both ends of links that plans hold, or that a subnet manager is told to avoid (`told`): to those that need ways they
 // are none, up or not.
 std::vector<PortIndex> avoided_links(const std::string& fabric, const Topology& topology,
@@ -221,6 +240,10 @@ const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& 
     if (node.reachable) continue;
     const auto was = before.find(node.guid);
     kept.counts.out_of_reach[node.guid] = was != before.end() ? was->second : view.steady.value_or(Duration{});
+  }
+  for (const NodeGuid gone : nodes_gone(name, *kept.counted, view.incidents)) {
+    const auto was = before.find(gone);
+    kept.counts.out_of_reach[gone] = was != before.end() ? was->second : view.steady.value_or(Duration{});
   }
   for (PortIndex index = 0; index < kept.counted->ports().size(); ++index) {
     const PortIndex peer = kept.counted->port(index).peer;

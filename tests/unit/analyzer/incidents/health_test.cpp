@@ -13,7 +13,7 @@ using std::chrono::seconds;
 struct Health : testing::Test {
   Health() : watch(build()) { watch.sweeps(3); }
 
-  static FabricBuilder build() {
+  static FabricBuilder build(bool has_last = true) {
     FabricBuilder fabric = FabricBuilder::fat_tree(2, 4, 4);
     const NodeIndex a = fabric.add_switch("rail-0", 8);
     const NodeIndex b = fabric.add_switch("rail-1", 8);
@@ -21,8 +21,9 @@ struct Health : testing::Test {
       const std::string name = "dgx-" + std::to_string(h);
       fabric.connect(fabric.nodes()[a].first_port + 1 + h,
                      fabric.nodes()[fabric.add_adapter(name + " mlx5_0")].first_port);
-      fabric.connect(fabric.nodes()[b].first_port + 1 + h,
-                     fabric.nodes()[fabric.add_adapter(name + " mlx5_1")].first_port);
+      if (has_last || h < 3)
+        fabric.connect(fabric.nodes()[b].first_port + 1 + h,
+                       fabric.nodes()[fabric.add_adapter(name + " mlx5_1")].first_port);
     }
     return fabric;
   }
@@ -233,6 +234,53 @@ TEST_F(Health, ALinkThatFlappedOnceLeavesItsHostHealthy) {
   ASSERT_EQ(watch.only().finding.kind, IncidentKind::kLinkFlap);
   EXPECT_EQ(of("host-1-1").verdict, HealthVerdict::kHealthy);
   EXPECT_EQ(of("host-1-1").action, RecommendedAction::kWatch);
+}
+
+// After a restart of weftd, say: its sweeps never saw the adapter, and the incident is from the store.
+TEST_F(Health, AnAdapterThatTheGraphDoesNotKnowIsNamedByTheIncident) {
+  watch.fabric.unlink(watch.fabric.port_of("dgx-3 mlx5_1", 1));
+  watch.sweeps(3);
+  ASSERT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown);
+  FabricBuilder without = build(false);
+  without.advance(watch.fabric.now() - without.now());
+  FabricView views[] = {view()};
+  views[0].sweep = std::make_shared<const Sweep>(without.sweep());
+  const auto read = [&](const IncidentList& incidents) {
+    for (const NodeHealth& health : assess(views, {}, incidents, {}, watch.fabric.now()))
+      if (health.node == "dgx-3") return health;
+    return NodeHealth{};
+  };
+  EXPECT_EQ(read({}).verdict, HealthVerdict::kHealthy);
+  const NodeHealth health = read(*watch.book.all());
+  EXPECT_EQ(health.verdict, HealthVerdict::kDegraded);
+  ASSERT_EQ(health.reasons.size(), 1U);
+  EXPECT_EQ(health.reasons[0].incident, watch.only().id);
+  EXPECT_EQ(health.guids.size(), 2U) << "the adapter that is gone, too";
+  for (const NodeHealth& other : assess(views, {}, *watch.book.all(), {}, watch.fabric.now()))
+    EXPECT_TRUE(other.node == "dgx-3" || other.verdict == HealthVerdict::kHealthy) << other.node;
+}
+
+TEST_F(Health, AHostWhoseOnlyAdapterTheGraphDoesNotKnowIsUnhealthy) {
+  auto incident = std::make_shared<Incident>();
+  incident->id = 7;
+  incident->finding.kind = IncidentKind::kLinkDown;
+  incident->finding.severity = Severity::kCritical;
+  const PortIndex leaf = watch.fabric.port_towards("leaf-1", "host-1-1 mlx5_0");
+  incident->finding.cause = {.kind = EntityKind::kLink,
+                             .fabric = "test",
+                             .port = watch.fabric.link_of(leaf).low,
+                             .peer = {NodeGuid{0xffff0000}, PortNum{1}},
+                             .label = "leaf-1 port 2 - gone-1 mlx5_0 port 1"};
+  incident->finding.cause.port.port = PortNum{2};
+  const FabricView views[] = {view()};
+  const auto verdict = [&] {
+    for (const NodeHealth& health : assess(views, {}, IncidentList{incident}, {}, watch.fabric.now()))
+      if (health.node == "gone-1") return health.verdict;
+    return HealthVerdict::kUnknown;
+  };
+  EXPECT_EQ(verdict(), HealthVerdict::kUnhealthy);
+  incident->finding.cause.label = "leaf-1 port 3 - gone-1 mlx5_0 port 1";
+  EXPECT_EQ(verdict(), HealthVerdict::kUnknown) << "a label that does not fit the ends names nobody";
 }
 
 TEST_F(Health, AHostOnTwoFabricsHasTheWorstOfBoth) {

@@ -71,6 +71,29 @@ TEST(FreshData, WhatIsMissingForLongWasSwitchedOff) {
   EXPECT_EQ(verdict.result, GuardResult::kRefused) << verdict.explanation;
 }
 
+TEST(FreshData, WhatNoSweepSawSinceARestartIsMissingByItsIncident) {
+  Book b;
+  const Entity other = b.link("leaf-2", "spine-3");
+  const auto seen = [&] {
+    const auto would = b.book->preview(RemedyAction::kIsolateLink, other, "why", "ann", b.look());
+    return would ? b.verdict(*would, Guard::kFreshData).explanation : would.error().message;
+  };
+  auto incident = std::make_shared<Incident>();
+  incident->id = 7;
+  incident->finding.kind = IncidentKind::kSwitchDown;
+  incident->finding.cause = {
+      .kind = EntityKind::kNode, .fabric = "test", .port = {{0xffff0000}, {}}, .peer = {}, .label = "gone"};
+  Entity cable = b.link("leaf-1", "spine-0");
+  cable.peer = {{0xffff0001}, {1}};
+  incident->finding.affected = {cable};
+  b.incidents.push_back(incident);
+  EXPECT_EQ(seen(), "2 nodes are missing in the last sweep, at most 1 may be missing (remedy.limits.missing_share)");
+  auto over = std::make_shared<Incident>(*incident);
+  over->state = IncidentState::kResolved;
+  b.incidents.back() = over;
+  EXPECT_EQ(seen(), "the last sweep is fresh, 0 nodes are missing in it");
+}
+
 TEST(FreshData, OneNodeIsOne) {
   WithAbsentAdapters b;
   b.fabric.silence(b.fabric.find("host-3-0 mlx5_0"), false);

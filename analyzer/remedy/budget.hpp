@@ -19,8 +19,8 @@ namespace weft::analyzer {
 /// none. Counted are plans that asked the world for something
 /// within the last hour, and what plans hold out of service or are about to; links that somebody else disabled, or put
 /// where a subnet manager avoids them, count like those, `taken_out` being those of each fabric
-/// (SweepCounts::taken_out), and so do, for a host, the hosts of `drained`; null: no scheduler tells of them. What it
-/// told more than three minutes ago is not known any more. `tree`: of the plan's fabric, or null.
+/// (SweepCounts::taken_out), and so do, for a host, the hosts of `drained`; null: no scheduler tells of them. `tree`:
+/// of the plan's fabric, or null.
 std::optional<std::string> over_budget(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans,
                                        const RemedyView& view, const Ages& ages, const FabricTree* tree,
                                        std::span<const std::span<const Entity>> taken_out, const DrainedHosts* drained,

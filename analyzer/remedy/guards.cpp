@@ -268,10 +268,10 @@ class Judge {
 
   Verdict budget() const {
     if (!takes_out_ && by_person_) return not_needed("a person takes a remedy back");
+    if (in_.untold) return refused(*in_.untold);
     const auto over = over_budget(plan_, in_.plans, in_.view, in_.ages, in_.tree ? &in_.tree->tree() : nullptr,
                                   in_.taken_out, in_.drained, limits_.budget);
-    if (over) return refused(*over);
-    return in_.untold_links ? refused(*in_.untold_links) : passed("within all budgets");
+    return over ? refused(*over) : passed("within all budgets");
   }
 
   Verdict cool_down() const {

@@ -51,8 +51,8 @@ struct GuardInput {
   const CabledShape* shape = nullptr;
   /// As the scheduler of the plan's actuator tells; null: it has none, or does not tell.
   const DrainedHosts* drained = nullptr;
-  /// Of a link that is to be taken out: why it is not known which links others took out.
-  std::optional<std::string> untold_links{};
+  /// Of what is to be taken out: why it is not known what others took out.
+  std::optional<std::string> untold{};
   /// Of the plan's link, when others were preferred to it: why.
   std::optional<std::string> outdone{};
   /// Time that passed since the last sweep of the plan's fabric was first seen; zero where that is not known.

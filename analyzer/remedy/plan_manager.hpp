@@ -178,7 +178,8 @@ class PlanManager {
   enum class Before { kNothing, kHeld, kLetGo };
   Before what_held(const Plan& back) const;
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
-  std::optional<std::string> untold_links(const Plan& plan, const RemedyView& view) const;
+  /// Why it is not known what others took out, of what the plan would take out; nullopt: it is known.
+  std::optional<std::string> untold_list(const Plan& plan, const RemedyView& view) const;
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
   bool may_approve(const Plan& plan) const;  ///< we ourselves, while no guard refuses it
   /// Reckons the candidates of a proposal anew when its incident has changed.
@@ -219,7 +220,7 @@ class PlanManager {
   void wait_for_sweep(Entry& entry, TimePoint now);
   void read_at_once(const std::string& fabric, TimePoint now);  ///< what could not be read before its first sweep
   std::string brake_text() const;                               ///< why nothing is sent, as Plan::waits_for says it
-  void wait_for_brake(Entry& entry);
+  void wait_for(Entry& entry, std::string why);
   std::optional<std::string> obstacle_to_undo(const Plan& plan, const RemedyView& view);
   std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,
                            std::vector<NodeIndex>& towards) const;

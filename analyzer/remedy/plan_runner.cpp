@@ -78,8 +78,13 @@ void PlanRunner::resume() {
   work_.due = now_;
   if (plan_.state == PlanState::kVerifying) {
     work_.verifying_since = now_;
-    if (takes_out(plan_.action)) return;
     const bool had_begun = plan_.windows_good > 0;
+    if (takes_out(plan_.action)) {
+      plan_.windows_good = 0;  // the last ones may have been bad: only good ones are stored
+      return;
+    }
+    // Its switch may have been down as a whole, and be so no more.
+    if (had_begun) work_.excused_at = now_;
     // Nobody watched meanwhile. That it was up is known: when it is down now, it failed again.
     plan_.windows_good = had_begun ? 1 : 0;
     return note_(std::string("weftd was restarted, or took over: its probation ") +

@@ -117,6 +117,7 @@ void PlanManager::note_sweeps(const RemedyView& view) {
     if (!fabric.sweep) continue;
     swept.insert(fabric.name);
     if (!swept_.contains(fabric.name)) read_at_once(fabric.name, view.now);
+    (void)trees_.counts(fabric.name, view);  // who is missing, and since when, also while no plan asks
     if (!view.steady) continue;
     SeenSweep& seen = seen_sweeps_[fabric.name];
     if (seen.started != fabric.sweep->started) seen = {fabric.sweep->started, *view.steady};
@@ -271,11 +272,16 @@ void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts po
   trees_.set_avoided(std::move(all));
 }
 
-std::optional<std::string> PlanManager::untold_links(const Plan& plan, const RemedyView& view) const {
-  if (plan.target.kind != EntityKind::kLink || !takes_out(plan.action) || view.is_ethernet_link(plan.target))
-    return std::nullopt;
+std::optional<std::string> PlanManager::untold_list(const Plan& plan, const RemedyView& view) const {
+  if (!takes_out(plan.action) || view.is_ethernet_link(plan.target)) return std::nullopt;
+  const Duration now = view.steady.value_or(Duration{});
+  if (plan.target.kind == EntityKind::kHost) {
+    const auto drained = drained_.find(plan.actuator);
+    if (drained == drained_.end()) return std::nullopt;
+    return untold("the scheduler", "which hosts are drained", drained->second.told(), now);
+  }
   for (const auto& [name, ports] : avoided_)
-    if (auto why = untold(name, "which links are avoided", ports.told, view.steady.value_or(Duration{}))) return why;
+    if (auto why = untold(name, "which links are avoided", ports.told, now)) return why;
   return std::nullopt;
 }
 
@@ -294,7 +300,7 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
   for (const FabricView& fabric : view.fabrics)
     input.taken_out.emplace_back(trees_.counts(fabric.name, view).taken_out);
   if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
-  input.untold_links = untold_links(plan, view);
+  input.untold = untold_list(plan, view);
   if (tree) input.shape = trees_.shape(plan.target.fabric);
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;

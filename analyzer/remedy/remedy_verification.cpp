@@ -49,9 +49,8 @@ std::string PlanManager::brake_text() const {
   return "automation is stopped: " + status_.stop_reason();
 }
 
-// What is ready to be sent, and must not be before somebody lets automation go on. The journal need not know.
-void PlanManager::wait_for_brake(Entry& entry) {
-  std::string why = brake_text();
+// What is ready to be sent, and must not be yet. The journal need not know.
+void PlanManager::wait_for(Entry& entry, std::string why) {
   if (entry.plan.waits_for == why) return;
   entry.plan.waits_for = std::move(why);
   const bool changed = entry.changed;
@@ -110,7 +109,10 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
 }
 
 void PlanManager::act(Entry& entry, const RemedyView& view) {
-  if (status_.is_stopped()) return wait_for_brake(entry);
+  if (status_.is_stopped()) return wait_for(entry, brake_text());
+  // After a restart the lists are not read yet. An approval holds only so long.
+  if (auto why = entry.plan.state == PlanState::kExecuting ? untold_list(entry.plan, view) : std::nullopt)
+    return wait_for(entry, std::move(*why));
   entry.plan.waits_for.clear();
   // As when it was held before: somebody may have come meanwhile.
   if (view.now - entry.checked > kLongestReading) return runner(entry, view.now).read_again();

@@ -83,6 +83,16 @@ std::string dead_switch(const Seen& seen) {
   return {};
 }
 
+/// The end of the link that no sweep has found, as a switch that was without power when weftd started; empty: there is
+/// none, or there was no sweep.
+std::string gone_end(const Plan& plan, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(plan.target.fabric);
+  if (plan.target.kind != EntityKind::kLink || !fabric || !fabric->watching || !fabric->sweep) return {};
+  for (const PortKey end : {plan.target.port, plan.target.peer})
+    if (fabric->sweep->topology->find_node(end.node) == kNoIndex) return to_string(end.node);
+  return {};
+}
+
 /// What still leads over the link, in words; empty: nothing.
 std::string still_used(const Seen& seen) {
   const Topology& topology = *seen.sweep->topology;
@@ -160,6 +170,11 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since, const
 Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const Ages& ages,
                 const RemedyLimits& limits) {
   Window window;
+  if (const std::string gone = gone_end(plan, view); !gone.empty()) {
+    window.excused = true;
+    window.why = "no sweep has found " + gone + " since weftd was restarted, or took over";
+    return window;
+  }
   const Seen seen = look(plan, view);
   if (!seen.sweep || seen.sweep->started <= since) return window;
   window.fresh = true;

@@ -140,6 +140,7 @@ class RemedyController {
     std::unique_ptr<actuate::Actuator> actuator;
     std::unique_ptr<runtime::Lane> lane;
     std::optional<Duration> asked{};  ///< when it was last asked what is out of service, on the steady clock
+    bool is_asked = false;            ///< and has not answered yet
     std::string trouble{};            ///< why that failed; empty: it did not
   };
 

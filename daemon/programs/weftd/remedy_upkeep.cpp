@@ -62,7 +62,9 @@ bool RemedyController::must_tell(const Actor& actor) const {
   if (tells == EntityKind::kHost)
     return may(RemedyAction::kDrainNode) &&
            plans_.settings().actuator(RemedyAction::kDrainNode) == actor.actuator->name();
-  return tells && (may(RemedyAction::kIsolateLink) || may(RemedyAction::kRaiseLinkCost));
+  // They count for drains as well.
+  return tells &&
+         (may(RemedyAction::kIsolateLink) || may(RemedyAction::kRaiseLinkCost) || may(RemedyAction::kDrainNode));
 }
 
 void RemedyController::take_out_of_service(const std::string& actuator, EntityKind kind, actuate::OutOfService out,
@@ -84,9 +86,10 @@ void RemedyController::expect_to_be_told() {
 void RemedyController::read_what_is_out() {
   if (stopped_ || !leads_) return;
   for (auto& [name, actor] : actors_) {
-    if (!must_tell(actor) || (actor.asked && clock_.steady() - *actor.asked < kReadOutEvery)) continue;
+    if (!must_tell(actor) || actor.is_asked || (actor.asked && clock_.steady() - *actor.asked < kReadOutEvery))
+      continue;
     actor.asked = clock_.steady();
-    actor.lane->post([this, name = name, actuator = actor.actuator.get()] {
+    actor.is_asked = actor.lane->post([this, name = name, actuator = actor.actuator.get()] {
       if (lanes_stop_) return;
       const Duration asked = clock_.steady();  // what is taken out meanwhile is not in it
       Result<actuate::OutOfService> out;
@@ -97,6 +100,7 @@ void RemedyController::read_what_is_out() {
       }
       post_([this, name, asked, out = std::move(out)] {
         Actor& from = actors_.at(name);
+        from.is_asked = false;
         const std::string trouble = out ? "" : out.error().message;
         if (!trouble.empty() && trouble != from.trouble)
           logger("remedies")->warn("{}: what is out of service is not known any more: {}", name, trouble);

@@ -71,6 +71,36 @@ TEST(FreshData, WhatIsMissingForLongWasSwitchedOff) {
   EXPECT_EQ(verdict.result, GuardResult::kRefused) << verdict.explanation;
 }
 
+// Whether some plan asks or not, and automation as well as a person.
+TEST(FreshData, ASecondOutageIsAnotherOne) {
+  Book b(automatic());
+  const auto rack = [&](bool is_gone) {
+    for (const char* host : {"host-1-0 mlx5_0", "host-2-0 mlx5_0", "host-3-0 mlx5_0"})
+      b.fabric.silence(b.fabric.find(host), is_gone);
+  };
+  const auto hours = [&](int count) {
+    for (int minute = 0; minute < count * 60; ++minute) {
+      b.fabric.advance(59s);
+      b.book->review(b.look());
+    }
+  };
+  rack(true);
+  b.book->review(b.look());
+  rack(false);
+  hours(3);
+  rack(true);
+  b.errors("leaf-1", "spine-4");
+  b.sweep();
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kFreshData).explanation,
+            "3 nodes are missing in the last sweep, at most 1 may be missing (remedy.limits.missing_share)");
+  b.incidents.clear();
+  hours(2);
+  const auto would = b.book->preview(RemedyAction::kIsolateLink, b.link("leaf-2", "spine-3"), "why", "ann", b.look());
+  ASSERT_TRUE(would);
+  EXPECT_EQ(b.verdict(*would, Guard::kFreshData).result, GuardResult::kPassed) << "nobody asked meanwhile";
+}
+
 TEST(FreshData, WhatNoSweepSawSinceARestartIsMissingByItsIncident) {
   Book b;
   const Entity other = b.link("leaf-2", "spine-3");

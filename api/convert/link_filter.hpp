@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fabric/result.hpp"
@@ -21,9 +22,10 @@ class LinkWords {
   static constexpr std::size_t kMost = 16;
   /// One bit for each word that a node has.
   using Bits = std::uint32_t;
+  /// One end of a link.
   struct End {
-    Bits has = 0;  ///< of its node, see words_of()
-    std::uint32_t port = 0;
+    Bits has = 0;            ///< of its node, see words_of()
+    std::uint32_t port = 0;  ///< its number
   };
 
   /// "leaf-1 port 12" and "leaf-1:12" are a port, other texts are words of nodes. kInvalidArgument for more than kMost
@@ -46,9 +48,11 @@ class LinkWords {
 /// The links of a snapshot that fit, with the words of each node looked for once.
 class LinkFilter {
  public:
+  /// Keeps the words.
   explicit LinkFilter(LinkWords words) : words_(std::move(words)) {}
   /// `index` is an end of the link; no peer: the far end is not known. Ask of one topology after the other.
   bool fits(const Topology& topology, PortIndex index);
+  /// Of a link that no topology has: its nodes have a name and a GUID only.
   bool fits(const AbsentLink& link) const;
 
  private:

@@ -53,6 +53,7 @@ struct LinkChoice {
   std::string contains;    ///< only those that fit this text, see ListLinksRequest.contains
   bool down_only = false;  ///< only those with an end that is not active
 };
+/// Prints each with both its ends.
 Exit show_links(const Session& session, const LinkChoice& choice);
 /// The worst links first, at most `limit` of them. `by`: "errors", "flaps" or "stall".
 Exit show_worst_links(const Session& session, const std::string& fabric, const std::string& by, std::uint32_t limit);

@@ -9,6 +9,7 @@
 #include "api/convert/holds.hpp"
 #include "api/convert/incident_filter.hpp"
 #include "api/convert/incidents.hpp"
+#include "api/convert/link_filter.hpp"
 #include "api/convert/pages.hpp"
 #include "api/convert/text_search.hpp"
 #include "api/convert/times.hpp"
@@ -167,6 +168,9 @@ Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::Lis
 }
 
 Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::ListLinksRequest& request) {
+  auto words = LinkWords::parse(request.contains());
+  if (!words) return tl::unexpected(words.error());
+  LinkFilter filter(std::move(*words));
   const Holds holds(snapshot);
   return page<v1::ListLinksRequest, v1::ListLinksResponse>(
       snapshot, request, count_links, [&](v1::ListLinksResponse& response, const FabricView& fabric, PortIndex index) {
@@ -175,12 +179,13 @@ Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::Lis
         v1::Link* link = nullptr;
         if (index >= topology.ports().size()) {
           const AbsentLink& absent = (*fabric.absent_links)[index - topology.ports().size()];
+          if (!filter.fits(absent)) return std::size_t{0};
           link = response.add_links();
           link_to_proto(fabric, absent, *link);
           key = make_link_key(absent.ends.a.key, absent.ends.b.key);
         } else {
           const bool is_loose = is_loose_end(topology, index) && !is_absent_end(fabric, topology.key_of(index));
-          if (!starts_link(topology, index) && !is_loose) return std::size_t{0};
+          if ((!starts_link(topology, index) && !is_loose) || !filter.fits(topology, index)) return std::size_t{0};
           link = response.add_links();
           link_to_proto(fabric, index, *link);
           key = topology.link_of(index);

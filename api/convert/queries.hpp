@@ -24,7 +24,7 @@ Result<v1::ListNodesResponse> list_nodes(const Snapshot& snapshot, const v1::Lis
 Result<v1::GetNodeResponse> get_node(const Snapshot& snapshot, std::string_view name, TimePoint now);
 /// A page of ports. Fails as walk_page() does; kNotFound for an unknown node.
 Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::ListPortsRequest& request, TimePoint now);
-/// A page of links. Fails as walk_page() does.
+/// A page of links. Fails as walk_page() does; kInvalidArgument for what LinkWords::parse() refuses.
 Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::ListLinksRequest& request);
 
 /// A page of incidents, ascending by id. kInvalidArgument for a negative page size, a token that is none, or

@@ -164,6 +164,7 @@ v1::ListPortsRequest ports_request(const HttpTarget& target) {
 v1::ListLinksRequest links_request(const HttpTarget& target) {
   v1::ListLinksRequest request;
   request.set_fabric(target.parameter("fabric"));
+  request.set_contains(target.parameter("contains"));
   return request;
 }
 

@@ -20,6 +20,10 @@ class Weftctl(weft_testing.SubnetTest):
                          {node["guid"] for node in weftctl_json(self.weftd, "nodes")["nodes"]})
         self.assertEqual(self.network.port_entries(), len(weftctl_json(self.weftd, "ports")["ports"]))
         self.assertEqual(self.network.links(), len(weftctl_json(self.weftd, "links")["links"]))
+        self.assertEqual(16, len(weftctl_json(self.weftd, "links", "--contains", "LEAF-r0-p01")["links"]))
+        self.assertEqual("gpu-0002 mlx5_0", weftctl_json(self.weftd, "links", "--contains", "leaf-r0-p01:2")["links"][0]["a"]["node"])
+        self.assertEqual('No links contain "leaf-r0-p01:99".\n', weftctl(self.weftd, "links", "--contains", "leaf-r0-p01:99").stdout)
+        self.assertIn("more than 16 words", weftctl(self.weftd, "links", "--contains", "a " * 17).stderr)
         ports = weftctl_json(self.weftd, "ports", "leaf-r0-p01")["ports"]
         self.assertEqual(list(range(17)), [port["port"] for port in ports])
         for verb in (("nodes",), ("ports", "leaf-r0-p01"), ("links",), ("topology",), ("incidents",), ("incidents", "--all"),

@@ -39,6 +39,8 @@ collectors = ["{shard}-*"]
 class TwoShards(unittest.TestCase):
     """north watches 8 hosts, south 16: the last 8 are known in south alone. The first 8 have the same names in both."""
 
+    SUBNETS = {"north": (8, 1), "south": (16, 1)}  # adapters and rails
+
     @classmethod
     def setUpClass(cls):
         if missing():
@@ -49,8 +51,8 @@ class TwoShards(unittest.TestCase):
         cls.shards: dict[str, Weftd] = {}
         try:
             cls.postgres.start_alone()
-            for shard, hosts in (("north", 8), ("south", 16)):
-                subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(hosts, rails=1, radix=8))
+            for shard, (adapters, rails) in cls.SUBNETS.items():
+                subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(adapters, rails=rails, radix=8))
                 cls.subnets[shard] = subnet
                 subnet.start()
                 cls.shards[shard] = cls.make_weftd(shard, 0)
@@ -174,6 +176,9 @@ class TwoShards(unittest.TestCase):
             self.assertEqual([("south", only_south)], [(each["shard"], each["host"]) for each in found])
             self.assertEqual({"south"}, {each["shard"] for each in weftctl_json(weftd, "ports", only_south)["ports"]})
             self.assertEqual({"south"}, {each["shard"] for each in weftctl_json(weftd, "links", only_south)["links"]})
+            for text in ("leaf-r0-p04:3", "LEAF-R0-P04 port 3", f"leaf-r0-p04 {only_south}"):
+                cables = weftctl_json(weftd, "links", "--contains", text)["links"]
+                self.assertEqual([("south", f"{only_south} mlx5_0")], [(each["shard"], each["a"]["node"]) for each in cables], text)
             self.assertRegex(weftctl(weftd, "nodes").stdout, rf"{only_south} .* south")
             path = wait_until(lambda weftd=weftd: self.arrived(weftd, only_south, self.name(13)), 60, why=weftd.log)
             self.assertEqual("south", path["shard"])

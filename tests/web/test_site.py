@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of one shard of a site, in Chromium: it draws and finds what the other shard watches, and shows nothing of it when that one is
-away. north watches 8 hosts, south 16: the last 8 are known in south alone."""
+away. north watches 8 hosts of one adapter, south 16 of two: the last 8, and the leaves of rail 1, are known in south alone."""
 
 import os
 import signal
@@ -19,13 +19,16 @@ ONLY_SOUTH = "gpu-0015"
 
 
 class PageOfASite(unittest.TestCase):
+    class Site(pair.TwoShards):
+        SUBNETS = {"north": (8, 1), "south": (32, 2)}
+
     @classmethod
     def setUpClass(cls):
         cls.browser = Browser(BUILD)
         cls.addClassCleanup(cls.browser.close)
-        pair.TwoShards.setUpClass()
-        cls.addClassCleanup(pair.TwoShards.tearDownClass)
-        cls.north, cls.south = (pair.TwoShards.shards[name] for name in ("north", "south"))
+        cls.Site.setUpClass()
+        cls.addClassCleanup(cls.Site.tearDownClass)
+        cls.north, cls.south = (cls.Site.shards[name] for name in ("north", "south"))
 
     def do(self, verb, **given):
         return self.browser.do(verb, **given)
@@ -37,58 +40,105 @@ class PageOfASite(unittest.TestCase):
     def drawn(self) -> str:
         return self.do("evaluate", script="document.querySelector('canvas')?.getAttribute('aria-label') ?? ''")
 
+    def choose(self, shard: str) -> None:
+        self.do("click", at=f".shards button:has-text('{shard}')")
+        self.do("wait", at=f".shards button[aria-pressed=true]:has-text('{shard}')")
+
+    def type(self, text: str) -> None:
+        self.do("wait", at=".shards")
+        self.do("press", key="/")
+        self.do("fill", at=".search input", text=text)
+
+    def find(self, text: str, hit: str) -> None:
+        """Opens what the search calls so."""
+        self.type(text)
+        self.do("click", at=f"[role=option]:has-text('{hit}')")
+
+    def expect_south(self) -> None:
+        wait_until(lambda: " 32 adapters" in self.drawn(), 30, why=self.drawn)
+
     def test_1_it_draws_the_shard_that_is_chosen(self):
         self.assertIn(" 8 adapters", self.drawn())
-        self.do("wait", at="label:has-text('Shard') select")
-        self.do("choose", at="label:has-text('Shard') select", option="south")
-        wait_until(lambda: " 16 adapters" in self.drawn(), 30, why=self.drawn)
+        self.choose("south")
+        self.expect_south()
         self.assertEqual([], self.do("accessibility"))
-        self.do("choose", at="label:has-text('Shard') select", option="north")
+        self.choose("north")
         wait_until(lambda: " 8 adapters" in self.drawn(), 30, why=self.drawn)
         self.assertEqual([], self.do("problems"))
 
     def test_2_the_search_finds_nodes_of_the_other_shard_and_leads_there(self):
-        self.do("wait", at="label:has-text('Shard') select")
-        self.do("press", key="/")
-        self.do("type", text=ONLY_SOUTH)
-        self.do("wait", at=f"[role=option]:has-text('south adapter {ONLY_SOUTH}')")
-        self.do("press", key="Enter")
-        self.do("wait", at=f"h2:has-text('{ONLY_SOUTH}')")
+        adapter = f"{ONLY_SOUTH} mlx5_1"
+        self.find(adapter, f"south adapter {adapter}")
+        self.do("wait", at=f"h2:has-text('{adapter}')")
         self.do("wait", at=".crumbs:has-text('south')")
-        wait_until(lambda: " 16 adapters" in self.drawn(), 30, why=self.drawn)
+        self.expect_south()
         # What is open is found again by its address alone.
         self.do("open", url=f"http://{self.north.http}/{self.do('evaluate', script='location.hash')}")
         self.do("wait", at=".crumbs:has-text('south')")
-        wait_until(lambda: " 16 adapters" in self.drawn(), 30, why=self.drawn)
+        self.expect_south()
+        self.assertEqual([], self.do("problems"))
+
+    def test_2_the_search_finds_hosts_of_the_other_shard_by_one_hit(self):
+        self.type(ONLY_SOUTH)
+        self.do("wait", at=f"[role=option]:has-text('south host {ONLY_SOUTH} 2 adapters')")
+        self.assertEqual(1, self.do("count", at="[role=option]"))
+        self.do("press", key="Enter")
+        self.do("wait", at=".mark:has-text('Host, 2 adapters')")
+        self.do("wait", at=".crumbs:has-text('south')")
+        self.expect_south()
+        self.do("open", url=f"http://{self.north.http}/{self.do('evaluate', script='location.hash')}")
+        self.do("wait", at=".mark:has-text('Host, 2 adapters')")
+        self.expect_south()
+        self.assertEqual([], self.do("problems"))
+
+    def test_2_the_search_finds_ports_and_cables_of_the_other_shard(self):
+        for text in ("leaf-r1-p01:2", "LEAF-R1-P01 port 2"):
+            self.choose("north")
+            self.find(text, "south port leaf-r1-p01 port 2 leads to gpu-0002 mlx5_1 port 1")
+            self.do("wait", at="h2:has-text('leaf-r1-p01 port 2')")
+            self.expect_south()
+        self.choose("north")
+        self.find(f"leaf-r1 {ONLY_SOUTH}", f"south cable {ONLY_SOUTH} mlx5_1 port 1 to leaf-r1-p04 port 3")
+        self.do("wait", at=f"h2:has-text('{ONLY_SOUTH} mlx5_1 port 1')")
+        self.expect_south()
+        # Both shards have it, and both its ends are a port 1: the one that is named is meant.
+        self.type("gpu-0001 mlx5_0:1")
+        self.do("wait", at="[role=option]:has-text('south port gpu-0001 mlx5_0 port 1')")
+        self.assertEqual(2, self.do("count", at="[role=option]"))
+        self.type("leaf-r1-p01:99")
+        self.do("wait", at="[role=option]:has-text('No match')")
         self.assertEqual([], self.do("problems"))
 
     def test_2_an_incident_of_the_other_shard_leads_to_its_drawing(self):
-        case = pair.TwoShards("pull")
+        self.do("wait", at=".shards button:has-text('north'):has-text('nothing open')")
+        case = self.Site("pull")
         self.addCleanup(case.doCleanups)
         incident = case.expect(self.north, "south", case.pull("south", 12))
+        self.do("wait", at=f".shards button:has-text('south') .mark:has-text('{incident['severity'].lower()}')")
+        self.assertEqual([], self.do("accessibility"))
         self.do("click", at=f"a.entry:has-text('{incident['id']}')")
         self.do("wait", at="dt:has-text('Shard') + dd:has-text('south')")
-        wait_until(lambda: " 16 adapters" in self.drawn(), 30, why=self.drawn)
+        self.expect_south()
         self.assertEqual([], self.do("problems"))
 
     def test_3_a_shard_that_is_away_is_named_and_not_drawn(self):
-        self.do("wait", at="label:has-text('Shard') select")
-        self.do("choose", at="label:has-text('Shard') select", option="south")
-        wait_until(lambda: " 16 adapters" in self.drawn(), 30, why=self.drawn)
+        self.choose("south")
+        self.expect_south()
         os.killpg(self.south.process.pid, signal.SIGSTOP)
         try:
             self.do("wait", at=".map:has-text('Not shown: shard south does not answer')")
             self.assertEqual("", self.drawn())
             self.do("wait", at=".notice:has-text('Shard south does not answer')")
             self.do("wait", at=".side:has-text('No open incidents in the shards that answer')")
-            self.do("wait", at="option:has-text('south (does not answer)')", state="attached")
-            self.do("press", key="/")
-            self.do("type", text=ONLY_SOUTH)
-            self.do("wait", at="#hits:has-text('shard south does not answer')")
+            self.do("wait", at=".shards button:has-text('south'):has-text('does not answer')")
+            for text in (ONLY_SOUTH, "leaf-r1-p01:2"):
+                self.type(text)
+                self.do("wait", at="#hits:has-text('shard south does not answer')")
+                self.assertEqual(1, self.do("count", at="#hits:has-text('shard south') li:has-text('shard south')"))
             self.do("press", key="Escape")
         finally:
             os.killpg(self.south.process.pid, signal.SIGCONT)
-        wait_until(lambda: " 16 adapters" in self.drawn(), 60, why=self.drawn)
+        wait_until(lambda: " 32 adapters" in self.drawn(), 60, why=self.drawn)
         self.do("wait", at=".notice:has-text('Shard south does not answer')", state="detached")
 
 

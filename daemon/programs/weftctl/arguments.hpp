@@ -23,6 +23,7 @@ struct Arguments {
   std::string every;  ///< seconds between two pages; empty: one is enough
   std::string fabric;
   std::string node;
+  std::string contains;  ///< of links, see ListLinksRequest.contains
   std::string from;
   std::string to;
   std::string id;

@@ -273,14 +273,15 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
   return Exit::kGood;
 }
 
-Exit show_links(const Session& session, const std::string& fabric, const std::string& node, bool down_only) {
+Exit show_links(const Session& session, const LinkChoice& choice) {
   v1::ListLinksRequest request;
-  request.set_fabric(fabric);
+  request.set_fabric(choice.fabric);
+  request.set_contains(choice.contains);
   auto links = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
-  if (!node.empty()) keep_links_of(ports_of(session, fabric, node, true), links);
+  if (!choice.node.empty()) keep_links_of(ports_of(session, choice.fabric, choice.node, true), links);
   const int known = links.links_size();
   int unread = 0;
-  if (down_only) {
+  if (choice.down_only) {
     v1::ListLinksResponse down;
     for (const v1::Link& link : links.links()) {
       unread += link.state_unknown();
@@ -294,7 +295,9 @@ Exit show_links(const Session& session, const std::string& fabric, const std::st
     return Exit::kGood;
   }
   if (links.links().empty()) {
-    session.out << (known == 0 ? "No links are known" : "No links are down");
+    const std::string none =
+        choice.contains.empty() ? "No links are known" : "No links contain \"" + choice.contains + '"';
+    session.out << (known > 0 ? "No links are down" : none);
     if (unread > 0) session.out << "; not read: " << unread;
     session.out << (links.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");
     return Exit::kGood;

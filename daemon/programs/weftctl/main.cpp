@@ -65,6 +65,10 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* links = app.add_subcommand("links", "Cables and both their ends");
   links->add_option("NODE", given.node, "Only cables of this node or port, in the same forms as for ports");
   links->add_option("--fabric", given.fabric, "Only this fabric");
+  links->add_option(
+      "--contains", given.contains,
+      "Only cables with this in the name of an end: \"leaf-1\"; at a port: \"leaf-1:12\"; between two nodes: "
+      "\"leaf-0 spine-3\"");
   links->add_flag("--down", given.down, "Only links that are not up");
   CLI::Option* worst = links
                            ->add_option("--worst", given.worst,
@@ -74,10 +78,10 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000))
       ->needs(worst);
-  worst->excludes("NODE")->excludes("--down");
+  worst->excludes("NODE")->excludes("--contains")->excludes("--down");
   links->callback([&] {
     chosen = [&](const Session& session) {
-      return given.worst.empty() ? show_links(session, given.fabric, given.node, given.down)
+      return given.worst.empty() ? show_links(session, {given.fabric, given.node, given.contains, given.down})
                                  : show_worst_links(session, given.fabric, given.worst, given.top);
     };
   });

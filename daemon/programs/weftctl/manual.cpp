@@ -29,6 +29,7 @@ constexpr std::array kExamples{
   weftctl history dgx-04 --counter "optical in" --last 30d   received optical power of each port)"},
     Examples{"links", R"(  weftctl links                        every cable
   weftctl links leaf-1                 cables of one node
+  weftctl links --contains "leaf-0 spine-3"   cables between nodes with these in their names
   weftctl links --down                 cables that are not up
   weftctl links --down --watch         the same, updated live
   weftctl links --worst errors         by errors per bit, the worst first; also flaps, stall)"},

@@ -46,8 +46,15 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
 /// `node`: all ports of a node, or one: "leaf-1:12", "leaf-1 port 12", on Ethernet "leaf01 swp12"; empty: all ports,
 /// without counters. `counters`: each counter on a line of its own. kBadNews where there is none.
 Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters);
-/// `node`: only cables of that node or port, as of show_ports(). `down_only`: cables with an end that is not active.
-Exit show_links(const Session& session, const std::string& fabric, const std::string& node, bool down_only);
+/// Which links are shown. Empty text: all.
+struct LinkChoice {
+  std::string fabric;
+  std::string node;        ///< only those of that node or port, as of show_ports()
+  std::string contains;    ///< only those that fit this text, see ListLinksRequest.contains
+  bool down_only = false;  ///< only those with an end that is not active
+};
+/// Prints each with both its ends.
+Exit show_links(const Session& session, const LinkChoice& choice);
 /// The worst links first, at most `limit` of them. `by`: "errors", "flaps" or "stall".
 Exit show_worst_links(const Session& session, const std::string& fabric, const std::string& by, std::uint32_t limit);
 /// kBadNews when any of the paths is incomplete.

@@ -7,7 +7,7 @@ import {HostView} from './host_view';
 import {IncidentList, IncidentView} from './incident_views';
 import {Lists} from './list_views';
 import {giveToken, ownShard, shardShown, showShard, useLive, useMapOf, type Picture} from './live';
-import type {FabricMap, MapState} from './types';
+import type {FabricMap, MapState, Shard} from './types';
 import {MapView} from './map_view';
 import {NodeView} from './node_views';
 import {isOver, PlanList, PlanView} from './plan_views';
@@ -119,15 +119,34 @@ interface Selected {
   shard: string;
 }
 
-function ChooseShard() {
+/** How a shard is, in a word or two. What one that does not answer said last, nobody knows to be so still. */
+function ShardState({answers, neverLed, openIncidents}: Shard) {
+  if (!answers) return <span class="mark neutral">{neverLed ? 'not started yet' : 'does not answer'}</span>;
+  if (!openIncidents) return null;
+  const {critical, warning, info} = openIncidents;
+  if (critical + warning + info === 0) return <span class="mark good">nothing open</span>;
+  return (
+    <>
+      {critical > 0 && <span class="mark critical">{critical} critical</span>}
+      {warning > 0 && <span class="mark warning">{warning} warning</span>}
+      {info > 0 && <span class="mark info">{info} info</span>}
+    </>
+  );
+}
+
+/** All shards of the site and how each is; choosing one draws its fabrics. */
+function Shards() {
   const {shards} = useLive();
   if (shards.length < 2) return null;
   return (
-    <label class="which">Shard{' '}
-      <select value={shardShown()} onChange={(event) => { showShard(event.currentTarget.value); go('#/'); }}>
-        {shards.map((each) => <option key={each.name} value={each.name}>{each.name}{each.answers ? '' : ' (does not answer)'}</option>)}
-      </select>
-    </label>
+    <div class="shards" role="group" aria-label="Shards">
+      {shards.map((each) => (
+        <button key={each.name} type="button" aria-pressed={each.name === shardShown()} title={each.trouble || undefined}
+          onClick={() => { showShard(each.name); go('#/'); }}>
+          <b>{each.name}</b> <ShardState {...each} />
+        </button>
+      ))}
+    </div>
   );
 }
 
@@ -136,7 +155,7 @@ function Maps(what: Selected) {
   useEffect(() => { if (what.shard) showShard(what.shard); }, [what.shard, what.selected]);
   return (
     <>
-      <ChooseShard />
+      <Shards />
       {shard && shard !== ownShard() ? <MapOfShard key={shard} {...what} shard={shard} />
              : <Fabrics map={map} state={state} {...what} />}
     </>

@@ -3,8 +3,8 @@
 
 import {get} from './api';
 import type {Span} from './history';
-import {shardShown, useLive, usePolled} from './live';
-import {portWord, VERDICT_GOOD} from './node_views';
+import {useLive, usePolled} from './live';
+import {portWord, useDrawn, VERDICT_GOOD} from './node_views';
 import {Fact, Facts, SeverityMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan, toPort} from './route';
@@ -115,14 +115,16 @@ export function HostView({host, span}: {host: string; span: Span}) {
   const {value: health} = usePolled<Health>(`health-${host}`, 5000, () => get<Health>(`${path}/health`));
   const collectors = usePolled<Collector[]>(`collector-${host}`, 10_000, async () =>
     (await get<{collectors: Collector[]}>(`/api/v1/collectors?host=${encodeURIComponent(host)}&readings=1`)).collectors);
-  const adapters = (value ?? []).filter((node) => node.host === host && (!node.shard || node.shard === shardShown())).sort((a, b) => byName(a.name, b.name));
+  const known = (value ?? []).filter((node) => node.host === host);
+  const shard = useDrawn(known)?.shard;
+  const adapters = known.filter((node) => node.shard === shard).sort((a, b) => byName(a.name, b.name));
   if (!adapters.length) return <p class="muted">{error ? error.message : value ? `There is no host ${host}.` : 'Loading …'}</p>;
   const guids = new Set(adapters.map((adapter) => adapter.guid));
   const plans = (live.plans ?? []).filter(({target}) => target && (target.host === host || guids.has(target.nodeGuid) || guids.has(target.peerGuid)));
   const fabrics = [...new Set(adapters.map((adapter) => adapter.fabric))];
   return (
     <article aria-labelledby="host">
-      <p class="crumbs"><a href="#/">Fabric</a> / {fabrics.join(', ')}</p>
+      <p class="crumbs"><a href="#/">Fabric</a> / {shard && `${shard} / `}{fabrics.join(', ')}</p>
       <h2 id="host">{host}</h2>
       <p class="marks">
         <span class="mark neutral">Host, {adapters.length} {adapters.length === 1 ? 'adapter' : 'adapters'}</span>

@@ -12,14 +12,18 @@ import {toHost, toIncident, toNode, toPlan, toPort} from './route';
 import type {Health, Incident, Node, Port} from './types';
 import {byName, errorRate, kindName, linkWord, percent, plain, portName} from './words';
 
+/** The first of the shard that is drawn; where that one has none of them, the shard that does is drawn. */
+export function useDrawn(nodes?: Node[]): Node | undefined {
+  useLive();
+  const node = nodes?.find((each) => !each.shard || each.shard === shardShown()) ?? nodes?.[0];
+  useEffect(() => { if (node?.shard) showShard(node.shard); }, [node?.shard]);
+  return node;
+}
+
 export function useNode(guid: string) {
   const polled = usePolled<Node[]>(`node-${guid}`, 3000, async () =>
     (await get<{nodes: Node[]}>(`/api/v1/nodes/${encodeURIComponent(guid)}`)).nodes);
-  useLive();
-  // Of the shard that is drawn; where that one does not know it, the shard that does is drawn.
-  const node = polled.value?.find((each) => !each.shard || each.shard === shardShown()) ?? polled.value?.[0];
-  useEffect(() => { if (node?.shard) showShard(node.shard); }, [node?.shard]);
-  return {value: node, error: polled.error};
+  return {value: useDrawn(polled.value), error: polled.error};
 }
 
 function touches(incident: Incident, guid: string, port?: number): boolean {

@@ -2,85 +2,11 @@
 // One field for hosts, nodes, ports, cables, jobs, incidents and plans: "/" goes there, arrows choose, Enter opens.
 
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {get} from './api';
+import {isCable, MOST, readText, useElsewhere, type Hit} from './elsewhere';
 import {ownShard, showShard, useLive, type Picture} from './live';
 import {go, toHost, toIncident, toNode, toPlan, toPort} from './route';
-import type {Collector, FabricMap, Node} from './types';
+import type {FabricMap} from './types';
 import {kindName, plain} from './words';
-
-interface Hit {
-  href: string;
-  what: string;
-  name: string;
-  more: string;
-  /** Of a node: the shard to be drawn. */
-  shard?: string;
-}
-
-const MOST = 12;
-const TYPING_MS = 250;
-/** A page has nodes of three shards. */
-const MOST_PAGES = 8;
-
-/** Jobs, nodes of other shards, and the shards that did not answer. */
-interface Elsewhere {
-  text: string;
-  hits: Hit[];
-  missing: string[];
-}
-
-async function findElsewhere(text: string): Promise<Elsewhere> {
-  const found: Elsewhere = {text, hits: [], missing: []};
-  let token = '';
-  for (let page = 0; page < MOST_PAGES && found.hits.length < MOST; page++) {
-    const query = `contains=${encodeURIComponent(text)}&page_size=${MOST * 3}&page_token=${encodeURIComponent(token)}`;
-    const answer = await get<{nodes: Node[]; nextPageToken: string; missingShards: string[]}>(`/api/v1/nodes?${query}`);
-    for (const node of answer.nodes) {
-      if (node.shard === ownShard()) continue; // those are in the map
-      const what = node.type === 'SWITCH' ? 'switch' : 'adapter';
-      found.hits.push({href: toNode(node.guid), what: `${node.shard} ${what}`, name: node.name, more: node.guid, shard: node.shard});
-    }
-    found.missing.push(...answer.missingShards);
-    token = answer.nextPageToken;
-    if (!token) break;
-  }
-  return found;
-}
-
-/** The hosts that the job holds, as far as their collectors tell. */
-async function findJob(job: string): Promise<Hit[]> {
-  const {collectors} = await get<{collectors: Collector[]}>(`/api/v1/collectors?job=${encodeURIComponent(job)}&page_size=${MOST}`);
-  return collectors.map((each) => {
-    const name = each.jobs.find((one) => one === job || one.endsWith(`:${job}`)) ?? job;
-    return {href: toHost(each.host), what: 'job', name, more: `holds ${each.host}`, shard: each.shard};
-  });
-}
-
-/** Asked when nobody typed for a moment: of jobs, and of nodes where weftd is one of several. */
-function useElsewhere(text: string, open: boolean): Elsewhere {
-  const {shards} = useLive();
-  const [found, setFound] = useState<Elsewhere>({text: '', hits: [], missing: []});
-  const asked = open ? text.trim() : '';
-  const isSite = shards.length > 1;
-  useEffect(() => {
-    if (!asked || (!isSite && /\s/.test(asked))) return undefined;
-    let wanted = true;
-    const timer = setTimeout(async () => {
-      try {
-        const jobs = /\s/.test(asked) ? [] : await findJob(asked);
-        const nodes = isSite ? await findElsewhere(asked) : {hits: [], missing: []};
-        if (wanted) setFound({text: asked, hits: [...jobs, ...nodes.hits], missing: nodes.missing});
-      } catch {
-        // What is lost or not allowed as a whole, the page says.
-      }
-    }, TYPING_MS);
-    return () => {
-      wanted = false;
-      clearTimeout(timer);
-    };
-  }, [asked, isSite]);
-  return found.text === asked ? found : {text: '', hits: [], missing: []};
-}
 
 /** Hosts of several adapters; one of one adapter is found as that. */
 function hostsOf(map: FabricMap, fits: (...fields: string[]) => boolean): Hit[] {
@@ -94,22 +20,22 @@ function hostsOf(map: FabricMap, fits: (...fields: string[]) => boolean): Hit[] 
 
 /** "leaf-1 port 12" and "leaf-1:12" are a port and its cable; two names are the cables between them. */
 function cablesOf(map: FabricMap, text: string): Hit[] {
-  const [, before, digits] = /^(.*?)(?:\s+port\s+|\s*:\s*)(\d+)$/.exec(text) ?? [, text, ''];
-  const words = before.split(/\s+/).filter(Boolean);
-  if (!words.length || (!digits && words.length < 2)) return [];
+  const {words, port: wanted} = readText(text);
+  if (!isCable({words, port: wanted})) return [];
+  const isPort = wanted !== undefined;
   // A name is made lower-case once, however many cables its node has.
   const names = map.names.map((name) => name.toLowerCase());
   const all = (...of: string[]) => words.every((word) => of.some((name) => name.includes(word)));
   const hits: Hit[] = [];
   const add = (node: number, port: number, peer: number, peerPort: number) => hits.push({
-    href: toPort(map.guids[node], port), what: digits ? 'port' : 'cable', name: `${map.names[node]} port ${port}`,
-    more: `${digits ? 'leads to' : 'to'} ${map.names[peer]} port ${peerPort}`, shard: ownShard(),
+    href: toPort(map.guids[node], port), what: isPort ? 'port' : 'cable', name: `${map.names[node]} port ${port}`,
+    more: `${isPort ? 'leads to' : 'to'} ${map.names[peer]} port ${peerPort}`, shard: ownShard(),
   });
   for (let at = 0; at < map.links.length && hits.length < MOST; at += 4) {
     const [a, portA, b, portB] = map.links.slice(at, at + 4);
-    if (digits) {
-      if (portA === Number(digits) && all(names[a])) add(a, portA, b, portB);
-      if (portB === Number(digits) && all(names[b])) add(b, portB, a, portA);
+    if (isPort) {
+      if (portA === wanted && all(names[a])) add(a, portA, b, portB);
+      if (portB === wanted && all(names[b])) add(b, portB, a, portA);
     } else if (all(names[a], names[b]) && !all(names[a]) && !all(names[b])) add(a, portA, b, portB);
   }
   return hits;
@@ -133,7 +59,7 @@ export function find(picture: Picture, text: string): Hit[] {
   }
   for (const map of picture.map ?? []) {
     hits.push(...hostsOf(map, fits).slice(0, MOST - hits.length));
-    hits.push(...cablesOf(map, text.trim().toLowerCase()).slice(0, Math.max(0, MOST - hits.length)));
+    hits.push(...cablesOf(map, text).slice(0, Math.max(0, MOST - hits.length)));
     for (let node = 0; node < map.guids.length && hits.length < MOST * 2; node++) {
       if (map.types[node] === 'A' || !fits(map.names[node], map.guids[node], map.hosts[node])) continue;
       hits.push({href: toNode(map.guids[node]), what: map.types[node] === 'S' ? 'switch' : 'adapter', name: map.names[node], more: map.guids[node], shard: ownShard()});

@@ -91,6 +91,15 @@ export interface AuditRecord {
   shard: string;
 }
 
+export interface Link {
+  fabric: string;
+  a?: PortReference;
+  /** Not set: the far end is not known. */
+  b?: PortReference;
+  up: boolean;
+  shard: string;
+}
+
 export interface WorstLink {
   value: number;
   at?: PortReference;
@@ -207,6 +216,7 @@ export interface Node {
   description: string;
   host: string;
   type: string;
+  aggregationNode: boolean;
   portCount: number;
   reachable: boolean;
   fabric: string;
@@ -273,6 +283,10 @@ export interface Shard {
   own: boolean;
   answers: boolean;
   trouble: string;
+  /** No weftd of it has led yet. */
+  neverLed: boolean;
+  /** As of its last answer; not set: it never answered. */
+  openIncidents?: {critical: number; warning: number; info: number};
 }
 
 export type Role = 'viewer' | 'operator' | 'admin';

@@ -106,6 +106,17 @@ TEST_F(Lists, OfTheWorstLinks) {
   EXPECT_EQ(route("/api/v1/links/best").status, 404U);
 }
 
+TEST_F(Lists, OfLinksThatContainAText) {
+  EXPECT_GT(get("/api/v1/links")["links"].size(), 1U);
+  for (const char* text : {"host-1", "HOST-1%20leaf", "host-1:1", "host-1%20port%201"}) {
+    const json found = get(std::string("/api/v1/links?contains=") + text);
+    ASSERT_EQ(found["links"].size(), 1U) << text;
+    EXPECT_EQ(found["links"][0]["b"]["node"], "host-1 mlx5_0");
+  }
+  EXPECT_EQ(get("/api/v1/links?contains=host-1:2")["links"].size(), 0U);
+  expect_refused("/api/v1/links?contains=a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q", "more than 16 words");
+}
+
 TEST_F(Lists, OfTheAuditTrail) {
   EXPECT_EQ(sequences(""), "1 2 3 4 5");
   EXPECT_EQ(sequences("?page_size=2"), "4 5");

@@ -180,6 +180,26 @@ TEST_F(SiteFabricsTest, NodesByAPartOfTheirName) {
   EXPECT_EQ(found("").size(), 8U);
 }
 
+TEST_F(SiteFabricsTest, LinksByWhatTheyContain) {
+  const auto found = [this](const std::string& text) {
+    v1::ListLinksRequest request;
+    request.set_contains(text);
+    std::multiset<std::string> ends;
+    const auto links = ask(&SiteQueries::list_links, request);
+    if (links)
+      for (const auto& link : links->links()) ends.insert(link.shard() + ' ' + link.b().node());
+    return ends;
+  };
+  EXPECT_EQ(found("leaf-1 HOST-2"), (std::multiset<std::string>{"north host-2 mlx5_0", "south host-2 mlx5_0"}));
+  EXPECT_EQ(found("leaf-1:4"), (std::multiset<std::string>{"south host-4 mlx5_0"}));
+  EXPECT_EQ(found("host-4 port 1"), (std::multiset<std::string>{"south host-4 mlx5_0"}));
+  EXPECT_TRUE(found("host-1 host-2").empty());
+  EXPECT_EQ(found("").size(), 2U + 4U);
+  v1::ListLinksRequest request;
+  request.set_contains("a b c d e f g h i j k l m n o p q r");
+  EXPECT_EQ(ask(&SiteQueries::list_links, request).error().code, ErrorCode::kInvalidArgument);
+}
+
 TEST_F(SiteFabricsTest, PathsStayWithinTheirShard) {
   // No forwarding table was read in either: a shard that knows both ends says so, whatever the others say.
   EXPECT_EQ(path("host-3", "host-4").error().code, ErrorCode::kFailedPrecondition);

@@ -81,11 +81,11 @@ TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {
   EXPECT_THAT(ports, HasSubstr("leaf01  swp49  not read"));
   EXPECT_THAT(ports, Not(HasSubstr(" port ")));
   EXPECT_THAT(ports, Not(HasSubstr("leaf01      0"))) << "port 0 is InfiniBand's";
-  const std::string links = say(Exit::kGood, show_links, std::string(), std::string(), false);
+  const std::string links = say(Exit::kGood, show_links, LinkChoice());
   EXPECT_THAT(links, HasSubstr("leaf01 swp1   gpu-01 eth2   up        -     400 Gb/s"));
   EXPECT_THAT(links, HasSubstr("leaf01 swp49  spine01 swp1  not read  -            -  ethernet"))
       << "a rate that was not read is absent, not zero";
-  const std::string down = say(Exit::kGood, show_links, std::string(), std::string(), true);
+  const std::string down = say(Exit::kGood, show_links, LinkChoice{"", "", "", true});
   EXPECT_THAT(down, HasSubstr("leaf01 swp2"));
   EXPECT_THAT(down, Not(HasSubstr("swp49"))) << "nobody knows that it is down";
   EXPECT_THAT(down, HasSubstr("STATE  LINK  RATE  FABRIC\n"));
@@ -94,7 +94,7 @@ TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {
   EXPECT_THAT(walk, HasSubstr("  swp49  [not read] "));
   EXPECT_THAT(say(Exit::kGood, show_status), HasSubstr("10 of 12, 1 not read"));
   fabric.set_state("leaf01 swp2", PortState::kActive);
-  EXPECT_EQ(say(Exit::kGood, show_links, std::string(), std::string(), true), "No links are down; not read: 1.\n");
+  EXPECT_EQ(say(Exit::kGood, show_links, LinkChoice{"", "", "", true}), "No links are down; not read: 1.\n");
 }
 
 TEST_F(EthernetVerbs, NodesThatNobodyReadDoNotAnswer) {
@@ -115,12 +115,25 @@ TEST_F(EthernetVerbs, OnePortIsNamedAsPeopleNameIt) {
   EXPECT_THAT(fails(show_ports, std::string(), std::string("nobody:2"), false).what(),
               HasSubstr("no node named nobody"));
   EXPECT_THAT(say(Exit::kGood, show_ports, std::string(), std::string("gpu-01 eth2"), false), HasSubstr("gpu-01 eth2"));
-  const std::string links = say(Exit::kGood, show_links, std::string(), std::string("leaf01"), false);
+  const std::string links = say(Exit::kGood, show_links, LinkChoice{"", "leaf01", "", false});
   EXPECT_THAT(links, HasSubstr("leaf01 swp1   gpu-01 eth2"));
   EXPECT_THAT(links, Not(HasSubstr("leaf02 swp1 ")));
-  const std::string link = say(Exit::kGood, show_links, std::string(), std::string("leaf01 swp1"), false);
+  const std::string link = say(Exit::kGood, show_links, LinkChoice{"", "leaf01 swp1", "", false});
   EXPECT_EQ(std::ranges::count(link, '\n'), 2) << link;
-  EXPECT_EQ(say(Exit::kGood, show_links, std::string(), std::string("leaf01 swp1"), true), "No links are down.\n");
+  EXPECT_EQ(say(Exit::kGood, show_links, LinkChoice{"", "leaf01 swp1", "", true}), "No links are down.\n");
+}
+
+TEST_F(EthernetVerbs, LinksAreFoundByAText) {
+  const auto ask = [this](const std::string& text) {
+    return say(Exit::kGood, show_links, LinkChoice{"", "", text, false});
+  };
+  const std::string leaf = ask("EAF01");
+  EXPECT_THAT(leaf, HasSubstr("leaf01 swp1   gpu-01 eth2"));
+  EXPECT_THAT(leaf, Not(HasSubstr("leaf02")));
+  EXPECT_EQ(std::ranges::count(ask("leaf01:1"), '\n'), 2);
+  EXPECT_THAT(ask("spine01 leaf02"), HasSubstr("spine01 swp2  leaf02 swp49"));
+  EXPECT_EQ(ask("nobody"), "No links contain \"nobody\".\n");
+  EXPECT_EQ(say(Exit::kGood, show_links, LinkChoice{"", "", "leaf01", true}), "No links are down.\n");
 }
 
 }  // namespace

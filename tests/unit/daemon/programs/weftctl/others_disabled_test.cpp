@@ -45,7 +45,7 @@ TEST_F(OthersDisabled, StayListedAfterTheirReturn) {
   EXPECT_EQ(list(WhichPlans::kOpen), std::string("No open plans.\n") + kLines);
   EXPECT_EQ(list(WhichPlans::kInForce), std::string("No plan holds anything.\n") + kLines);
   EXPECT_THAT(list(WhichPlans::kAll), EndsWith(kLines));
-  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), true),
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice{"", "", "", true}),
               HasSubstr("down (disabled by somebody else)"));
 }
 

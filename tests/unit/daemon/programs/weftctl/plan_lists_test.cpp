@@ -192,8 +192,7 @@ TEST_F(Verbs, LinksSayThatHandsOffKeepsWhatIsUndone) {
   auto snapshot = with_plans(make_snapshot(1, {fabric.build()}), {make_plan(1, PlanState::kCommitted), back});
   snapshot->remedy.hands_off = true;
   publication.publish(snapshot);
-  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
-              HasSubstr("PLAN-3 takes it out again when hands-off ends"));
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice()), HasSubstr("PLAN-3 takes it out again when hands-off ends"));
 }
 
 class ReleaseOfHandsOff : public Verbs {

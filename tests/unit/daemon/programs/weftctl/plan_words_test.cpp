@@ -98,8 +98,7 @@ TEST_F(PlanWords, AReturnThatIsUndoneSaysWhyAndThatItsLinkGoesOutAgain) {
   EXPECT_THAT(held, HasSubstr("PLAN-4 did not bring it back: aborted by root (uid 0): wrong cable"));
   EXPECT_THAT(held, Not(HasSubstr("new cable"))) << "that is why it was ordered";
   EXPECT_THAT(held, Not(HasSubstr("2023-11-14 22"))) << "it is in service yet";
-  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
-              HasSubstr("up (PLAN-4 takes it out again)"));
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice()), HasSubstr("up (PLAN-4 takes it out again)"));
 }
 
 TEST_F(PlanWords, WhatIsRevertedSaysSinceWhenAndByWhichPlan) {

@@ -59,23 +59,20 @@ TEST_F(Verbs, LinksAndNodesSayWhichPlanHoldsThem) {
   drain.target.host = "host-2";
   drain.in_force = true;
   publication.publish(with_plans(make_snapshot(2, {fabric.build()}), {raised, drain}));
-  const std::string links = say(Exit::kGood, show_links, std::string(), std::string(), false);
+  const std::string links = say(Exit::kGood, show_links, LinkChoice());
   EXPECT_THAT(links, HasSubstr("up (cost raised by PLAN-7)"));
   EXPECT_THAT(links, Not(HasSubstr("PLAN-8")));
   const std::string nodes = say(Exit::kGood, show_nodes, std::string(), false);
   EXPECT_THAT(nodes, HasSubstr("DRAINED BY"));
   EXPECT_THAT(nodes, HasSubstr("PLAN-8, VERIFYING"));
-  EXPECT_EQ(json(Exit::kGood, show_links, std::string(), std::string(), false)["links"][0]["hold"]["action"],
-            "RAISE_LINK_COST");
+  EXPECT_EQ(json(Exit::kGood, show_links, LinkChoice())["links"][0]["hold"]["action"], "RAISE_LINK_COST");
   raised.action = RemedyAction::kIsolateLink;
   raised.state = PlanState::kVerifying;
   publication.publish(with_plans(make_snapshot(3, {fabric.build()}), {raised}));
-  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
-              HasSubstr("up, though PLAN-7 took it out"));
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice()), HasSubstr("up, though PLAN-7 took it out"));
   api::SmallFabric::take_down(fabric.ports[1]);
   publication.publish(with_plans(make_snapshot(4, {fabric.build()}), {raised}));
-  EXPECT_THAT(say(Exit::kGood, show_links, std::string(), std::string(), false),
-              HasSubstr("(taken out by PLAN-7, VERIFYING)"));
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice()), HasSubstr("(taken out by PLAN-7, VERIFYING)"));
 }
 
 TEST_F(Verbs, NodesAreInTheOrderInWhichPeopleCount) {
@@ -96,7 +93,7 @@ TEST_F(Verbs, LinksNameThePlanThatChangesThem) {
   std::uint64_t revision = 0;
   const auto links = [&] {
     publication.publish(with_plans(make_snapshot(++revision, {fabric.build()}), {plan}));
-    return say(Exit::kGood, show_links, std::string(), std::string(), false);
+    return say(Exit::kGood, show_links, LinkChoice());
   };
   EXPECT_THAT(links(), HasSubstr("up (PLAN-7, which took it out, brings it back)"));
   api::SmallFabric::take_down(fabric.ports[1]);
@@ -117,7 +114,7 @@ TEST_F(Verbs, LinksSayHowTheirReturnGoes) {
   std::uint64_t revision = 0;
   const auto links = [&] {
     publication.publish(with_plans(make_snapshot(++revision, {fabric.build()}), {out, back}));
-    return say(Exit::kGood, show_links, std::string(), std::string(), false);
+    return say(Exit::kGood, show_links, LinkChoice());
   };
   EXPECT_THAT(links(), ::testing::AnyOf(HasSubstr("up (on probation, PLAN-3)"),
                                         HasSubstr("down (PLAN-3 waits until it is up)")));

@@ -203,6 +203,9 @@ struct Plan {
   std::string kept_out{};
   std::uint32_t windows_good = 0;  ///< sweeps of the verification that found everything well
   std::uint32_t windows_needed = 0;
+  /// Of what came back and is being verified: its probation began anew because weftd was started anew, and it was up
+  /// before. When it is down now, it failed again.
+  bool was_up = false;
   /// Of what came back and is being verified: when its probation ends if no fault is seen. Reckoned anew with each
   /// sweep and not stored; kNever: it has not begun.
   TimePoint probation_until = kNever;

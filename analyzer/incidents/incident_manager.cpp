@@ -283,7 +283,7 @@ void IncidentManager::close(std::string_view fabric, const std::unordered_map<st
     const Finding& known = incident.finding;
     if (!incident.is_open() || entry.seen_in == updates_ || !coverage.reaches(known.cause.fabric, fabric)) continue;
     if (const IncidentPtr alarm = known.maintenance != 0 ? seen_as_trouble(incident) : nullptr) {
-      resolve(entry, "the maintenance window ended; it continues as " + incident_name(alarm->id), now, changed);
+      resolve(entry, over_text(known.maintenance) + "; it continues as " + incident_name(alarm->id), now, changed);
       continue;
     }
     const bool foldable = is_outage_or_blindness(known.kind);

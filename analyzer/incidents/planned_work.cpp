@@ -72,6 +72,11 @@ void mark(Finding& finding, const MaintenanceWindow& window) {
 
 }  // namespace
 
+std::string over_text(std::uint64_t window) {
+  return window >= kFirstPlanWindow ? maintenance_name(window) + " does not hold it any more"
+                                    : "the maintenance window ended";
+}
+
 void mark_planned(std::vector<Finding>& findings, const MaintenanceList& windows,
                   std::span<const std::shared_ptr<const Incident>> open,
                   const std::function<bool(const Finding&)>& began_before, TimePoint now) {

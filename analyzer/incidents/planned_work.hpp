@@ -10,6 +10,10 @@
 
 namespace weft::analyzer {
 
+/// Why what was planned by that window (Finding::maintenance) is so no more: "the maintenance window ended", "PLAN-1
+/// does not hold it any more".
+std::string over_text(std::uint64_t window);
+
 /// Sets Finding::maintenance where a window that is active explains the finding, makes it INFO and says so in its
 /// summary. A window explains what is on its entity or on a part of it; a host all of whose dead links are such parts;
 /// and trouble of transfers, congestion or sight of those whom planned outages affect, those of `open` and those among

@@ -217,7 +217,7 @@ class PlanManager {
   void refresh(Entry& entry, const RemedyView& view);
   void act(Entry& entry, const RemedyView& view);
   bool lacks_sweep(const Plan& plan, TimePoint now) const;  ///< its link cannot be read yet: nobody knows the way to it
-  void wait_for_sweep(Entry& entry, TimePoint now);
+  void wait_for_reading(Entry& entry, TimePoint now);
   void read_at_once(const std::string& fabric, TimePoint now);  ///< what could not be read before its first sweep
   std::string brake_text() const;                               ///< why nothing is sent, as Plan::waits_for says it
   void wait_for(Entry& entry, std::string why);

@@ -78,17 +78,16 @@ void PlanRunner::resume() {
   work_.due = now_;
   if (plan_.state == PlanState::kVerifying) {
     work_.verifying_since = now_;
-    const bool had_begun = plan_.windows_good > 0;
     if (takes_out(plan_.action)) {
       plan_.windows_good = 0;  // the last ones may have been bad: only good ones are stored
       return;
     }
-    // Its switch may have been down as a whole, and be so no more.
-    if (had_begun) work_.excused_at = now_;
-    // Nobody watched meanwhile. That it was up is known: when it is down now, it failed again.
-    plan_.windows_good = had_begun ? 1 : 0;
+    // Nobody watched meanwhile. Its switch may have been down as a whole, and be so no more.
+    plan_.was_up = plan_.was_up || plan_.windows_good > 0;
+    plan_.windows_good = 0;
+    if (plan_.was_up) work_.excused_at = now_;
     return note_(std::string("weftd was restarted, or took over: its probation ") +
-                 (had_begun ? "begins anew" : "has not begun yet"));
+                 (plan_.was_up ? "begins anew" : "has not begun yet"));
   }
   // A person was told that it will be undone.
   if (is_aborted(plan_)) {
@@ -315,6 +314,7 @@ void PlanRunner::done(const std::string& reading) {
     // What was never sent changed nothing that would have to come back.
     if (!shows || plan_.started == kNever) return end(PlanState::kRolledBack, plan_.outcome);
     plan_.intent = PlanIntent::kNone;
+    plan_.waits_for.clear();
     const PlanWork before = std::exchange(work_, {});
     work_.stage = Stage::kSeeBack;
     work_.late = before.late;
@@ -328,6 +328,7 @@ void PlanRunner::done(const std::string& reading) {
   plan_.in_force = takes_out(plan_.action);
   plan_.state = PlanState::kVerifying;
   plan_.windows_good = 0;
+  plan_.was_up = false;
   work_ = {};
   work_.verifying_since = now_;
   work_.reading = reading.empty() ? "it was read back as drained" : reading;
@@ -366,6 +367,7 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
   if (window.fresh) {
     work_.why = window.why;
     plan_.windows_good = window.good ? plan_.windows_good + 1 : 0;
+    plan_.was_up = plan_.was_up && !window.good;
     work_.worse = window.worse ? work_.worse + 1 : 0;
     if (window.unbearable || work_.worse >= limits_.verification.worse_windows) return roll_back(window.why);
     if (plan_.windows_good >= windows_needed) {

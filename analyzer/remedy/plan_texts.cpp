@@ -21,6 +21,10 @@ std::string ended_return_text(const char* ended, const Plan& back) {
   return std::string(" ") + ended + " its return " + plan_name(back.id);
 }
 
+std::string first_sweep_text(const Plan& plan) {
+  return "for the first sweep of " + plan.target.fabric + " since weftd was restarted, or took over";
+}
+
 std::string may_land_text(const Plan& plan, TimePoint now) {
   const std::string what = "what weftd sent for " + plan_name(plan.id);
   if (plan.unresolved_until == kNever) return what + " may still take effect";
@@ -45,6 +49,13 @@ std::string way_back_text(const Plan& plan) {
   return std::string(". To take the link out again: weftctl ") +
          (out == RemedyAction::kRaiseLinkCost ? "raise-cost" : "isolate") + " \"" + plan.target.label +
          "\" --reason ...";
+}
+
+std::string late_abort_text(const Plan& plan) {
+  const std::string way_back = way_back_text(plan);
+  if (!way_back.empty()) return standing_text(plan) + way_back;
+  return plan_name(plan.id) + " is " + to_string(plan.state) + ": too late to abort it" +
+         (plan.outcome.empty() ? "" : " (" + plan.outcome + ')');
 }
 
 std::string standing_text(const Plan& plan) {

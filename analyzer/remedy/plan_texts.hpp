@@ -26,9 +26,17 @@ std::string command_that_undoes(const Plan& plan);
 /// empty: it changed nothing.
 std::string way_back_text(const Plan& plan);
 
+/// Why a plan that is over cannot be aborted, and what can be done instead: "PLAN-7 is REJECTED: too late to abort it
+/// (a job ends)".
+std::string late_abort_text(const Plan& plan);
+
 /// "PLAN-7 is EXECUTING, approved by ann at 2026-01-31 14:00 UTC": its state; then how it ended, or who approved it and
 /// when, and what it waits for.
 std::string standing_text(const Plan& plan);
+
+/// Why a plan under way does not go on before the first sweep: "for the first sweep of ib0 since weftd was restarted,
+/// or took over".
+std::string first_sweep_text(const Plan& plan);
 
 /// Of an unresolved plan: "what weftd sent for PLAN-7 may still take effect until …, and is read then"; later than
 /// that, as where it cannot be read: "… could take effect until …, and its state has not been read since".

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "analyzer/remedy/budget.hpp"
@@ -58,6 +60,30 @@ std::string obstructed_return(const Plan& plan, const RemedyView& view) {
          " the link will not come up: somebody else disabled " + other->label + ", and restore does not touch that end";
 }
 
+/// The last plan that took the target out, or raised its cost, and holds it no more; null: none did, or it is
+/// forgotten.
+const Plan* held_before(const Entity& target, bool only_cost, std::span<const PlanPtr> plans) {
+  const Plan* last = nullptr;
+  for (const PlanPtr& plan : plans) {
+    const bool did_it =
+        plan->state == PlanState::kCommitted || (plan->state == PlanState::kRolledBack && plan->started != kNever);
+    if (did_it && !plan->in_force && takes_out(plan->action) && same_target(plan->target, target) &&
+        (!only_cost || plan->action == RemedyAction::kRaiseLinkCost))
+      last = plan.get();
+  }
+  return last;
+}
+
+/// Why there is nothing to bring back. `before`: held_before() of the target.
+std::string not_ours_text(const Plan* before, const Entity& target, bool only_cost) {
+  std::string text = only_cost ? "Weft has not raised the cost of " + target.label
+                               : "Weft has not taken " + target.label + " out of service";
+  if (before)
+    text = (only_cost ? "Weft does not raise the cost of " : "Weft does not hold ") + target.label + " any more (" +
+           plan_name(before->id) + (before->state == PlanState::kCommitted ? ", reverted)" : ", rolled back)");
+  return text + (only_cost ? ": if it is raised, somebody else did that" : ": if it is out, somebody else did that");
+}
+
 }  // namespace
 
 // The plan of ours that it takes back; 0 where it takes something out. Fails when there is no such plan, or another one
@@ -95,9 +121,7 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
                   end + " is disabled already, and not by Weft: there is nothing to isolate");
   if (!takes_out(action) && undoes == 0)
     return fail(ErrorCode::kFailedPrecondition,
-                only_cost
-                    ? "Weft has not raised the cost of " + target.label + ": if it is raised, somebody else did that"
-                    : "Weft has not taken " + target.label + " out of service: if it is out, somebody else did that");
+                not_ours_text(held_before(target, only_cost, shown_), target, only_cost));
   if (only_cost && outward_action(entries_.at(undoes).plan) != RemedyAction::kRaiseLinkCost)
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(undoes) + " did not raise the cost of " + target.label + " but isolated it: restore it");

@@ -14,9 +14,6 @@
 namespace weft::analyzer {
 namespace {
 
-// How Plan::waits_for begins before the first sweep.
-constexpr std::string_view kForFirstSweep = "for the first sweep of ";
-
 // A receiver of webhooks needs no way to the link.
 constexpr std::string_view kWithoutWay = "webhook";
 
@@ -38,14 +35,18 @@ void PlanManager::read_at_once(const std::string& fabric, TimePoint now) {
 }
 
 // The journal need not know.
-void PlanManager::wait_for_sweep(Entry& entry, TimePoint now) {
+void PlanManager::wait_for_reading(Entry& entry, TimePoint now) {
   Plan& plan = entry.plan;
+  if (plan.state == PlanState::kVerifying) return;  // watch() says it
+  const std::string text = first_sweep_text(plan) + ": the state of the link cannot be read before";
   const bool waits = is_under_way(plan.state) && awaits_reading(entry.work) && lacks_sweep(plan, now);
-  if (waits == plan.waits_for.starts_with(kForFirstSweep)) return;
-  plan.waits_for.clear();
-  if (waits)
-    plan.waits_for = std::string(kForFirstSweep) + plan.target.fabric +
-                     " since weftd was restarted, or took over: the state of the link cannot be read before";
+  // It is read first: the brake comes after that.
+  const bool comes_to_brake = !waits && plan.state == PlanState::kRollingBack && plan.intent != PlanIntent::kUndo &&
+                              entry.work.stage == PlanWork::Stage::kLook;
+  if (comes_to_brake && status_.is_stopped()) return wait_for_brake(entry);
+  const bool is_let_go = comes_to_brake && plan.waits_for.starts_with(brake_text());
+  if (waits == (plan.waits_for == text) && !is_let_go) return;
+  plan.waits_for = waits ? text : "";
   const bool changed = entry.changed;
   show(entry);
   entry.changed = changed;

@@ -154,7 +154,7 @@ void PlanManager::review(const RemedyView& view) {
     if (state == PlanState::kVerifying) watch(entry, view);
     if (entry.work.stage == PlanWork::Stage::kSeeBack) watch_undoing(entry, view);
     watch_held(entry, view);
-    wait_for_sweep(entry, view.now);
+    wait_for_reading(entry, view.now);
   }
   prune(view);
 }

@@ -87,7 +87,7 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   Entry* found = entry(id);
   if (!found) return no_plan(id);
   Plan& plan = found->plan;
-  if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, standing_text(plan) + way_back_text(plan));
+  if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, late_abort_text(plan));
   const std::string sentence = std::string(kAbortedBy) + who + (why.empty() ? "" : ": " + why);
   const bool again = is_aborted_by_person(plan);
   if (!again) keep_out(*found, "aborted", why, who, now);
@@ -245,6 +245,8 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   // Without a sweep, by the clock.
   const bool is_swept = fabric && fabric->sweep;
   const TimePoint seen = is_swept ? fabric->sweep->started : view.now;
+  const bool is_unswept =
+      !is_swept && plan.target.kind == EntityKind::kLink && !seen_sweeps_.contains(plan.target.fabric);
   Window window;
   if (seen - entry.last_window >= (is_swept ? interval / 2 : interval) || seen < entry.last_window) {
     window = judge_window(plan, view, entry.work.verifying_since, clock_.ages(view.now), settings_.limits);
@@ -263,11 +265,11 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   if (!takes_out(plan.action))
     needed = static_cast<std::uint32_t>(std::max(1.0, std::ceil(seconds(limits.probation) / seconds(interval))));
   const PlanState before = plan.state;
-  const bool was_good = plan.windows_good > 0;
+  const bool was_good = plan.windows_good > 0 || plan.was_up;
   plan.probation_until = kNever;
   runner(entry, view.now).window(window, needed);
   const std::string waited_for = plan.waits_for;
-  if (plan.state == before) plan.waits_for = entry.work.why;
+  if (plan.state == before) plan.waits_for = is_unswept ? first_sweep_text(plan) : entry.work.why;
   // As where a node that does not answer makes a sweep long.
   if (plan.state == before && plan.windows_good > 0 && is_swept && !window.fresh &&
       view.now - seen > kLateSweeps * interval + fabric->sweep->statistics.duration)

@@ -187,7 +187,7 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
       window.why = "none of the links of " + dead + " is up";
       return window;
     }
-    const bool was_up = plan.windows_good > 0;
+    const bool was_up = plan.windows_good > 0 || plan.was_up;
     window.why = was_up ? "it failed again: the link went down" : "the link does not come up";
     window.unbearable = late || was_up;
     window.down = was_up;

@@ -49,7 +49,10 @@ Result<Response> page(const Snapshot& snapshot, const Request& request, CountEnt
   return response;
 }
 
-Error unknown_node(std::string_view name) {
+// Another shard of the site may know it.
+Error unknown_node(const Snapshot& snapshot, std::string_view name) {
+  if (!name.empty() && !snapshot.site && is_before_first_sweep(snapshot))
+    return {ErrorCode::kFailedPrecondition, not_swept_text(valid_utf8(name))};
   return {ErrorCode::kNotFound, name.empty() ? "no node given" : "no node named " + valid_utf8(name)};
 }
 
@@ -141,7 +144,7 @@ Result<v1::GetNodeResponse> get_node(const Snapshot& snapshot, std::string_view 
     if (bytes > 3 * kPageBytes)
       return fail(ErrorCode::kFailedPrecondition, "too many nodes match " + valid_utf8(name) + ": use a GUID");
   }
-  if (response.nodes().empty()) return tl::unexpected(unknown_node(name));
+  if (response.nodes().empty()) return tl::unexpected(unknown_node(snapshot, name));
   return response;
 }
 
@@ -149,7 +152,7 @@ Result<v1::ListPortsResponse> list_ports(const Snapshot& snapshot, const v1::Lis
   std::vector<FoundNode> nodes;
   if (!request.node().empty()) {
     nodes = find_nodes(snapshot, request.node(), kAll);
-    if (nodes.empty()) return tl::unexpected(unknown_node(request.node()));
+    if (nodes.empty()) return tl::unexpected(unknown_node(snapshot, request.node()));
   }
   const auto of_node = [&](const FabricView& fabric, PortIndex index) {
     const NodeIndex node = fabric.sweep->topology->port(index).node;
@@ -267,7 +270,7 @@ Result<v1::ListHealthResponse> list_health(const Snapshot& snapshot, const v1::L
 
 Result<v1::NodeHealth> get_health(const Snapshot& snapshot, std::string_view node) {
   const NodeHealth* health = find_health(snapshot, node);
-  if (!health) return tl::unexpected(unknown_node(node));
+  if (!health) return tl::unexpected(unknown_node(snapshot, node));
   v1::NodeHealth message;
   to_proto(*health, message);
   return message;

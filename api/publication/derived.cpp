@@ -21,6 +21,16 @@ bool is_ready(const Snapshot& snapshot) {
                      [](const FabricView& fabric) { return fabric.sweep && fabric.sweep->topology; });
 }
 
+bool is_before_first_sweep(const Snapshot& snapshot) {
+  return (snapshot.watches_subnets || !snapshot.fabrics.empty()) &&
+         std::ranges::none_of(snapshot.fabrics,
+                              [](const FabricView& fabric) { return fabric.sweep && fabric.sweep->topology; });
+}
+
+std::string not_swept_text(std::string_view name) {
+  return std::string(name) + " is not known yet: the first sweep of the fabric is not complete";
+}
+
 std::string leadership_text(const Leadership& leadership) {
   const auto in_seconds = [](Duration time) { return std::to_string(time / std::chrono::seconds(1)) + " s"; };
   std::string text;

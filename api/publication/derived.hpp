@@ -17,6 +17,11 @@ namespace weft::api {
 /// missing.
 bool is_ready(const Snapshot& snapshot);
 
+/// Fabrics are to be watched, and none has a complete sweep yet: no node and no port is known.
+bool is_before_first_sweep(const Snapshot& snapshot);
+/// "leaf-1 is not known yet: the first sweep of the fabric is not complete".
+std::string not_swept_text(std::string_view name);
+
 /// "leader: host, process 123" or "standby: host, process 123 leads at host:50051", and what is wrong about it. Only
 /// for a weftd that shares its database. Clients and collectors know a standby by its first word.
 std::string leadership_text(const Leadership& leadership);

@@ -13,6 +13,12 @@ namespace {
 constexpr const char* kTarget = "target";
 constexpr const char* kCandidate = "candidate";
 
+/// The good sweeps that are stored. One says, in the place of none, that it was up before weftd was started anew: that
+/// is all that its next start asks of their number.
+std::uint32_t seen_good(const Plan& plan) {
+  return plan.was_up && plan.windows_good == 0 ? 1 : plan.windows_good;
+}
+
 /// The statements that write one plan, prepared once for many.
 struct PlanWriter {
   explicit PlanWriter(Database& database)
@@ -48,7 +54,7 @@ struct PlanWriter {
     clear.run(p.id);  // all its parts go with it
     plan.run(p.id, p.revision, to_string(p.state), is_over(p.state), to_string(p.action), p.actuator, p.incident,
              p.undoes, p.reason, p.requested_by, p.approved_by, p.created, p.updated, p.expires, p.started, p.finished,
-             to_string(p.intent), p.in_force, p.unresolved, p.windows_good, p.windows_needed, p.outcome,
+             to_string(p.intent), p.in_force, p.unresolved, seen_good(p), p.windows_needed, p.outcome,
              to_string(p.inverse), p.incident_began, p.kept_out, p.undone_once);
     write_entity(p.id, kTarget, 0, p.target);
     for (std::size_t n = 0; n < p.candidates.size(); ++n) {

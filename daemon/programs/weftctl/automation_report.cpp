@@ -19,9 +19,9 @@ void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::s
     out << "  under way since " << time_text(order.since()) << ": " << v1::Plan::Action_Name(order.action()) << ' '
         << printable(order.target()) << " (" << printable(order.plan_id()) << ")\n";
   if (status.breaker_tripped())
-    out << "The circuit breaker is tripped"
-        << (status.has_breaker_since() ? " since " + time_text(status.breaker_since()) : std::string()) << ": "
-        << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
+    out << "The circuit breaker "
+        << (status.has_breaker_since() ? "has been tripped since " + time_text(status.breaker_since()) : "is tripped")
+        << ": " << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
 }
 
 void print_held(std::ostream& out, const v1::RemedyStatus& status) {

@@ -56,14 +56,35 @@ bool is_disabled_by_others(const v1::Link& link) {
   return link.disabled() && link.plan_id().empty() && !link.has_returning();
 }
 
+/// "PLAN-3, PLAN-7 and 2 more".
+std::string names_of(const std::vector<const v1::Plan*>& plans) {
+  std::string names;
+  for (const v1::Plan* plan : plans | std::views::take(kMostDisabled))
+    names += (names.empty() ? "" : ", ") + plan->id();
+  return plans.size() > kMostDisabled ? names + " and " + std::to_string(plans.size() - kMostDisabled) + " more"
+                                      : names;
+}
+
+/// Of one fabric; none before its first sweep.
+v1::ListLinksResponse links_of(const Session& session, const std::string& fabric) {
+  v1::ListLinksRequest request;
+  request.set_fabric(fabric);
+  try {
+    return session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
+  } catch (const Failure& failure) {
+    if (failure.exit != Exit::kBadNews) throw;
+    return {};  // weftd does not know the fabric before it opened its adapter
+  }
+}
+
 }  // namespace
 
 void print_others_disabled(const Session& session, const v1::ListPlansResponse& all) {
   std::vector<const v1::Plan*> disabled;
+  std::map<std::string, std::vector<const v1::Plan*>> unswept;
   for (const auto& [fabric, plans] : suspects(all)) {
-    v1::ListLinksRequest request;
-    request.set_fabric(fabric);
-    const auto links = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
+    const v1::ListLinksResponse links = links_of(session, fabric);
+    if (links.links().empty()) unswept[fabric] = plans;
     for (const v1::Plan* plan : plans)
       if (std::ranges::any_of(links.links(), [plan](const v1::Link& link) {
             return is_disabled_by_others(link) &&
@@ -71,6 +92,9 @@ void print_others_disabled(const Session& session, const v1::ListPlansResponse& 
           }))
         disabled.push_back(plan);
   }
+  for (const auto& [fabric, plans] : unswept)
+    session.out << "\nDisabled by somebody else, and held by no plan: not known before the first sweep of "
+                << printable(fabric) << " (last: " << names_of(plans) << ").\n";
   if (disabled.empty()) return;
   session.out << "\nDisabled by somebody else, and held by no plan: enabling is for whoever disabled it.\n";
   for (const v1::Plan* plan : disabled | std::views::take(kMostDisabled))

@@ -8,7 +8,8 @@
 namespace weft::ctl {
 
 /// Links that were isolated by a plan, and that nobody but whoever disabled their end can bring up; nothing where there
-/// are none. `all`: the plans that are known, ascending by id. The links are asked for only if some plan ended so.
+/// are none. Before the first sweep it says that they are not known. `all`: the plans that are known, ascending by id.
+/// The links are asked for only if some plan ended so.
 void print_others_disabled(const Session& session, const v1::ListPlansResponse& all);
 
 }  // namespace weft::ctl

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -83,10 +85,22 @@ std::string cause(const v1::Plan& plan, const v1::Plan& first) {
   return first.reason() + (first.reason().empty() || failed.empty() ? "" : "; ") + failed;
 }
 
+/// How the step begins that says of a return that its target is in service again.
+constexpr std::string_view kIsUp = "it is up, and on probation";
+constexpr std::string_view kIsCheap = "its cost is set back";
+
+/// Whether a return that is under way, or failed, brought its target back for some time.
+bool came_back(const v1::Plan& plan) {
+  return plan.target().kind() != v1::Entity::LINK || std::ranges::any_of(plan.steps(), [](const v1::PlanStep& step) {
+           return step.what().starts_with(kIsUp) || step.what().starts_with(kIsCheap);
+         });
+}
+
 /// Since when its target has been out of service: of a return that failed since it was undone, and not since it was
-/// sent. "-": it is not out, or nobody knows since when.
-std::string since_text(const v1::Plan& plan) {
+/// sent; of one that never brought it back, since `first` took it out. "-": it is not out, or nobody knows since when.
+std::string since_text(const v1::Plan& plan, const v1::Plan& first) {
   if (takes_out(plan)) return plan.has_started() ? time_text(plan.started()) : "-";
+  if (takes_out(first) && first.has_started() && !came_back(plan)) return time_text(first.started());
   return plan.in_force() && plan.has_finished() ? time_text(plan.finished()) : "-";
 }
 
@@ -138,8 +152,8 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
              other.target().identity() == plan.target().identity();
     });
     const v1::Plan& first = first_out(plan, all.plans());
-    table.add({first.id(), v1::Plan::Action_Name(held_by(plan)), dash_if_empty(plan.target().label()), since_text(plan),
-               dash_if_empty(plan.incident_id()), cause(plan, first),
+    table.add({first.id(), v1::Plan::Action_Name(held_by(plan)), dash_if_empty(plan.target().label()),
+               since_text(plan, first), dash_if_empty(plan.incident_id()), cause(plan, first),
                way_back(plan, next == all.plans().end() ? nullptr : &*next, session.now)});
   }
   table.print(session.sheet());
@@ -153,6 +167,27 @@ bool needs_a_look(const v1::Plan& plan) {
 /// Begun, and not known to be undone: it holds its target, or is about to.
 bool is_in_force(const v1::Plan& plan) {
   return holds_its_target(plan) || is_changing(plan) || (takes_out(plan) && plan.state() == v1::Plan::ROLLING_BACK);
+}
+
+/// What print_in_force() names, in the order of `plans`, each once: of a return that failed the plan that took its
+/// target out.
+std::vector<const v1::Plan*> named_first(const v1::ListPlansResponse& plans, const v1::ListPlansResponse& all) {
+  std::vector<const v1::Plan*> named;
+  for (const v1::Plan& plan : plans.plans())
+    if (const v1::Plan& first = first_out(plan, all.plans());
+        std::ranges::find(named, first.id(), &v1::Plan::id) == named.end())
+      named.push_back(&first);
+  return named;
+}
+
+/// Those that hold something, and before each the plan that print_in_force() names for it.
+v1::ListPlansResponse with_named(const v1::ListPlansResponse& plans, const v1::ListPlansResponse& all) {
+  std::set<std::string> known;
+  v1::ListPlansResponse both;
+  for (const v1::Plan& plan : plans.plans())
+    for (const v1::Plan* each : {&first_out(plan, all.plans()), &plan})
+      if (known.insert(each->id()).second) *both.add_plans() = *each;
+  return both;
 }
 
 v1::ListPlansResponse chosen(const v1::ListPlansResponse& all, WhichPlans which) {
@@ -203,12 +238,15 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
   const v1::ListPlansResponse plans = chosen(all, which);
   if (ids_only) {
     std::vector<std::string> ids;
-    for (const v1::Plan& plan : plans.plans()) ids.push_back(plan.id());
+    if (which == WhichPlans::kInForce)
+      for (const v1::Plan* plan : named_first(plans, all)) ids.push_back(plan->id());
+    else
+      for (const v1::Plan& plan : plans.plans()) ids.push_back(plan.id());
     session.out << list_text(ids, session.json);
     return Exit::kGood;
   }
   if (session.json) {
-    session.out << json_text(plans, false) << '\n';
+    session.out << json_text(which == WhichPlans::kInForce ? with_named(plans, all) : plans, false) << '\n';
     return Exit::kGood;
   }
   const v1::RemedyStatus status =

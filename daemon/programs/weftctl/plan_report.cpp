@@ -342,7 +342,7 @@ std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder) {
   }
   if (waits_for_brake(plan)) text += " (waiting: HANDS_OFF)";
   if (is_reverted(plan) && !plan.unresolved())
-    text += holder == nullptr || !holder->in_force() ? " (reverted)" : " (again by " + holder->id() + ')';
+    text += holder == nullptr || !holder->in_force() ? " (reverted)" : " (held again by " + holder->id() + ')';
   if (plan.unresolved()) text += " (unresolved)";
   return text;
 }
@@ -409,8 +409,9 @@ std::string undoing_text(const v1::Plan& plan) {
 std::string waiting_text(const v1::Plan& plan) {
   if (plan.state() == v1::Plan::EXECUTING || plan.state() == v1::Plan::ROLLING_BACK) return plan.waits_for();
   if (plan.state() != v1::Plan::VERIFYING) return {};
-  // What passed last stands still for another reason than what it saw.
-  if (!plan.waits_for().empty() && plan.windows_good() > 0) return plan.waits_for();
+  // What passed last, or saw nothing yet, stands still for another reason than what it saw.
+  if (!plan.waits_for().empty() && (plan.windows_good() > 0 || plan.waits_for().starts_with("for ")))
+    return plan.waits_for();
   if (!plan.waits_for().empty()) return "the last sweep did not pass: " + plan.waits_for();
   return plan.windows_good() == 0 ? "for the first sweep since the change" : "";
 }

@@ -43,7 +43,12 @@ std::string watching_status(const Sweep& sweep) {
 std::string no_answer(const SweepStatistics& statistics) {
   if (statistics.nodes_with_other_key > 0)
     return std::to_string(statistics.nodes_with_other_key) +
-           " nodes have another M_Key than the one in infiniband.management_key_file";
+           (statistics.nodes_with_other_key == 1 ? " node has" : " nodes have") +
+           " another M_Key than the one in infiniband.management_key_file";
+  if (statistics.silent_neighbors == 1)
+    return "1 link is up and leads to a node that never answered: it hangs, or infiniband.management_key_file lacks "
+           "its "
+           "M_Key";
   if (statistics.silent_neighbors > 0)
     return std::to_string(statistics.silent_neighbors) +
            " links are up and lead to nodes that never answered: they hang, or infiniband.management_key_file lacks "

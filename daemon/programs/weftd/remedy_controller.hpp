@@ -191,6 +191,7 @@ class RemedyController {
   RemedyStatus status_now() const;
   Result<Entity> find_target(RemedyAction action, const std::string& text);
   Result<Entity> find_link(const std::string& text) const;
+  const Entity* find_held(const std::string& text) const;
   Result<LinkEnd> find_end(const std::string& text) const;
   Result<LinkEnd> find_written_end(const std::string& text) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which link or host people mean.
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "api/publication/derived.hpp"
 #include "api/publication/find_ports.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -31,13 +33,41 @@ std::string name_of(const Topology& topology, PortKey key) {
 }  // namespace
 
 Result<Entity> RemedyController::find_target(RemedyAction action, const std::string& text) {
-  if (action == RemedyAction::kDrainNode || action == RemedyAction::kUndrainNode) return plans_.find_host(text, view());
+  if (action == RemedyAction::kDrainNode || action == RemedyAction::kUndrainNode) {
+    Result<Entity> host = plans_.find_host(text, view());
+    if (!host && host.error().code == ErrorCode::kNotFound && api::is_before_first_sweep(seen_))
+      return fail(ErrorCode::kFailedPrecondition, api::not_swept_text(text));
+    return host;
+  }
   return find_link(text);
+}
+
+// What a plan holds in a fabric that was not swept yet: the plan knows both ends, by their names of then.
+const Entity* RemedyController::find_held(const std::string& text) const {
+  const std::string end = api::end_of(text);
+  for (const PlanPtr& plan : *shown_) {
+    const Entity& link = plan->target;
+    if ((!plan->in_force && !plan->unresolved) || link.kind != EntityKind::kLink) continue;
+    const bool is_swept = std::ranges::any_of(
+        seen_.fabrics, [&link](const FabricView& fabric) { return fabric.name == link.fabric && fabric.sweep; });
+    if (is_swept) continue;
+    if (same_name(link.label, text)) return &link;
+    std::size_t tried = 0;
+    for (std::size_t at = link.label.find(kBetweenEnds); at != std::string::npos && tried < api::kMostPartings;
+         at = link.label.find(kBetweenEnds, at + 1), ++tried) {
+      const std::string near = link.label.substr(0, at), far = link.label.substr(at + kBetweenEnds.size());
+      if (same_name(api::end_of(near), end) || same_name(api::end_of(far), end) ||
+          same_name(far + std::string(kBetweenEnds) + near, text))
+        return &link;
+    }
+  }
+  return nullptr;
 }
 
 // One end, or the label of a link as plans and incidents print it, either way round: "leaf-1 port 7 - spine-0 port 3".
 // Names of nodes may look like parts of such labels.
 Result<Entity> RemedyController::find_link(const std::string& text) const {
+  if (const Entity* held = find_held(text)) return *held;
   const Result<LinkEnd> alone = find_end(text);
   // A host is found by what stands before a dot, whatever follows: that is no name with a dash in it.
   if (alone && (!has_dash(text) || has_dash(name_of(*alone->fabric->sweep->topology, alone->end)))) return alone->link;
@@ -81,7 +111,9 @@ Result<RemedyController::LinkEnd> RemedyController::find_written_end(const std::
     return fail(ErrorCode::kInvalidArgument, "'" + text + "' is not a link: name one of its ends as NODE:PORT");
   const std::string name = text.substr(0, colon);
   const auto nodes = api::find_nodes(seen_, name, api::kMostNodes);
-  if (nodes.empty()) return fail(ErrorCode::kNotFound, "no node named '" + name + "'");
+  if (nodes.empty())
+    return api::is_before_first_sweep(seen_) ? fail(ErrorCode::kFailedPrecondition, api::not_swept_text(name))
+                                             : fail(ErrorCode::kNotFound, "no node named '" + name + "'");
   if (nodes.size() > 1) return fail(ErrorCode::kInvalidArgument, api::several_nodes_text(name, nodes));
   const FabricView* fabric = nodes[0].fabric;
   const Topology& topology = *fabric->sweep->topology;

@@ -101,7 +101,25 @@ TEST_F(Maintenance, AFaultThatOutlastsTheWindowIsANewIncident) {
   EXPECT_EQ(watch.book.opened(IncidentKind::kSwitchDown), 1U);
   const IncidentPtr planned_one = watch.book.find(before.id);
   EXPECT_FALSE(planned_one->is_open());
-  EXPECT_NE(planned_one->finding.summary.find("continues as " + incident_name(after.id)), std::string::npos);
+  EXPECT_NE(planned_one->finding.summary.find("(the maintenance window ended; it continues as " +
+                                              incident_name(after.id) + ')'),
+            std::string::npos);
+}
+
+TEST_F(Maintenance, WhatAPlanHoldsNoMoreIsNamedByThePlan) {
+  MaintenanceWindow held = window_on(node("leaf-1"), watch.fabric.now(), seconds(20));
+  held.id = kFirstPlanWindow + 7;
+  plan({held});
+  watch.fabric.power_off(watch.fabric.find("leaf-1"));
+  watch.sweeps(10);
+  const Incident before = watch.only();
+  watch.sweeps(15);
+  const Incident after = watch.only();
+  ASSERT_NE(after.id, before.id);
+  EXPECT_NE(watch.book.find(before.id)->finding.summary.find("(PLAN-7 does not hold it any more; it continues as " +
+                                                             incident_name(after.id) + ')'),
+            std::string::npos)
+      << watch.book.find(before.id)->finding.summary;
 }
 
 TEST_F(Maintenance, AWindowThatIsEndedEarlyIsOver) {

@@ -102,6 +102,8 @@ TEST(PlanOutcome, WhoApprovesTooLateIsToldWhoDid) {
             "no plan PLAN-99: weftctl plans --all lists those that are known");
   ASSERT_TRUE(b.book->reject(1, "wrong cable", "kim", b.fabric.now()));
   EXPECT_EQ(b.book->approve(1, 0, "bob", b.look()).error().message, "PLAN-1 is REJECTED: wrong cable");
+  EXPECT_EQ(b.book->abort(1, "", "bob", b.look()).error().message,
+            "PLAN-1 is REJECTED: too late to abort it (wrong cable)");
 }
 
 // As the trail tells it.

@@ -4,85 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "fabric/minute_text.hpp"
-#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+#include "tests/unit/analyzer/remedy/probation.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 using namespace std::chrono_literals;
-
-RemedySettings a_short_probation() {
-  RemedySettings settings;
-  settings.limits.verification.probation = 30s;
-  return settings;
-}
-
-/// PLAN-1 isolated a link.
-struct Isolated : Book {
-  Isolated() : Book(a_short_probation()) {
-    EXPECT_TRUE(book->request(RemedyAction::kIsolateLink, target, "why", "ann", look()));
-    tell(TargetState::kClear);
-    act();
-    fabric.unlink(end);
-    fabric.route();
-    tell(TargetState::kOurs);
-    sweeps(5);
-    EXPECT_EQ(plan(1).state, PlanState::kCommitted) << plan(1).outcome;
-  }
-  std::uint64_t next() {
-    book->review(look());
-    const auto all = orders();
-    EXPECT_EQ(all.size(), 1U);
-    return all.empty() ? 0 : all.front().number;
-  }
-  void tell(TargetState found) {
-    book->answer_reading(next(), TargetReading{found, ""}, fabric.now());
-    book->review(look());
-  }
-  void act() { book->answer_action(next(), {}, fabric.now()); }
-  void sweeps(int count) {
-    for (int i = 0; i < count; ++i) book->review(look());  // each sweep takes a second
-  }
-  void comes_up(int then) {
-    fabric.relink(end);
-    fabric.route();
-    sweeps(then);
-  }
-  Entity target = link("leaf-1", "spine-0");
-  PortIndex end = fabric.port_towards("leaf-1", "spine-0");
-};
-
-/// PLAN-2 gives it back.
-struct Probation : Isolated {
-  Probation() {
-    EXPECT_TRUE(book->request(RemedyAction::kRestoreLink, target, "", "ann", look()));
-    tell(TargetState::kOurs);
-    act();
-    tell(TargetState::kClear);
-    EXPECT_EQ(plan(2).state, PlanState::kVerifying);
-  }
-  /// All links of that switch go down, or come up again except for this one.
-  void all_of(const char* spine, bool up) {
-    for (int leaf = 0; leaf < 4; ++leaf) {
-      const PortIndex port = fabric.port_towards("leaf-" + std::to_string(leaf), spine);
-      if (!up)
-        fabric.unlink(port);
-      else if (port != end)
-        fabric.relink(port);
-    }
-    fabric.route();
-  }
-  /// It is up, and leaf-1 may lose no other link.
-  void is_up_where_guards_forbid_to_isolate() {
-    fabric.relink(end);
-    fabric.route();
-    sweeps(2);
-    for (const char* spine : {"spine-1", "spine-2", "spine-3", "spine-4", "spine-5"})
-      fabric.unlink(fabric.port_towards("leaf-1", spine));
-    fabric.route();
-    sweeps(1);
-  }
-};
 
 TEST(ProbationTime, BeginsWhenTheLinkIsUpAndMovesWithEachSweep) {
   Probation b;
@@ -104,24 +31,6 @@ TEST(ProbationTime, BeginsWhenTheLinkIsUpAndMovesWithEachSweep) {
   b.sweeps(20);
   EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
   EXPECT_EQ(b.plan(2).probation_until, kNever);
-}
-
-TEST(ProbationTime, BeginsAnewAfterARestartAndThePlanSaysSo) {
-  for (const bool is_up : {true, false}) {
-    Probation b;
-    if (is_up) b.comes_up(5);
-    RemedyMemory memory;
-    memory.plans = {b.plan(1), b.plan(2)};
-    b.book.emplace(b.settings, std::move(memory), b.fabric.now());
-    EXPECT_EQ(b.plan(2).steps.back().what, is_up
-                                               ? "weftd was restarted, or took over: its probation begins anew"
-                                               : "weftd was restarted, or took over: its probation has not begun yet");
-    EXPECT_EQ(b.plan(2).steps.back().who, "weftd");
-    if (!is_up) continue;
-    b.sweeps(1);
-    EXPECT_EQ(b.plan(2).windows_good, 2U) << "that it was up is known";
-    EXPECT_EQ(b.plan(2).state, PlanState::kVerifying);
-  }
 }
 
 TEST(ProbationTime, StandsStillWithAReason) {
@@ -410,6 +319,37 @@ TEST(AnAbortedReturn, SaysThatItWaitsForHandsOff) {
   b.book->set_hands_off(false, "", "kim", b.fabric.now());
   b.sweeps(1);
   EXPECT_EQ(b.plan(2).waits_for, "");
+}
+
+TEST(AProbation, ThatFailedUnderHandsOffSaysAtOnceWhatItWaitsFor) {
+  Probation b;
+  b.comes_up(5);
+  b.book->set_hands_off(true, "drill", "kim", b.fabric.now());
+  b.fabric.unlink(b.end);
+  b.fabric.route();
+  b.sweeps(1);
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack);
+  EXPECT_EQ(b.plan(2).waits_for, "automation is stopped: kim: drill");
+  b.book->set_hands_off(false, "", "kim", b.fabric.now());
+  b.sweeps(1);
+  EXPECT_EQ(b.plan(2).waits_for, "") << "nobody read it yet";
+  b.book->set_hands_off(true, "drill", "kim", b.fabric.now());
+  b.tell(TargetState::kClear);
+  EXPECT_EQ(b.plan(2).waits_for, "automation is stopped: kim: drill");
+}
+
+TEST(AReturn, OfWhatAPlanHoldsNoMoreNamesThePlan) {
+  Probation b;
+  b.comes_up(32);
+  ASSERT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+  const auto again = [&](const Entity& target) {
+    return b.book->preview(RemedyAction::kRestoreLink, target, "", "ann", b.look()).error().message;
+  };
+  EXPECT_EQ(again(b.target), "Weft does not hold " + b.target.label +
+                                 " any more (PLAN-1, reverted): if it is out, somebody else did that");
+  const Entity other = b.link("leaf-0", "spine-1");
+  EXPECT_EQ(again(other),
+            "Weft has not taken " + other.label + " out of service: if it is out, somebody else did that");
 }
 
 TEST(AnAbort, OfAReturnThatIsOverNamesTheWayOut) {

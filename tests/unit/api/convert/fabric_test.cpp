@@ -226,6 +226,26 @@ TEST_F(LinkLists, NodesTellWhichPlanDrainedTheirHost) {
   EXPECT_EQ(std::ranges::count_if(all.nodes(), [](const v1::Node& each) { return each.has_hold(); }), 1);
 }
 
+TEST(UnknownNodes, AreNotKnownYetBeforeTheFirstSweep) {
+  Snapshot snapshot;
+  snapshot.fabrics.emplace_back().name = "ib0";
+  v1::ListPortsRequest ports;
+  ports.set_node("gpu-1");
+  const auto expect = [&](const Error& error) {
+    EXPECT_EQ(error.message, "gpu-1 is not known yet: the first sweep of the fabric is not complete");
+    EXPECT_EQ(error.code, ErrorCode::kFailedPrecondition);
+  };
+  expect(get_node(snapshot, "gpu-1", kNever).error());
+  expect(list_ports(snapshot, ports, kNever).error());
+  expect(get_health(snapshot, "gpu-1").error());
+  snapshot.site = std::make_shared<const Site>();
+  EXPECT_EQ(get_health(snapshot, "gpu-1").error().code, ErrorCode::kNotFound) << "another shard may know it";
+  snapshot.site = nullptr;
+  snapshot.watches_subnets = false;
+  snapshot.fabrics.clear();
+  EXPECT_EQ(get_health(snapshot, "gpu-1").error().message, "no node named gpu-1");
+}
+
 TEST_F(LinkLists, TellWhichAreDisabled) {
   EXPECT_FALSE(at(link.low).disabled());
   fabric.unlink(end);

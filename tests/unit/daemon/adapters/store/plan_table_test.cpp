@@ -154,6 +154,15 @@ TEST_P(Plans, ComeBackWhole) {
   EXPECT_EQ(restored->ids.next(), 18U);
 }
 
+TEST_P(Plans, ThatItWasUpBeforeItsProbationBeganAnewIsKept) {
+  const TempDir dir;
+  Plan plan = full_plan();
+  plan.windows_good = 0;
+  plan.was_up = true;
+  ASSERT_TRUE(must_open(dir.path())->save_plans({{plan}}, nullptr, {}));
+  EXPECT_EQ(must_open(dir.path())->restore_remedies(kNever)->plans.at(0).windows_good, 1U) << "for one sweep at least";
+}
+
 TEST_P(Plans, ANewRevisionReplacesTheOldOneWithAllItsParts) {
   const TempDir dir;
   auto store = must_open(dir.path());

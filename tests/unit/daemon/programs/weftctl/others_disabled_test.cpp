@@ -73,6 +73,22 @@ TEST_F(OthersDisabled, AreListedNoMoreWhenNobodyKeepsThemDisabled) {
   EXPECT_THAT(list(WhichPlans::kAll), Not(HasSubstr("somebody else, and")));
 }
 
+TEST_F(OthersDisabled, AreNotKnownBeforeTheFirstSweepAndTheListIsShown) {
+  Plan other = back;
+  other.id = 4;
+  other.target.port.port.value = 2;
+  const std::string unknown = "\nDisabled by somebody else, and held by no plan: not known before the first sweep of " +
+                              back.target.fabric + " (last: PLAN-3, PLAN-4).\n";
+  FabricView unswept;
+  unswept.name = back.target.fabric;
+  for (const std::vector<FabricView>& fabrics : {std::vector<FabricView>{}, std::vector<FabricView>{unswept}}) {
+    publication.publish(with_plans(api::make_snapshot(++revision, fabrics), {out, back, other}));
+    EXPECT_EQ(list(WhichPlans::kOpen), "No open plans.\n" + unknown);
+    EXPECT_EQ(list(WhichPlans::kInForce), "No plan holds anything.\n" + unknown);
+    EXPECT_THAT(list(WhichPlans::kAll), EndsWith(unknown));
+  }
+}
+
 TEST_F(OthersDisabled, AreNotLinksThatRoutesOnlyAvoid) {
   back.inverse = RemedyAction::kRaiseLinkCost;
   publish(PortPhysicalState::kDisabled, {out, back});

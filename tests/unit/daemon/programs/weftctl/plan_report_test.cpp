@@ -208,7 +208,7 @@ TEST(PlanStory, WhatIsHeldAgainIsNotCalledReverted) {
   ASSERT_NE(holder, nullptr);
   std::ostringstream out;
   print_plan(out, plan, kReadAt, {.holder = holder});
-  EXPECT_NE(out.str().find("COMMITTED (again by PLAN-9)\n"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("COMMITTED (held again by PLAN-9)\n"), std::string::npos) << out.str();
   EXPECT_NE(
       out.str().find(
           "now         out of service again since 2023-11-14 22:13:50 UTC, by PLAN-9, whose return did not last\n"),
@@ -264,6 +264,10 @@ TEST(PlanStory, AVerificationSaysWhatItWaitsFor) {
   EXPECT_NE(story(plan).find("waits       for the first sweep since the change\n"), std::string::npos) << story(plan);
   plan.set_waits_for("the link is still up");
   EXPECT_NE(story(plan).find("waits       the last sweep did not pass: the link is still up\n"), std::string::npos)
+      << story(plan);
+  plan.set_waits_for("for the first sweep of ib0 since weftd was restarted, or took over");
+  EXPECT_NE(story(plan).find("waits       for the first sweep of ib0 since weftd was restarted, or took over\n"),
+            std::string::npos)
       << story(plan);
   plan.set_windows_good(1);
   plan.clear_waits_for();
@@ -362,7 +366,7 @@ TEST(Automation, SaysWhatStopsIt) {
   print_stops(stopped, status);
   EXPECT_EQ(stopped.str(),
             "Automation is stopped (hands-off): kim: a visitor\n"
-            "The circuit breaker is tripped since 2023-11-14 22:13:20 UTC: 40 links in 5 min\n"
+            "The circuit breaker has been tripped since 2023-11-14 22:13:20 UTC: 40 links in 5 min\n"
             "  after checking: weftctl breaker reset --reason ...\n");
 }
 

@@ -75,9 +75,39 @@ TEST_F(PlanWords, WhatHandsOffKeepsBackSaysSoInTheList) {
 }
 
 TEST_F(PlanWords, WhatIsHeldByAReturnThatFailedIsOutSinceItsEnd) {
-  show({plan_out(2), failed_return(4, 2)});
+  Plan back = failed_return(4, 2);
+  back.steps.push_back({back.started + 1min, PlanState::kVerifying, "weftd", "it is up, and on probation"});
+  show({plan_out(2), back});
   EXPECT_THAT(in_force(), HasSubstr("2023-11-14 22:12:20 UTC")) << "it was taken out again";
   EXPECT_THAT(in_force(), Not(HasSubstr("2023-11-14 22:03:20 UTC"))) << "it was brought back";
+}
+
+TEST_F(PlanWords, WhatAReturnNeverBroughtBackIsOutSinceItWasTakenOut) {
+  for (const bool is_over : {true, false}) {
+    Plan back = failed_return(4, 2);
+    if (!is_over) {
+      back.state = PlanState::kRollingBack;
+      back.in_force = false;
+      back.finished = kNever;
+      back.intent = PlanIntent::kApply;
+    }
+    show({plan_out(2), back});
+    EXPECT_THAT(in_force(), HasSubstr("2023-11-14 21:13:20 UTC"));
+    EXPECT_THAT(in_force(), Not(HasSubstr("2023-11-14 22:12:20 UTC")));
+  }
+}
+
+TEST_F(PlanWords, WhatAReturnHoldsGoesByThePlanThatTookItOutInEveryForm) {
+  Plan second = failed_return(6, 4);
+  show({plan_out(2), failed_return(4, 2), second, plan_out(7)});
+  EXPECT_THAT(in_force(), HasSubstr("PLAN-2  ISOLATE_LINK"));
+  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kInForce, true), "PLAN-2\n");
+  std::vector<std::string> ids;
+  const auto printed = json(Exit::kGood, show_plans, WhichPlans::kInForce, false);
+  for (const auto& plan : printed["plans"]) ids.push_back(plan["id"]);
+  EXPECT_EQ(ids, (std::vector<std::string>{"PLAN-2", "PLAN-4", "PLAN-6"}));
+  show({second});
+  EXPECT_EQ(say(Exit::kGood, show_plans, WhichPlans::kInForce, true), "PLAN-6\n") << "nobody knows the others";
 }
 
 TEST_F(PlanWords, AReturnThatIsUndoneSaysWhyAndThatItsLinkGoesOutAgain) {
@@ -88,6 +118,7 @@ TEST_F(PlanWords, AReturnThatIsUndoneSaysWhyAndThatItsLinkGoesOutAgain) {
   back.intent = PlanIntent::kApply;
   back.outcome = "aborted by root (uid 0): wrong cable";
   back.waits_for = "automation is stopped: kim: drill";
+  back.steps.push_back({back.started + 1min, PlanState::kVerifying, "weftd", "it is up, and on probation"});
   api::SmallFabric fabric;
   const auto shown_with = [&](const Plan& plan) {
     auto snapshot = with_plans(make_snapshot(++shown, {fabric.build()}), {plan_out(2), plan});
@@ -127,7 +158,7 @@ TEST_F(PlanWords, AnIncidentNamesWhatHoldsItsPlansTargetAgain) {
   auto snapshot = with_plans(make_snapshot(1, {}, {api::make_incident(1)}), {plan_out(2), failed_return(4, 2)});
   publication.publish(snapshot);
   EXPECT_THAT(say(Exit::kGood, show_incident, std::string("1")),
-              HasSubstr("PLAN-2  ISOLATE_LINK  COMMITTED (again by PLAN-4)"));
+              HasSubstr("PLAN-2  ISOLATE_LINK  COMMITTED (held again by PLAN-4)"));
 }
 
 TEST_F(PlanWords, WhatComesBackByItselfSaysWhen) {

@@ -63,8 +63,13 @@ TEST(LogTexts, TheStatusSaysWhoDoesNotAnswerAndWhy) {
   sweep.topology =
       std::make_shared<const Topology>(1, std::vector{node}, std::vector{port}, std::vector<DuplicateGuid>());
   EXPECT_EQ(watching_status(sweep), "monitoring 1 switches, 0 adapters");
+  sweep.statistics.silent_neighbors = 1;
+  EXPECT_NE(watching_status(sweep).find("1 link is up and leads to a node that never answered: it hangs, or "),
+            std::string::npos);
   sweep.statistics.silent_neighbors = 2;
   EXPECT_NE(watching_status(sweep).find("2 links are up and lead to nodes that never answered"), std::string::npos);
+  sweep.statistics.nodes_with_other_key = 1;
+  EXPECT_NE(watching_status(sweep).find("1 node has another M_Key"), std::string::npos);
   sweep.statistics.nodes_with_other_key = 3;
   EXPECT_NE(watching_status(sweep).find("3 nodes have another M_Key"), std::string::npos);
 }

@@ -90,6 +90,40 @@ TEST_F(RemedyNames, NodesMayBeCalledLikePartsOfALabel) {
   }
 }
 
+TEST_F(RemedyNames, BeforeTheFirstSweepOnlyWhatAPlanHoldsIsKnown) {
+  Plan out;
+  out.id = 1;
+  out.state = PlanState::kCommitted;
+  out.target = link("leaf-0", "spine-2");
+  const std::string leaf = label("leaf-0", "spine-2"), spine = label("spine-2", "leaf-0");
+  out.target.label = leaf + " - " + spine;
+  out.in_force = true;
+  out.actuator = "fake";
+  out.started = out.finished = clock.time;
+  RemedyMemory memory;
+  memory.plans = {out};
+  start(std::move(memory));
+  Snapshot snapshot;
+  snapshot.watches_subnets = true;
+  controller->complete(snapshot, {});
+  const auto said = [this](RemedyAction action, const std::string& target, bool dry_run = true) {
+    controller->request({action, target, "", "ann", false, dry_run}, note_plan());
+    return plans.back() ? plans.back()->target.label : plans.back().error().message;
+  };
+  EXPECT_EQ(said(RemedyAction::kIsolateLink, "leaf-1:3"),
+            "leaf-1 is not known yet: the first sweep of the fabric is not complete");
+  EXPECT_EQ(plans.back().error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(said(RemedyAction::kDrainNode, "host-0-0"),
+            "host-0-0 is not known yet: the first sweep of the fabric is not complete");
+  for (const std::string& name :
+       {leaf, spine, out.target.label, spine + " - " + leaf, name_of_link("leaf-0", "spine-2"),
+        "LEAF-0" + name_of_link("leaf-0", "spine-2").substr(6), name_of_link("spine-2", "leaf-0")})
+    EXPECT_EQ(said(RemedyAction::kRestoreLink, name), out.target.label) << name;
+  EXPECT_EQ(said(RemedyAction::kRestoreLink, leaf, false), "FRESH_DATA: its fabric has no complete sweep yet");
+  look();
+  EXPECT_EQ(said(RemedyAction::kIsolateLink, "leaf-9:3"), "no node named 'leaf-9'");
+}
+
 TEST_F(RemedyNames, ShowsEachSweepThatAVerificationPassed) {
   settings.limits.verification.windows = 5;
   start_with_plan(RemedyMode::kAuto);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "analyzer/remedy/candidates.hpp"
@@ -80,23 +81,40 @@ std::string next_is_free(std::vector<Duration> ages, std::size_t limit, TimePoin
   return "; the next one is free at " + time_ahead_text(now, 1h - ages[limit - 1]);
 }
 
-/// Adds the switches that both links have an end at. True: there is one.
-bool add_shared_switches(const Entity& a, const Entity& b, const Topology& topology, std::set<NodeIndex>& switches) {
-  bool any = false;
+/// The switches that both links have an end at.
+std::set<NodeIndex> shared_switches(const Entity& a, const Entity& b, const Topology& topology) {
+  std::set<NodeIndex> switches;
   for (const PortKey end : {a.port, a.peer})
     for (const PortKey other : {b.port, b.peer}) {
       const NodeIndex node = end.node == other.node ? topology.find_node(end.node) : kNoIndex;
-      if (node == kNoIndex || topology.node(node).type != NodeType::kSwitch) continue;
-      switches.insert(node);
-      any = true;
+      if (node != kNoIndex && topology.node(node).type == NodeType::kSwitch) switches.insert(node);
     }
-  return any;
+  return switches;
+}
+
+/// What is out, and how much of it others took out.
+struct Count {
+  std::uint32_t all = 0, by_others = 0;
+  void add(std::uint32_t others) {
+    ++all;
+    by_others += others;
+  }
+};
+
+/// ", with 3 hosts that others drained and 1 link that others took out"; empty for none.
+std::string with_others(const Count& count, std::uint32_t hosts = 0) {
+  std::string text;
+  if (hosts > 0) text = ", with " + std::to_string(hosts) + " hosts that others drained";
+  if (count.by_others > 0)
+    text += (hosts > 0 ? " and " : ", with ") + std::to_string(count.by_others) +
+            (count.by_others == 1 ? " link" : " links") + " that others took out";
+  return text;
 }
 
 /// " at leaf-0 and spine-1"; empty for none.
-std::string at_switches(const std::set<NodeIndex>& switches, const Topology* topology) {
+std::string at_switches(const std::map<NodeIndex, Count>& switches, const Topology* topology) {
   std::set<std::string> names;
-  for (const NodeIndex node : switches) names.insert(topology->node(node).name);
+  for (const auto& [node, count] : switches) names.insert(topology->node(node).name);
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? " at " : " and ") + name;
   return text;
@@ -109,8 +127,7 @@ std::string time_ahead_text(TimePoint now, Duration wait) {
 }
 
 bool shares_switch(const Entity& a, const Entity& b, const Topology& topology) {
-  std::set<NodeIndex> switches;
-  return add_shared_switches(a, b, topology, switches);
+  return !shared_switches(a, b, topology).empty();
 }
 
 std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
@@ -141,54 +158,50 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     return says("returns per hour are used up: ", limits.returns_per_hour, "returns_per_hour") +
            next_is_free(std::move(hour), limits.returns_per_hour, view.now);
   }
-  std::uint32_t out = 0, on_switch = 0, on_job = 0, on_rail = 0;
+  std::uint32_t on_job = 0;
+  Count out, on_rail;
+  std::map<NodeIndex, Count> on_switch;  // of the link's
   const FabricView* fabric = view.fabric(plan.target.fabric);
   const Topology* topology = fabric && fabric->sweep ? fabric->sweep->topology.get() : nullptr;
-  std::set<NodeIndex> switches;  // of the link, that lack others already
-  const auto shares = [&](const Entity& link) {
-    return plan.target.kind == EntityKind::kLink && add_shared_switches(plan.target, link, *topology, switches);
-  };
   const std::uint32_t rail = topology && tree ? rail_of(plan.target, *topology, *tree) : kNoIndex;
-  for (const Plan* other : one_for_each_target(plans)) {
+  const auto count = [&](const Entity& target, std::uint32_t others) {
+    out.add(others);
+    if (!topology || target.fabric != plan.target.fabric || target.kind != EntityKind::kLink) return;
+    if (plan.target.kind == EntityKind::kLink)
+      for (const NodeIndex node : shared_switches(plan.target, target, *topology)) on_switch[node].add(others);
+    if (rail != kNoIndex && rail_of(target, *topology, *tree) == rail) on_rail.add(others);
+  };
+  const std::vector<const Plan*> held = one_for_each_target(plans);
+  for (const Plan* other : held) {
     if (other->id == plan.id) continue;
-    ++out;
+    count(other->target, 0);
     if (shares_job(plan, *other)) ++on_job;
-    if (!topology || other->target.fabric != plan.target.fabric || other->target.kind != EntityKind::kLink) continue;
-    on_switch += shares(other->target);
-    on_rail += rail != kNoIndex && rail_of(other->target, *topology, *tree) == rail;
   }
   for (const std::span<const Entity> of_fabric : taken_out)
     for (const Entity& link : of_fabric) {
-      const auto is_of = [&](const auto& other) { return is_out(*other, plans) && other->target.same_as(link); };
-      if (plan.target.same_as(link) || std::ranges::any_of(plans, is_of)) continue;
-      ++out;
-      if (!topology || link.fabric != plan.target.fabric) continue;
-      on_switch += shares(link);
-      on_rail += rail != kNoIndex && rail_of(link, *topology, *tree) == rail;
+      const auto is_of = [&](const Plan* other) { return other->target.same_as(link); };
+      if (!plan.target.same_as(link) && std::ranges::none_of(held, is_of)) count(link, 1);
     }
   std::uint32_t others_hosts = 0;
-  if (drained && plan.target.kind == EntityKind::kHost) {
-    if (auto why =
-            untold("the scheduler", "which hosts are drained", drained->told(), view.steady.value_or(Duration{})))
-      return why;
-    others_hosts = drained_by_others(*drained, plan, plans);
-    out += others_hosts;
-  }
+  if (drained && plan.target.kind == EntityKind::kHost) others_hosts = drained_by_others(*drained, plan, plans);
   if (hour.size() >= limits.actions_per_hour)
     return says("actions per hour are used up: ", limits.actions_per_hour, "actions_per_hour") +
            next_is_free(std::move(hour), limits.actions_per_hour, view.now);
-  if (out >= limits.out_minimum) {  // else there is no need to count links
+  if (out.all + others_hosts >= limits.out_minimum) {  // else there is no need to count links
     const auto share = static_cast<std::size_t>(limits.out_share * static_cast<double>(links_of(view)));
-    if (const std::size_t most = std::max<std::size_t>(limits.out_minimum, share); out >= most)
+    if (const std::size_t most = std::max<std::size_t>(limits.out_minimum, share); out.all + others_hosts >= most)
       return says("maximum of targets isolated, avoided or drained reached: ", most,
                   most == limits.out_minimum ? "out_minimum" : "out_share") +
-             (others_hosts > 0 ? ", with " + std::to_string(others_hosts) + " hosts that others drained" : "");
+             with_others(out, others_hosts);
   }
-  if (on_switch >= limits.out_per_switch)
+  std::erase_if(on_switch, [&](const auto& each) { return each.second.all < limits.out_per_switch; });
+  if (!on_switch.empty() || (limits.out_per_switch == 0 && plan.target.kind == EntityKind::kLink))
     return says("maximum of links of one switch isolated or avoided reached: ", limits.out_per_switch, "out_per_switch",
-                at_switches(switches, topology));
-  if (on_rail >= limits.out_per_rail)
-    return says("maximum of links of one rail isolated or avoided reached: ", limits.out_per_rail, "out_per_rail");
+                at_switches(on_switch, topology)) +
+           with_others(on_switch.empty() ? Count() : on_switch.begin()->second);
+  if (on_rail.all >= limits.out_per_rail)
+    return says("maximum of links of one rail isolated or avoided reached: ", limits.out_per_rail, "out_per_rail") +
+           with_others(on_rail);
   if (on_job >= limits.out_per_job)
     return says("maximum of targets of one job isolated, avoided or drained reached: ", limits.out_per_job,
                 "out_per_job");

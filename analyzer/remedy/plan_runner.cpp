@@ -82,10 +82,9 @@ void PlanRunner::resume() {
       plan_.windows_good = 0;  // the last ones may have been bad: only good ones are stored
       return;
     }
-    // Nobody watched meanwhile. Its switch may have been down as a whole, and be so no more.
+    // Nobody watched meanwhile.
     plan_.was_up = plan_.was_up || plan_.windows_good > 0;
     plan_.windows_good = 0;
-    if (plan_.was_up) work_.excused_at = now_;
     return note_(std::string("weftd was restarted, or took over: its probation ") +
                  (plan_.was_up ? "begins anew" : "has not begun yet"));
   }

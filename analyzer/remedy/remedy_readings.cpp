@@ -43,7 +43,7 @@ void PlanManager::wait_for_reading(Entry& entry, TimePoint now) {
   // It is read first: the brake comes after that.
   const bool comes_to_brake = !waits && plan.state == PlanState::kRollingBack && plan.intent != PlanIntent::kUndo &&
                               entry.work.stage == PlanWork::Stage::kLook;
-  if (comes_to_brake && status_.is_stopped()) return wait_for_brake(entry);
+  if (comes_to_brake && status_.is_stopped()) return wait_for(entry, brake_text());
   const bool is_let_go = comes_to_brake && plan.waits_for.starts_with(brake_text());
   if (waits == (plan.waits_for == text) && !is_let_go) return;
   plan.waits_for = waits ? text : "";

@@ -90,7 +90,8 @@ struct TwoDisabled : Book {
 TEST(Budgets, LinksThatOthersDisabledCountForADrain) {
   TwoDisabled b;
   EXPECT_EQ(b.budget(RemedyAction::kDrainNode, host_entity("host-0-0")),
-            "maximum of targets isolated, avoided or drained reached: 2 (remedy.limits.budget.out_minimum)");
+            "maximum of targets isolated, avoided or drained reached: 2 (remedy.limits.budget.out_minimum), with 2 "
+            "links that others took out");
 }
 
 TEST(Budgets, LinksThatOthersDisabledCountInOtherFabrics) {
@@ -98,7 +99,8 @@ TEST(Budgets, LinksThatOthersDisabledCountInOtherFabrics) {
   Entity link = b.link("leaf-1", "spine-0");
   link.fabric = "other";
   EXPECT_EQ(b.budget(RemedyAction::kIsolateLink, link),
-            "maximum of targets isolated, avoided or drained reached: 2 (remedy.limits.budget.out_minimum)");
+            "maximum of targets isolated, avoided or drained reached: 2 (remedy.limits.budget.out_minimum), with 2 "
+            "links that others took out");
   b.settings.limits.budget.out_minimum = 3;
   b.settings.limits.budget.out_per_switch = 2;
   b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
@@ -133,7 +135,10 @@ TEST(Budgets, CountLinksThatOthersLetAManagerAvoid) {
   b.book->set_avoided_ports("weights", {{b.end_of("leaf-0", "spine-1"), second.port, second.peer}, steady(b)});
   EXPECT_EQ(b.said(Guard::kBudget, target),
             "maximum of links of one switch isolated or avoided reached: 2 at leaf-0 "
-            "(remedy.limits.budget.out_per_switch)");
+            "(remedy.limits.budget.out_per_switch), with 2 links that others took out");
+  b.book->set_avoided_ports("weights", {{b.end_of("leaf-0", "spine-1"), b.end_of("leaf-2", "spine-0")}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kBudget, target), "within all budgets") << "one at each of its switches";
+  b.book->set_avoided_ports("weights", {{b.end_of("leaf-0", "spine-1"), second.port, second.peer}, steady(b)});
   EXPECT_EQ(b.said(Guard::kBudget, second), "within all budgets") << "itself does not count, and neither end twice";
   EXPECT_EQ(b.said(Guard::kBudget, b.link("leaf-1", "spine-3")), "within all budgets");
   b.fabric.advance(200s);

@@ -58,7 +58,8 @@ TEST(DisabledLinks, CountWhereAnIncidentHasThem) {
   }
   EXPECT_EQ(
       b.budget().explanation,
-      "maximum of links of one switch isolated or avoided reached: 2 at leaf-0 (remedy.limits.budget.out_per_switch)");
+      "maximum of links of one switch isolated or avoided reached: 2 at leaf-0 (remedy.limits.budget.out_per_switch), "
+      "with 2 links that others took out");
 }
 
 TEST(DisabledLinks, CountOnceWhereTheyAreAffectedByMore) {

@@ -54,10 +54,11 @@ struct OnProbation : Book {
   RemedyMemory memory;
 };
 
-TEST(Restarted, ALinkWhoseSwitchWasDownMeanwhileMayStillTrain) {
+TEST(Restarted, ALinkWhoseSwitchIsDownMayTrainAfterIt) {
   OnProbation b;
   b.power(false, true);
   b.restart();
+  b.book->review(b.look());
   b.power(true, false);
   b.book->review(b.look());
   EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;

@@ -64,7 +64,8 @@ TEST(Budgets, CountLinksThatOthersDisabled) {
   const Plan plan = book.plan(1);
   EXPECT_EQ(
       book.verdict(plan, Guard::kBudget).explanation,
-      "maximum of links of one switch isolated or avoided reached: 2 at leaf-0 (remedy.limits.budget.out_per_switch)");
+      "maximum of links of one switch isolated or avoided reached: 2 at leaf-0 (remedy.limits.budget.out_per_switch), "
+      "with 2 links that others took out");
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, const Missi
     return no_data("the link's ends are not read now");
   std::string says = "the last sweep is fresh, " + missing_nodes(missing.lately) + " missing in it";
   if (missing.gone > 0)
-    says += "; " + missing_nodes(missing.gone) + " missing for too long to count (remedy.limits.missing_for)";
+    says += "; " + std::to_string(missing.gone) + " more, gone for longer, do not count (remedy.limits.missing_for)";
   if (missing.lately > most)
     says += is_link ? "; none of them is at the end that is set" : "; a return does not depend on them";
   return {GuardResult::kPassed, std::move(says) + (unseen ? "; " + down : "")};

@@ -84,6 +84,8 @@ class PlanManager {
   /// The ports of links that are avoided, by whomever, as the actuator of that name tells. Say first of one that can
   /// that it has not told yet: until then no link is taken out.
   void set_avoided_ports(const std::string& actuator, AvoidedPorts ports);
+  /// Why the actuator of that name did not tell when it was asked last; empty: it did.
+  void set_list_trouble(const std::string& actuator, const std::string& why) { list_troubles_[actuator] = why; }
   /// kFailedPrecondition while it is not tripped, and while another weftd may act on a fabric and
   /// RemedySettings::stop_for_other_weftd.
   Result<void> reset_breaker(const std::string& why, const std::string& who, TimePoint now);
@@ -259,11 +261,12 @@ class PlanManager {
   std::size_t wanted_ = 0;                         ///< incidents with a remedy that began lately
   std::vector<AuditRecord> unsaved_audit_;
   bool status_changed_ = false;
-  std::map<std::string, OtherActor> other_actors_;  ///< by fabric
-  std::map<std::string, SeenSweep> seen_sweeps_;    ///< by fabric
-  std::set<std::string> swept_;                     ///< fabrics whose last sweep is known, as of the last review
-  std::map<std::string, DrainedHosts> drained_;     ///< by actuator, of those that can tell
-  std::map<std::string, AvoidedPorts> avoided_;     ///< by actuator, of those that can tell
+  std::map<std::string, OtherActor> other_actors_;    ///< by fabric
+  std::map<std::string, SeenSweep> seen_sweeps_;      ///< by fabric
+  std::set<std::string> swept_;                       ///< fabrics whose last sweep is known, as of the last review
+  std::map<std::string, DrainedHosts> drained_;       ///< by actuator, of those that can tell
+  std::map<std::string, AvoidedPorts> avoided_;       ///< by actuator, of those that can tell
+  std::map<std::string, std::string> list_troubles_;  ///< by actuator: why its list was not read last
   TreeCache trees_;
   mutable std::shared_ptr<const std::vector<PlanPtr>> all_;
 };

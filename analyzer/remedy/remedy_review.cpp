@@ -275,13 +275,18 @@ void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts po
 std::optional<std::string> PlanManager::untold_list(const Plan& plan, const RemedyView& view) const {
   if (!takes_out(plan.action) || view.is_ethernet_link(plan.target)) return std::nullopt;
   const Duration now = view.steady.value_or(Duration{});
+  const auto with_trouble = [this](std::string why, const std::string& actuator) {
+    const auto trouble = list_troubles_.find(actuator);
+    return trouble == list_troubles_.end() || trouble->second.empty() ? why : why + ": " + trouble->second;
+  };
   if (plan.target.kind == EntityKind::kHost) {
     const auto drained = drained_.find(plan.actuator);
     if (drained == drained_.end()) return std::nullopt;
-    return untold("the scheduler", "which hosts are drained", drained->second.told(), now);
+    auto why = untold("the scheduler", "which hosts are drained", drained->second.told(), now);
+    return why ? std::optional(with_trouble(std::move(*why), plan.actuator)) : std::nullopt;
   }
   for (const auto& [name, ports] : avoided_)
-    if (auto why = untold(name, "which links are avoided", ports.told, now)) return why;
+    if (auto why = untold(name, "which links are avoided", ports.told, now)) return with_trouble(std::move(*why), name);
   return std::nullopt;
 }
 

@@ -253,7 +253,9 @@ const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& 
   std::set<LinkKey> seen;
   const auto add = [&](PortKey a, PortKey b) {
     const auto [low, high] = ports_without_cable(*kept.counted, a, b);
-    if (low == kNoIndex || !is_disabled(*kept.counted, low, high) || !seen.insert(make_link_key(a, b)).second) return;
+    if (low == kNoIndex || !seen.insert(make_link_key(a, b)).second) return;
+    const bool is_avoided = std::ranges::binary_search(avoided_, a) || std::ranges::binary_search(avoided_, b);
+    if (!is_disabled(*kept.counted, low, high) && !(is_avoided && is_of_switches(*kept.counted, low, high))) return;
     Entity& link = kept.counts.taken_out.emplace_back();
     link.kind = EntityKind::kLink;
     link.fabric = name;

@@ -52,7 +52,7 @@ Result<Response> page(const Snapshot& snapshot, const Request& request, CountEnt
 // Another shard of the site may know it.
 Error unknown_node(const Snapshot& snapshot, std::string_view name) {
   if (!name.empty() && !snapshot.site && is_before_first_sweep(snapshot))
-    return {ErrorCode::kFailedPrecondition, not_swept_text(valid_utf8(name))};
+    return {ErrorCode::kNotFound, not_swept_text(valid_utf8(name))};
   return {ErrorCode::kNotFound, name.empty() ? "no node given" : "no node named " + valid_utf8(name)};
 }
 

@@ -164,7 +164,7 @@ class ThreeTiers(Shapes):
 
     def expect_gone(self, nodes: int | str) -> None:
         """They count as missing no more."""
-        says = rf"passed +the last sweep is fresh, 0 nodes are missing in it; {nodes} nodes are missing for too long to count"
+        says = rf"passed +the last sweep is fresh, 0 nodes are missing in it; {nodes} more, gone for longer, do not count"
         wait_until(lambda: re.search(says, verdict(self.look("leaf-1-1:1"), "FRESH_DATA")), within=30,
                    why=lambda: verdict(self.look("leaf-1-1:1"), "FRESH_DATA"))
 

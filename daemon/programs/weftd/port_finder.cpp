@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -14,6 +15,7 @@ namespace weft::daemon {
 namespace {
 
 constexpr std::size_t kLongestList = 64 * 1024;
+constexpr std::chrono::milliseconds kLookForStop{200};
 
 // A shell puts the list, and the complaint, onto the socket that every child of ours has.
 constexpr const char* kListCommand = "exec \"$0\" --list >&3 2>&3";
@@ -40,7 +42,8 @@ std::vector<config::InfinibandPort> parse_port_list(std::string_view text) {
 }
 
 Result<std::vector<config::InfinibandPort>> find_ports(const std::filesystem::path& sweeper,
-                                                       const std::filesystem::path& directory, Duration patience) {
+                                                       const std::filesystem::path& directory, Duration patience,
+                                                       const std::atomic<bool>& stop) {
   std::error_code ignored;
   std::filesystem::remove_all(directory, ignored);
   std::filesystem::create_directories(directory, ignored);
@@ -52,7 +55,10 @@ Result<std::vector<config::InfinibandPort>> find_ports(const std::filesystem::pa
   while (text.size() < kLongestList) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     pollfd readable{child->socket(), POLLIN, 0};
-    if (left.count() <= 0 || ::poll(&readable, 1, static_cast<int>(left.count())) == 0) {
+    const auto slice = std::min(left, kLookForStop);
+    const bool is_quiet = left.count() <= 0 || ::poll(&readable, 1, static_cast<int>(slice.count())) == 0;
+    if (is_quiet && slice < left && !stop) continue;
+    if (is_quiet) {
       child->stop(std::chrono::milliseconds(200));
       return fail(ErrorCode::kTimeout, sweeper.string() + " --list did not end");
     }

@@ -103,8 +103,9 @@ void RemedyController::read_what_is_out() {
         from.is_asked = false;
         const std::string trouble = out ? "" : out.error().message;
         if (!trouble.empty() && trouble != from.trouble)
-          logger("remedies")->warn("{}: what is out of service is not known any more: {}", name, trouble);
+          logger("remedies")->warn("{}: what is out of service cannot be read: {}", name, trouble);
         from.trouble = trouble;
+        plans_.set_list_trouble(name, trouble);
         if (!out) return;
         take_out_of_service(name, *from.actuator->tells_out_of_service(), *out, asked);
         work();

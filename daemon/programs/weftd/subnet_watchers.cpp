@@ -52,8 +52,8 @@ void SubnetWatchers::stop() {
   stopped_ = true;
   look_.cancel();
   see_off_.cancel();
-  finder_.stop();
   for (auto& [name, watcher] : watchers_) watcher->leave();  // all at once
+  finder_.stop();
   for (auto& [name, watcher] : watchers_) watcher->stop();
   for (const auto& watcher : leaving_) watcher->stop();
 }
@@ -77,7 +77,7 @@ std::filesystem::path SubnetWatchers::scratch(const std::string& name) const {
 
 void SubnetWatchers::look() {
   finder_.post([this] {
-    auto ports = find_ports(program_, scratch("port-finder"), 10s);
+    auto ports = find_ports(program_, scratch("port-finder"), 10s, stopped_);
     asio::post(main_, [this, ports = std::move(ports)] { looked(ports); });
   });
 }

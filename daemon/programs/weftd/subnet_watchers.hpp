@@ -3,6 +3,7 @@
 // Which InfiniBand ports are watched. In automatic mode ports come and go, and of two ports on one subnet one is
 // enough.
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
@@ -70,7 +71,7 @@ class SubnetWatchers {
   boost::asio::steady_timer see_off_;
   runtime::Lane finder_;
   std::string complaint_;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_ = false;  ///< told to the finder's lane, too
 };
 
 }  // namespace weft::daemon

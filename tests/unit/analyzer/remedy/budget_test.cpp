@@ -144,6 +144,24 @@ TEST(Budgets, CountLinksThatOthersLetAManagerAvoid) {
   b.fabric.advance(200s);
   EXPECT_EQ(b.said(Guard::kBudget, b.link("leaf-1", "spine-3")),
             "weights has not told for 3 min which links are avoided");
+  b.book->set_list_trouble("weights", "/etc/weights is not a file");
+  EXPECT_EQ(b.said(Guard::kBudget, b.link("leaf-1", "spine-3")),
+            "weights has not told for 3 min which links are avoided: /etc/weights is not a file");
+}
+
+TEST(Budgets, CountAvoidedLinksThatAreDownAndThatADiscoveryForgot) {
+  Avoided b;
+  b.settings.limits.budget.out_per_switch = 1;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  const Entity avoided = b.link("leaf-0", "spine-1"), target = b.link("leaf-0", "spine-0");
+  b.errors("leaf-0", "spine-1");
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-1"));
+  b.fabric.rediscover();
+  b.fabric.route();
+  b.book->set_avoided_ports("ufm", {{}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kBudget, target), "within all budgets");
+  b.book->set_avoided_ports("ufm", {{avoided.port, avoided.peer}, steady(b)});
+  EXPECT_NE(b.said(Guard::kBudget, target), "within all budgets");
 }
 
 TEST(Budgets, CountALinkOnceThatIsDisabledAndAvoided) {

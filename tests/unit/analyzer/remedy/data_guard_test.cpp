@@ -61,7 +61,7 @@ TEST(FreshData, WhatIsMissingForLongWasSwitchedOff) {
   GuardVerdict verdict = b.fresh_data(RemedyAction::kIsolateLink, other, "ann");
   EXPECT_EQ(verdict.result, GuardResult::kPassed);
   EXPECT_EQ(verdict.explanation,
-            "the last sweep is fresh, 1 node is missing in it; 2 nodes are missing for too long to count "
+            "the last sweep is fresh, 1 node is missing in it; 2 more, gone for longer, do not count "
             "(remedy.limits.missing_for)");
   // Back and away again: that is another absence.
   for (const bool is_away : {false, true}) {

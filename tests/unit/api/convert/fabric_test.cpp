@@ -233,7 +233,7 @@ TEST(UnknownNodes, AreNotKnownYetBeforeTheFirstSweep) {
   ports.set_node("gpu-1");
   const auto expect = [&](const Error& error) {
     EXPECT_EQ(error.message, "gpu-1 is not known yet: the first sweep of the fabric is not complete");
-    EXPECT_EQ(error.code, ErrorCode::kFailedPrecondition);
+    EXPECT_EQ(error.code, ErrorCode::kNotFound);
   };
   expect(get_node(snapshot, "gpu-1", kNever).error());
   expect(list_ports(snapshot, ports, kNever).error());

@@ -117,5 +117,16 @@ TEST_F(SubnetWatchersTest, StoppingEndsASweeperThatIsJustLeavingToo) {
   for (const char* name : kFabrics) EXPECT_FALSE(is_running(name)) << name;
 }
 
+// The list of ports may take ten seconds.
+TEST_F(SubnetWatchersTest, StopDoesNotWaitForAListOfPortsThatHangs) {
+  std::ofstream(config.infiniband.sweeper, std::ios::trunc) << "#!/bin/sh\ntrap '' TERM\nexec sleep 1000\n";
+  SubnetWatchers watchers(main, config, *core, *remedies, {});
+  watchers.start();
+  turn_until([until = std::chrono::steady_clock::now() + 500ms] { return std::chrono::steady_clock::now() > until; });
+  const auto began = std::chrono::steady_clock::now();
+  watchers.stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+}
+
 }  // namespace
 }  // namespace weft::daemon

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <ranges>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,13 +37,19 @@ bool may_leave_disabled(const v1::Plan& plan) {
   }
 }
 
-/// The last plan of each target, where that may leave it disabled, by fabric.
+/// Of each target that no plan holds the last plan that may leave it disabled, by fabric. Plans that came later and
+/// sent nothing change nothing.
 std::map<std::string, std::vector<const v1::Plan*>> suspects(const v1::ListPlansResponse& all) {
   std::map<std::string, const v1::Plan*> last;
-  for (const v1::Plan& plan : all.plans()) last[plan.target().identity()] = &plan;
+  std::set<std::string> held;
+  for (const v1::Plan& plan : all.plans()) {
+    const std::string& identity = plan.target().identity();
+    if (holds_its_target(plan)) held.insert(identity);
+    if (may_leave_disabled(plan)) last[identity] = &plan;
+  }
   std::map<std::string, std::vector<const v1::Plan*>> found;
   for (const auto& [identity, plan] : last)
-    if (may_leave_disabled(*plan)) found[plan->target().fabric()].push_back(plan);
+    if (!held.contains(identity)) found[plan->target().fabric()].push_back(plan);
   return found;
 }
 

@@ -73,6 +73,21 @@ TEST_F(OthersDisabled, AreListedNoMoreWhenNobodyKeepsThemDisabled) {
   EXPECT_THAT(list(WhichPlans::kAll), Not(HasSubstr("somebody else, and")));
 }
 
+TEST_F(OthersDisabled, StayListedWhenALaterPlanSentNothing) {
+  Plan later = make_plan(4, PlanState::kProposed);
+  for (const PlanState state : {PlanState::kProposed, PlanState::kRejected, PlanState::kExpired}) {
+    later.state = state;
+    publish(PortPhysicalState::kDisabled, {out, back, later});
+    EXPECT_THAT(list(WhichPlans::kOpen), EndsWith(kLines)) << to_string(state);
+  }
+}
+
+TEST_F(OthersDisabled, AreNotLinksOfAPlanThatMayHoldThem) {
+  out.unresolved = true;
+  publish(PortPhysicalState::kDisabled, {out, back});
+  EXPECT_THAT(list(WhichPlans::kOpen), Not(HasSubstr("somebody else, and")));
+}
+
 TEST_F(OthersDisabled, AreNotKnownBeforeTheFirstSweepAndTheListIsShown) {
   Plan other = back;
   other.id = 4;

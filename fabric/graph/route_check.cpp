@@ -316,6 +316,7 @@ std::uint64_t count_newly_lost(const Topology& topology_before, const Routes& be
     if (number++ % every != 0 || !topology.node(topology.port(owner).node).reachable) return;
     const PortIndex owner_then = then.turn_to(lid);
     if (owner_then == kNoIndex || topology_before.port(owner_then).guid != topology.port(owner).guid) return;
+    if (!topology_before.node(topology_before.port(owner_then).node).reachable) return;
     if (is_unplugged(topology, owner)) return;
     const std::uint64_t lost_before = lost;
     const Walks::Switch home = now.switch_behind(owner);

@@ -47,9 +47,9 @@ RouteReview review_routes(const Topology& topology, const Routes& routes, std::s
                           std::size_t most);
 
 /// Pairs of a sending port and a LID of another port, both of them there before and now, that arrived and are lost now:
-/// what came or left meanwhile does not count, nor an adapter whose own cable is down. Follows at most `most` LIDs,
-/// evenly spread; nodes out of reach neither send nor are sent to. O(most × switches). `towards`: the nodes that are
-/// not reached any more are added to it.
+/// what came or left meanwhile does not count, nor an adapter whose own cable is down, or that was out of reach before.
+/// Follows at most `most` LIDs, evenly spread; nodes out of reach neither send nor are sent to. O(most × switches).
+/// `towards`: the nodes that are not reached any more are added to it.
 std::uint64_t count_newly_lost(const Topology& topology_before, const Routes& before, const Topology& topology,
                                const Routes& routes, std::size_t most, std::vector<NodeIndex>* towards = nullptr);
 

@@ -87,6 +87,19 @@ TEST(LostPairs, ToAnAdapterWhoseOwnCableIsDownAreNotThePlansDoing) {
   EXPECT_EQ(v.plan(1).state, PlanState::kCommitted) << v.plan(1).outcome;
 }
 
+// The subnet manager took its routes away for that, and has not given them back.
+TEST(LostPairs, ToAnAdapterThatWasSilentBeforeAreNotThePlansDoing) {
+  Verified v;
+  const NodeIndex silent = v.fabric.find("host-2-1 mlx5_0");
+  v.fabric.silence(silent);
+  v.run(12, [&] {
+    v.fabric.silence(silent, false);
+    for (const char* leaf : {"leaf-0", "leaf-1", "leaf-2", "leaf-3"})
+      v.fabric.send(v.fabric.find(leaf), v.fabric.lid_of("host-2-1 mlx5_0"), kNoEgress);
+  });
+  EXPECT_EQ(v.plan(1).state, PlanState::kCommitted) << v.plan(1).outcome;
+}
+
 TEST(LostPairs, AreRolledBackWhileAHostLeaves) {
   Verified v;
   v.run(12, [&] {

@@ -32,6 +32,13 @@ runtime::LaneOptions lane_options(std::string name, std::size_t capacity) {
           .on_failure = [](const std::string& what) { logger("remedies")->error("{}", what); }};
 }
 
+/// What a person or the breaker stopped before weftd was started, or took over.
+void log_stored_brakes(const RemedyStatus& status) {
+  if (status.hands_off) logger("remedies")->info("automation is still stopped by {}", status.hands_off_reason);
+  if (status.breaker_tripped)
+    logger("remedies")->info("the circuit breaker is still tripped: {}", status.breaker_reason);
+}
+
 void add_brakes(const RemedyStatus& now, RemedyStatus& status) {
   if (now.is_stopped()) {
     status.hands_off = now.hands_off;
@@ -70,6 +77,7 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
   take(hands_off_file_.look());  // before anything is judged
   resume_clock(options.clock);
   status_ = plans_.status(clock.now());
+  log_stored_brakes(status_);
   wait_for_late_orders(options.patience);
   for (auto& actuator : options.actuators) {
     const std::string name = actuator->name();
@@ -99,6 +107,7 @@ void RemedyController::lead(const RemedyMemory& ledger, const ClockMemory& clock
   take(hands_off_file_.look());  // before anything is judged
   resume_clock(clock);
   status_ = plans_.status(clock_.now());
+  log_stored_brakes(status_);
   leads_ = true;
   tell_gate();
 }

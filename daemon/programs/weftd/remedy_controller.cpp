@@ -399,8 +399,9 @@ void RemedyController::ask(actuate::Actuator& actuator, const RemedyOrder& order
       !done && done.error().code != ErrorCode::kUnavailable && done.error().code != ErrorCode::kTimeout;
   if (is_refused && !actuate::check_time(actuate::last_moment(permitted)))
     return hold(done.error().message, !actuate::check_time(permitted.before));
-  post_([this, number, done] {
+  post_([this, number, done, name = actuator.name()] {
     plans_.answer_action(number, done, clock_.now());
+    read_anew(name);
     work();
   });
 }

@@ -180,6 +180,7 @@ class RemedyController {
                            std::optional<Duration> told);
   void expect_to_be_told();
   void read_what_is_out();
+  void read_anew(const std::string& actuator);
   void count(const analyzer::RemedyBatch& batch);
   void settle(Result<Plan> plan, PlanCallback callback);
   void answer_when_saved(StatusCallback callback, const std::string& unsaved,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What RemedyController does from time to time, whatever happens to plans.
 
+#include <algorithm>
 #include <exception>
 
 #include "daemon/platform/logging/logging.hpp"
@@ -12,6 +13,7 @@ namespace {
 // So much of the time before a restart counts as none.
 constexpr Duration kKeepClockEvery = std::chrono::minutes(1);
 constexpr Duration kReadOutEvery = std::chrono::minutes(1);
+constexpr Duration kReadAfterAct = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -80,6 +82,12 @@ void RemedyController::expect_to_be_told() {
     actor.asked = std::nullopt;
     if (must_tell(actor)) take_out_of_service(name, *actor.actuator->tells_out_of_service(), {}, std::nullopt);
   }
+}
+
+// What we changed ourselves is no list of others. A partner may need a moment to do it.
+void RemedyController::read_anew(const std::string& actuator) {
+  Actor& from = actors_.at(actuator);
+  if (from.asked) from.asked = std::min(*from.asked, clock_.steady() - kReadOutEvery + kReadAfterAct);
 }
 
 // What others took out counts in the budgets. A list that cannot be read stays as it was, and is soon too old to count.

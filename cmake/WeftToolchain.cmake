@@ -25,6 +25,10 @@ if(WEFT_SANITIZE)
   target_compile_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -g1)
   target_link_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE})
 endif()
+# ThreadSanitizer does not know fences, and g++ refuses them under it; what Asio's order is ordered by mutexes as well.
+if(WEFT_SANITIZE STREQUAL "thread")
+  target_compile_definitions(weft_options INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
+endif()
 # A check at each access through a pointer costs a quarter of the build and most of a program's size. The address sanitizer sees a
 # null pointer, an object that has gone and an access past its end; the decoders have these checks, alignment too, in the fuzz build.
 if(WEFT_SANITIZE MATCHES "undefined")

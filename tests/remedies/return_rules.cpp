@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/remedies/return_rules.hpp"
 
+#include <algorithm>
+
 #include "analyzer/remedy/budget.hpp"
 
 namespace weft::remedies {
@@ -22,14 +24,16 @@ bool is_ours(const Plan& plan) {
 Facts ReturnRules::facts(const World& world, bool is_link, unsigned index) const {
   const Shape& shape = world.shape();
   Facts facts;
+  unsigned on_leaf = 0, on_spine = 0;
   facts.hurt = is_link ? world.is_faulty(index) : world.was_hurt_within(index, limits_.undrain_after - kSlackOfSteps);
   for (unsigned link = 0; link < shape.links(); ++link) {
     if (world.holder(true, link) != Holder::kWeft || (is_link && link == index)) continue;
     ++facts.out;
-    const bool shares =
-        link / shape.spines() == index / shape.spines() || link % shape.spines() == index % shape.spines();
-    if (is_link && shares) ++facts.on_switch;
+    if (!is_link) continue;
+    on_leaf += link / shape.spines() == index / shape.spines();
+    on_spine += link % shape.spines() == index % shape.spines();
   }
+  facts.on_switch = std::max(on_leaf, on_spine);
   for (unsigned host = 0; host < shape.hosts(); ++host)
     facts.out += world.holder(false, host) == Holder::kWeft && (is_link || host != index);
   return facts;

@@ -17,7 +17,7 @@ namespace weft::remedies {
 struct Facts {
   bool hurt = false;  ///< of a host: an incident hurts it, or did less than undrain_after ago; of a link: one is open
   unsigned out = 0;   ///< other targets that weft holds out of service
-  unsigned on_switch = 0;  ///< of a link: other links of its switches among them
+  unsigned on_switch = 0;  ///< of a link: other links of that of its switches with most of them
 };
 
 /// Follows one sequence. All times are World::steady().

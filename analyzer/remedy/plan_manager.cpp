@@ -42,6 +42,7 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
       installation_(std::move(memory.installation)),
       ids_(memory.ids),
       trees_(settings_.limits.capacity) {
+  began_at_ = now;
   set_back({}, now);
   if (steady) clock_.look(now, *steady);
   std::ranges::sort(memory.plans, {}, &Plan::id);
@@ -63,6 +64,7 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
 Duration PlanManager::resume_clock(const ClockMemory& memory, TimePoint now, std::string boot) {
   const Duration by = clock_.resume(memory, now, std::move(boot));
   if (by < Duration::zero()) set_back(-by, now);
+  began_at_ = now;
   return by;
 }
 

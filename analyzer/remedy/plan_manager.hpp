@@ -249,6 +249,7 @@ class PlanManager {
   RemedyStatus status_;
   HostIdentities hosts_;  ///< of the last view
   TimePoint reviewed_ = kNever;
+  TimePoint began_at_ = kNever;     ///< when this book did, by the clock of now
   TimePoint set_back_at_ = kNever;  ///< when the clock was last set back, or we began: what lies ahead was before
   ClockSteps clock_;
   std::string installation_;  ///< our store's id

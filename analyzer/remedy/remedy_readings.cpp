@@ -23,7 +23,7 @@ constexpr std::string_view kWithoutWay = "webhook";
 // for long after we began may be gone: then the failures tell a person.
 bool PlanManager::lacks_sweep(const Plan& plan, TimePoint now) const {
   return plan.target.kind == EntityKind::kLink && plan.actuator != kWithoutWay && reviewed_ != kNever &&
-         !swept_.contains(plan.target.fabric) && now - set_back_at_ < settings_.limits.verification.within;
+         !swept_.contains(plan.target.fabric) && now - began_at_ < settings_.limits.verification.within;
 }
 
 void PlanManager::read_at_once(const std::string& fabric, TimePoint now) {

@@ -83,6 +83,7 @@ std::array<TimePoint*, 7> PlanManager::moments(Entry& entry) {
 // happened "later" hides nothing. No approval is good for longer.
 void PlanManager::set_back(Duration by, TimePoint now) {
   set_back_at_ = now;
+  began_at_ -= by;
   status_.breaker_since = std::min(status_.breaker_since, now);
   for (auto& [id, entry] : entries_) {
     for (TimePoint* at : moments(entry)) *at = std::min(*at, now);
@@ -99,6 +100,7 @@ TimePoint PlanManager::ended(const Plan& plan, TimePoint now) const {
 
 // The clock was set forward: what waits for a time waits as long as it would have, and is no older than before.
 void PlanManager::set_forward(Duration by, TimePoint now) {
+  began_at_ += by;
   for (auto& [id, entry] : entries_) {
     for (TimePoint* at : moments(entry))
       if (*at != kNever) *at += by;

@@ -69,6 +69,38 @@ TEST(FirstSweep, IsAwaitedAndThenThePlanIsReadAtOnce) {
   EXPECT_EQ(b.asked(), 1U);
 }
 
+TEST(FirstSweep, IsAwaitedAsLongWhereTheClockIsSet) {
+  Killed b;
+  const auto restart = [&b] {
+    RemedyMemory memory;
+    memory.plans = {b.plan(1)};
+    b.book.emplace(b.settings, std::move(memory), b.fabric.now(), *b.look().steady);
+  };
+  const auto pass = [&b](int seconds) {
+    std::size_t asked = 0;
+    for (int i = 0; i < seconds; ++i) {
+      b.book->review(b.unswept());
+      for (const RemedyOrder& order : b.orders()) {
+        ++asked;
+        b.book->answer_reading(order.number, fail(ErrorCode::kInvalidArgument, "no sweep"), b.fabric.now());
+      }
+      b.fabric.advance(1s);
+    }
+    return asked;
+  };
+  restart();
+  pass(5);
+  b.set_forward += 2h;  // as by NTP after the machine was started
+  b.fabric.advance(2h);
+  EXPECT_EQ(pass(60), 0U);
+  EXPECT_NE(b.plan(1).waits_for, "");
+  EXPECT_GT(pass(300), 0U) << "not for ever";
+  b.set_forward -= 100s;
+  b.fabric.advance(-100s);
+  pass(3);
+  EXPECT_EQ(b.plan(1).waits_for, "") << "weftd was not restarted";
+}
+
 TEST(FirstSweep, IsNotNeededByAWebhook) {
   Killed webhook("webhook");
   webhook.book->review(webhook.unswept());

@@ -134,6 +134,23 @@ class HopWeights(actuate_testing.ActuateTest):
             stream.write(f"{os.getpid()}\n")
         return path
 
+    def test_the_heavy_ports_of_all_are_told(self):
+        def told() -> dict:
+            return self.driver.ask("out", "opensm_weights", "RAISE_LINK_COST")
+
+        self.assertEqual({"ports": []}, told(), "a weight of 7 shapes the routes")
+        with open(self.file, "a", encoding="ascii") as stream:
+            stream.write("\n0x0ec0de0300000300 4 64 # until the cable is here\n")
+        self.assertEqual({"ports": ["0x0ec0de0300000300 4"]}, told())
+        os.rename(self.file, self.file + ".away")
+        self.assertEqual({"ports": []}, told(), "no file, no weights")
+        os.rename(self.place, self.place + ".away")  # as a mount that is missing
+        try:
+            self.assertEqual("unavailable", told()["error"])
+        finally:
+            os.rename(self.place + ".away", self.place)
+            os.rename(self.file + ".away", self.file)
+
     def test_a_former_leader_does_not_write(self):
         ends, link = self.ends(self.SPINE, 8), self.link(self.SPINE, 8)
         former, leader = self.another_driver(-5), self.another_driver(-4)

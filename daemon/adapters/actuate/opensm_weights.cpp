@@ -246,9 +246,12 @@ class OpensmWeights final : public Actuator {
   std::optional<EntityKind> tells_out_of_service() const override { return EntityKind::kLink; }
 
   Result<OutOfService> out_of_service() override {
-    return read_file(options_.file).map([this](const FileText& file) {
-      return OutOfService{.hosts = {}, .ports = heavy_ports(file.text, options_.weight)};
-    });
+    const auto file = read_file(options_.file);
+    if (!file) return tl::unexpected(file.error());
+    std::error_code ignored;
+    if (!file->was && !fs::is_directory(file->path.parent_path(), ignored))
+      return fail(ErrorCode::kUnavailable, "there is no folder " + file->path.parent_path().string());
+    return OutOfService{.hosts = {}, .ports = heavy_ports(file->text, options_.weight)};
   }
 
   Result<void> apply(const RemedyOrder& order) override {

@@ -32,6 +32,7 @@ struct OpensmWeightsOptions {
 /// where the lines stand already, while tables lead over a link that is to be avoided. An OpenSM that is not there is
 /// kFailedPrecondition, and the file stays as it is.
 /// out_of_service(): ports with a line of `weight` or more. Lower ones shape the routes of a fabric that is well.
+/// Without a file there are none, without its folder (a mount, perhaps) that is not known.
 std::unique_ptr<Actuator> make_opensm_weights(OpensmWeightsOptions options);
 
 }  // namespace weft::actuate

@@ -6,6 +6,7 @@ broken on a schedule. deploy/quickstart builds the programs and calls this."""
 import argparse
 import itertools
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -210,6 +211,13 @@ def to_try(programs: Programs, trunks: list) -> str:
             f"    at most six are taken out in an hour (remedy.limits.budget.actions_per_hour)\n")
 
 
+def diags_in(subnet: simulated_subnet.SimulatedSubnet) -> str:
+    """A command line that asks the simulated subnet, for a shell. The simulated adapter leaves files where it is used."""
+    there = subnet.environment(subnet.manager_host, {})
+    settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in there.items())
+    return f"(cd $(mktemp -d) && env {settings} ibswitches)"
+
+
 def demonstrate(options) -> int:
     stop = threading.Event()
     network = simulated_subnet.load(options.topology, options.adapters, say)
@@ -238,6 +246,7 @@ def demonstrate(options) -> int:
         switch = network.switches[0].identity
         print(f"    break something yourself: echo 'Unlink \"{switch}\"[1]' > {subnet.console_path}\n"
               f"    and repair it:            echo 'ReLink \"{switch}\"[1]' > {subnet.console_path}\n"
+              f"    use infiniband-diags:     {diags_in(subnet)}\n"
               + to_try(programs, faults.spare_trunks(network, {subnet.manager_host, watcher})), flush=True)
         if options.once:
             plan = faults.schedule(subnet, {subnet.manager_host, watcher})

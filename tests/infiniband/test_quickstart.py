@@ -134,6 +134,9 @@ class Quickstart(unittest.TestCase):
         def reaches(plan: str, what) -> None:
             wait_until(lambda: what(client.json(f"/api/v1/plans/{plan}")), 120, why=lambda: f"{steps(plan)}\n{self.said()}")
 
+        diags = re.search(r"use infiniband-diags: +(.*)", self.said())[1]
+        switches = subprocess.run(diags, shell=True, capture_output=True, text=True, timeout=120, check=False)
+        self.assertIn("spine", switches.stdout, f"{diags}\n{switches.stderr}")
         plan = try_out("take a link out of service")
         reaches(plan, lambda shown: shown["state"] == "COMMITTED")
         back = try_out("and bring it back")

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "analyzer/remedy/plan_manager.hpp"
@@ -12,17 +11,11 @@
 #include "fabric/minute_text.hpp"
 
 namespace weft::analyzer {
-namespace {
-
-// A receiver of webhooks needs no way to the link.
-constexpr std::string_view kWithoutWay = "webhook";
-
-}  // namespace
 
 // A reading that can only fail is not asked for: each failure would delay the next one more. A fabric that is not swept
 // for long after we began may be gone: then the failures tell a person.
 bool PlanManager::lacks_sweep(const Plan& plan, TimePoint now) const {
-  return plan.target.kind == EntityKind::kLink && plan.actuator != kWithoutWay && reviewed_ != kNever &&
+  return plan.target.kind == EntityKind::kLink && !settings_.sweepless.contains(plan.actuator) && reviewed_ != kNever &&
          !swept_.contains(plan.target.fabric) && now - began_at_ < settings_.limits.verification.within;
 }
 
@@ -46,10 +39,7 @@ void PlanManager::wait_for_reading(Entry& entry, TimePoint now) {
   if (comes_to_brake && status_.is_stopped()) return wait_for(entry, brake_text());
   const bool is_let_go = comes_to_brake && plan.waits_for.starts_with(brake_text());
   if (waits == (plan.waits_for == text) && !is_let_go) return;
-  plan.waits_for = waits ? text : "";
-  const bool changed = entry.changed;
-  show(entry);
-  entry.changed = changed;
+  wait_for(entry, waits ? text : "");
 }
 
 bool PlanManager::is_watched_late(const Entry& entry) const {

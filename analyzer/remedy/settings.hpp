@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct RemedySettings {
   std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> ethernet_actuators;
   /// How late what an actuator sent may land at most, by its name; of those that know it.
   std::map<std::string, Duration> latest_landing;
+  /// Actuators that act on a link without a sweep of its fabric.
+  std::set<std::string> sweepless;
   /// Hosts, switches (by name or GUID) and ports ("name:port"; on Ethernet "leaf01:swp3"). Where `allow` has entries
   /// nothing else is touched.
   std::vector<std::string> allow, deny;

@@ -35,6 +35,8 @@ class Actuator {
   virtual Result<void> apply(const RemedyOrder& order) = 0;
   /// How long after its call what apply() sent may still land at most; nullopt: nobody knows.
   virtual std::optional<Duration> latest_landing() const { return std::nullopt; }
+  /// It can do nothing with a link before the sweep of an order (RemedyOrder::sweep) tells the way to it.
+  virtual bool needs_sweep() const { return true; }
   /// Of what out_of_service() tells: kHost or kLink; nullopt: it cannot tell.
   virtual std::optional<EntityKind> tells_out_of_service() const { return std::nullopt; }
   /// All that is out of service there now, by whomever. Fails as observe().

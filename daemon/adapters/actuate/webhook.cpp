@@ -80,6 +80,7 @@ class Webhook final : public Actuator {
       : options_(std::move(options)), authorities_(std::move(authorities)), memory_(std::move(memory)), clock_(clock) {}
 
   std::string name() const override { return "webhook"; }
+  bool needs_sweep() const override { return false; }
 
   Result<TargetReading> observe(const RemedyOrder& order) override { return look(order, Deadline(options_.timeout)); }
 

@@ -73,6 +73,7 @@ Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& c
     }
     for (const RemedyAction action : actions) actuator_of(settings, action) = (*made)->name();
     if (const auto latest = (*made)->latest_landing()) settings.latest_landing[(*made)->name()] = *latest;
+    if (!(*made)->needs_sweep()) settings.sweepless.insert((*made)->name());
     options.actuators.push_back(std::move(*made));
   };
   const std::vector links{RemedyAction::kIsolateLink, RemedyAction::kRestoreLink};

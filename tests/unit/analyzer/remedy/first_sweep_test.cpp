@@ -25,6 +25,7 @@ struct Killed : Book {
     plan.started = fabric.now();
     plan.finished = is_over(state) ? fabric.now() : kNever;
     plan.expires = fabric.now() + 1h;
+    settings.sweepless = {"webhook"};
     book.emplace(settings, std::move(memory), fabric.now());
   }
   /// `is_known`: it is watched already.

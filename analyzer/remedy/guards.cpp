@@ -196,9 +196,11 @@ class Judge {
   }
 
   Verdict fresh_data() const {
-    MissingNodes missing;
-    for (const auto& [node, since] : in_.counts.out_of_reach)
-      ++(in_.view.steady.value_or(since) - since > limits_.missing_for ? missing.gone : missing.lately);
+    const std::vector<Duration>& since = in_.counts.missing_since;
+    const Duration gone_before = in_.view.steady.value_or(Duration{}) - limits_.missing_for;
+    const auto lately = std::ranges::lower_bound(since, gone_before);
+    const MissingNodes missing{.lately = static_cast<std::size_t>(since.end() - lately),
+                               .gone = static_cast<std::size_t>(lately - since.begin())};
     return judge_fresh_data(plan_, fabric_, missing, in_.known_for, in_.view, limits_);
   }
 

@@ -2,7 +2,6 @@
 #pragma once
 // The checks that stand before every action, in one order, each with its reason in words.
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,8 +22,8 @@ using PlanPtr = std::shared_ptr<const Plan>;
 
 /// What is counted in a fabric's last sweep, for all plans at once.
 struct SweepCounts {
-  /// The nodes that it did not reach, and since when, on the clock of RemedyView::steady.
-  std::map<NodeGuid, Duration> out_of_reach;
+  /// Since when the nodes are missing that it did not reach, on the clock of RemedyView::steady, ascending.
+  std::vector<Duration> missing_since;
   /// The links between switches that somebody disabled an end of, also those that a discovery after it knows no cable
   /// of, where an open incident or the planned cabling has them; and those with a port that a partner tells to be
   /// avoided (AvoidedPorts). Each once, those that plans hold among them.

@@ -70,23 +70,26 @@ bool may_hold(const Plan& plan) {
   return is_under_way(plan.state) && plan.intent == (takes_out(plan.action) ? PlanIntent::kApply : PlanIntent::kUndo);
 }
 
-// Nodes that open outages name, and that the graph does not know: after a restart no sweep ever saw them.
-std::set<NodeGuid> nodes_gone(const std::string& fabric, const Topology& topology,
-                              std::span<const std::shared_ptr<const Incident>> incidents) {
-  std::set<NodeGuid> gone;
+// Nodes that the sweep did not reach, and those that open outages name and the graph does not know: after a restart no
+// sweep ever saw them.
+std::set<NodeGuid> nodes_missing(const std::string& fabric, const Topology& topology,
+                                 std::span<const std::shared_ptr<const Incident>> incidents) {
+  std::set<NodeGuid> missing;
+  for (const Node& node : topology.nodes())
+    if (!node.reachable) missing.insert(node.guid);
   const auto add = [&](const Entity& entity) {
     if (entity.fabric != fabric) return;
     const bool is_link = entity.kind == EntityKind::kLink;
     if (!is_link && entity.kind != EntityKind::kNode && entity.kind != EntityKind::kPort) return;
-    if (topology.find_node(entity.port.node) == kNoIndex) gone.insert(entity.port.node);
-    if (is_link && topology.find_node(entity.peer.node) == kNoIndex) gone.insert(entity.peer.node);
+    if (topology.find_node(entity.port.node) == kNoIndex) missing.insert(entity.port.node);
+    if (is_link && topology.find_node(entity.peer.node) == kNoIndex) missing.insert(entity.peer.node);
   };
   for (const auto& incident : incidents) {
     if (!incident->is_open() || !is_outage(incident->finding.kind)) continue;
     add(incident->finding.cause);
     for (const Entity& entity : incident->finding.affected) add(entity);
   }
-  return gone;
+  return missing;
 }
 
 // Both ends of links that plans hold, or that a subnet manager is told to avoid (`told`): to those that need ways they
@@ -235,16 +238,14 @@ const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& 
   kept.counted_cabling = fabric->cabling;
   kept.counted_avoided = avoided_changes_;
   kept.counted_incidents.assign(view.incidents.begin(), view.incidents.end());
-  const auto before = std::exchange(kept.counts, {}).out_of_reach;
-  for (const Node& node : kept.counted->nodes()) {
-    if (node.reachable) continue;
-    const auto was = before.find(node.guid);
-    kept.counts.out_of_reach[node.guid] = was != before.end() ? was->second : view.steady.value_or(Duration{});
+  kept.counts = {};
+  const auto missing_before = std::exchange(kept.missing_nodes, {});
+  for (const NodeGuid node : nodes_missing(name, *kept.counted, view.incidents)) {
+    const auto was = missing_before.find(node);
+    kept.missing_nodes[node] = was != missing_before.end() ? was->second : view.steady.value_or(Duration{});
   }
-  for (const NodeGuid gone : nodes_gone(name, *kept.counted, view.incidents)) {
-    const auto was = before.find(gone);
-    kept.counts.out_of_reach[gone] = was != before.end() ? was->second : view.steady.value_or(Duration{});
-  }
+  for (const auto& [node, since] : kept.missing_nodes) kept.counts.missing_since.push_back(since);
+  std::ranges::sort(kept.counts.missing_since);
   for (PortIndex index = 0; index < kept.counted->ports().size(); ++index) {
     const PortIndex peer = kept.counted->port(index).peer;
     if (peer != kNoIndex && peer > index && is_disabled(*kept.counted, index, peer))

@@ -68,6 +68,7 @@ class TreeCache {
     std::vector<std::shared_ptr<const Incident>> counted_incidents;
     std::uint64_t counted_avoided = 0, planted_avoided = 0;  ///< of which AvoidedPorts `counts` and `live` are
     SweepCounts counts;
+    std::map<NodeGuid, Duration> missing_nodes;         ///< and since when, as SweepCounts::missing_since
     std::shared_ptr<const Routes> reviewed;             ///< what `review` is about
     std::shared_ptr<const Topology> reviewed_topology;  ///< … in which graph
     RouteReview review;

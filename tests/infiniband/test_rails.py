@@ -50,7 +50,7 @@ def make_rail(rail: int, leaves: int, spines: int, across: int = 0) -> netfile.N
     return network
 
 
-class Rails(unittest.TestCase):
+class Rails(weft_testing.SeveralSubnets):
     RAILS = {"rail-0": (2, SPINES, 0), "rail-1": (2, SPINES, 0), "rail-2": (1, 0, 0), "rail-3": (2, 0, 2)}  # leaves, spines, cables across
     ACCESS = [("rail-0", "leaf-0-0", SPINES + 2), ("rail-2", "leaf-2-0", 2), ("rail-3", "leaf-3-0", 4)]  # of gpu-1: neither OpenSM nor weftd is there
 
@@ -76,8 +76,7 @@ class Rails(unittest.TestCase):
             ports = ",".join(f"{name}=ibsim0:{number}" for number, name in enumerate(cls.RAILS, 1))
             cls.weftd.extra = ("--infiniband-ports", ports, "--infiniband-sweeper", sweeper)
             cls.weftd.start()
-            wait_until(lambda: all(fabric.get("watching") for fabric in cls.fabrics().values()) and len(cls.fabrics()) == len(cls.RAILS),
-                       why=lambda: f"not all are watched: {cls.fabrics()}\n{cls.weftd.log()}")
+            cls.wait_watched()
             for name in ("rail-0", "rail-1"):
                 cls.layers.append(PhysicalLayer(cls.subnets[name]))
                 cls.layers[-1].__enter__()
@@ -89,14 +88,7 @@ class Rails(unittest.TestCase):
     def tearDownClass(cls):
         for layer in cls.layers:
             layer.__exit__(None, None, None)
-        if cls.weftd:
-            cls.weftd.stop()
-        for subnet in cls.subnets.values():
-            subnet.stop()
-
-    @classmethod
-    def fabrics(cls) -> dict:
-        return {fabric["name"]: fabric for fabric in cls.weftd.client.json("/api/v1/fabrics")["fabrics"]}
+        super().tearDownClass()
 
     def ends(self, rail: str, name: str, port: int) -> tuple:
         network = self.subnets[rail].network

@@ -5,7 +5,6 @@ import ctypes
 import os
 import signal
 import time
-import unittest
 
 import weft_testing
 from weft_testing import fat_tree, simulated_subnet
@@ -13,7 +12,7 @@ from weft_testing import fat_tree, simulated_subnet
 PTRACE_SEIZE, WALL = 0x4206, 0x40000000  # linux/ptrace.h, linux/wait.h
 
 
-class TwoSubnets(unittest.TestCase):
+class TwoSubnets(weft_testing.SeveralSubnets):
     """A machine with adapters on two subnets, as weft-sweeper sees it: each one's simulator is chosen by the fabric's name."""
 
     @classmethod
@@ -33,22 +32,10 @@ class TwoSubnets(unittest.TestCase):
                 "--port", "1")
             cls.weftd.extra = ("--infiniband-ports", "compute=ibsim0:1,storage=ibsim0:2", "--infiniband-sweeper", sweeper)
             cls.weftd.start()
-            weft_testing.wait_until(lambda: all(f.get("watching") for f in cls.fabrics().values()) and len(cls.fabrics()) == 2,
-                                    why=lambda: f"not both are watched: {cls.fabrics()}\n{cls.weftd.log()}")
+            cls.wait_watched()
         except BaseException:
             cls.tearDownClass()
             raise
-
-    @classmethod
-    def tearDownClass(cls):
-        if cls.weftd:
-            cls.weftd.stop()
-        for subnet in cls.subnets.values():
-            subnet.stop()
-
-    @classmethod
-    def fabrics(cls) -> dict:
-        return {f["name"]: f for f in cls.weftd.client.json("/api/v1/fabrics")["fabrics"]}
 
     def test_1_each_has_its_own_nodes(self):
         fabrics = self.fabrics()

@@ -59,6 +59,29 @@ def write_chooser(path: str, name: str, environments: dict[str, dict], *more: st
     return path
 
 
+class SeveralSubnets(unittest.TestCase):
+    """One weftd on several subnets. The subclass starts them: `subnets` by fabric, and `weftd`."""
+
+    weftd = None
+    subnets: dict = {}
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.weftd:
+            cls.weftd.stop()
+        for subnet in cls.subnets.values():
+            subnet.stop()
+
+    @classmethod
+    def fabrics(cls) -> dict:
+        return {fabric["name"]: fabric for fabric in cls.weftd.client.json("/api/v1/fabrics")["fabrics"]}
+
+    @classmethod
+    def wait_watched(cls) -> None:
+        wait_until(lambda: all(fabric.get("watching") for fabric in cls.fabrics().values()) and set(cls.fabrics()) == set(cls.subnets),
+                   why=lambda: f"not all are watched: {cls.fabrics()}\n{cls.weftd.log()}")
+
+
 class SubnetTest(unittest.TestCase):
     """A subnet and a weftd for all tests of the class. Set `network` (and what else differs) in the subclass."""
 

@@ -38,6 +38,15 @@ struct Maintenance : Test {
     watch.book.set_maintenance_windows(list);
     watch.analyzer.set_maintenance_windows(list);
   }
+  /// leaf-1 is switched off for longer than the window: what is open within it, and after it.
+  std::pair<Incident, Incident> outlast(MaintenanceWindow window) {
+    plan({std::move(window)});
+    watch.fabric.power_off(watch.fabric.find("leaf-1"));
+    watch.sweeps(10);
+    Incident before = watch.only();
+    watch.sweeps(15);
+    return {std::move(before), watch.only()};
+  }
   Entity node(const std::string& name) const {
     const Node& found = watch.fabric.nodes()[watch.fabric.find(name)];
     return {.kind = EntityKind::kNode, .fabric = "test", .port = {found.guid, {}}, .peer = {}, .label = name};
@@ -86,12 +95,7 @@ TEST_F(Maintenance, AnIncidentThatBeginsInTheWindowPagesNobody) {
 }
 
 TEST_F(Maintenance, AFaultThatOutlastsTheWindowIsANewIncident) {
-  plan({window_on(node("leaf-1"), watch.fabric.now(), seconds(20))});
-  watch.fabric.power_off(watch.fabric.find("leaf-1"));
-  watch.sweeps(10);
-  const Incident before = watch.only();
-  watch.sweeps(15);
-  const Incident after = watch.only();
+  const auto [before, after] = outlast(window_on(node("leaf-1"), watch.fabric.now(), seconds(20)));
   EXPECT_NE(after.id, before.id);
   EXPECT_EQ(after.finding.kind, IncidentKind::kSwitchDown);
   EXPECT_EQ(after.finding.severity, Severity::kCritical);
@@ -109,12 +113,7 @@ TEST_F(Maintenance, AFaultThatOutlastsTheWindowIsANewIncident) {
 TEST_F(Maintenance, WhatAPlanHoldsNoMoreIsNamedByThePlan) {
   MaintenanceWindow held = window_on(node("leaf-1"), watch.fabric.now(), seconds(20));
   held.id = kFirstPlanWindow + 7;
-  plan({held});
-  watch.fabric.power_off(watch.fabric.find("leaf-1"));
-  watch.sweeps(10);
-  const Incident before = watch.only();
-  watch.sweeps(15);
-  const Incident after = watch.only();
+  const auto [before, after] = outlast(held);
   ASSERT_NE(after.id, before.id);
   EXPECT_NE(watch.book.find(before.id)->finding.summary.find("(PLAN-7 does not hold it any more; it continues as " +
                                                              incident_name(after.id) + ')'),

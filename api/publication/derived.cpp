@@ -13,18 +13,19 @@ namespace {
 /// A standby is a second or two behind at any time.
 constexpr Duration kLongBehind = std::chrono::seconds(10);
 
+bool is_swept(const FabricView& fabric) {
+  return fabric.sweep && fabric.sweep->topology;
+}
+
 }  // namespace
 
 bool is_ready(const Snapshot& snapshot) {
   if (!snapshot.health || (snapshot.fabrics.empty() && snapshot.watches_subnets)) return false;
-  return std::all_of(snapshot.fabrics.begin(), snapshot.fabrics.end(),
-                     [](const FabricView& fabric) { return fabric.sweep && fabric.sweep->topology; });
+  return std::ranges::all_of(snapshot.fabrics, is_swept);
 }
 
 bool is_before_first_sweep(const Snapshot& snapshot) {
-  return (snapshot.watches_subnets || !snapshot.fabrics.empty()) &&
-         std::ranges::none_of(snapshot.fabrics,
-                              [](const FabricView& fabric) { return fabric.sweep && fabric.sweep->topology; });
+  return (snapshot.watches_subnets || !snapshot.fabrics.empty()) && std::ranges::none_of(snapshot.fabrics, is_swept);
 }
 
 std::string not_swept_text(std::string_view name) {

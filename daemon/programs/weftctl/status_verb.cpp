@@ -42,17 +42,18 @@ void print_leadership(const Session& session, const v1::Status::Leadership& role
                 << printable(role.trouble()) << '\n';
 }
 
+std::string counts_text(const v1::Status::Incidents& open) {
+  return std::to_string(open.critical()) + " critical, " + std::to_string(open.warning()) + " warning, " +
+         std::to_string(open.info()) + " info";
+}
+
 /// The weftd, or pairs, of the site.
 void print_shards(const Session& session, const v1::Status& status) {
   if (status.shards().empty()) return;
   session.out << "\nShards of the site; fabrics and figures above are of this weftd's own.\n";
   Table table({"SHARD", judged("STATE"), "ADDRESSES", spare("LEADER"), spare("FABRICS"), story("OPEN INCIDENTS")});
   for (const v1::Status::Shard& shard : status.shards()) {
-    const v1::Status::Incidents& open = shard.open_incidents();
-    const std::string figures = !shard.has_open_incidents()
-                                    ? "not known"
-                                    : std::to_string(open.critical()) + " critical, " + std::to_string(open.warning()) +
-                                          " warning, " + std::to_string(open.info()) + " info";
+    const std::string figures = shard.has_open_incidents() ? counts_text(shard.open_incidents()) : "not known";
     const char* state = shard.answers()     ? shard.own() ? "this weftd's own" : "answers"
                         : shard.own()       ? "taken out"
                         : shard.never_led() ? "never led"
@@ -110,8 +111,8 @@ Exit show_status(const Session& session) {
     table.print(session.sheet());
   }
   const v1::Status::Incidents& open = status.open_incidents();
-  session.out << "\nOpen incidents: " << open.critical() << " critical, " << open.warning() << " warning, "
-              << open.info() << " info" << (open.info() > 0 ? ", planned work included" : "") << '\n';
+  session.out << "\nOpen incidents: " << counts_text(open) << (open.info() > 0 ? ", planned work included" : "")
+              << '\n';
   print_waiting_plans(session);
   print_held(session.out, remedies);
   if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";

@@ -47,8 +47,7 @@ std::string no_answer(const SweepStatistics& statistics) {
            " another M_Key than the one in infiniband.management_key_file";
   if (statistics.silent_neighbors == 1)
     return "1 link is up and leads to a node that never answered: it hangs, or infiniband.management_key_file lacks "
-           "its "
-           "M_Key";
+           "its M_Key";
   if (statistics.silent_neighbors > 0)
     return std::to_string(statistics.silent_neighbors) +
            " links are up and lead to nodes that never answered: they hang, or infiniband.management_key_file lacks "

@@ -186,13 +186,18 @@ int run(char** arguments, double rate) {
     weighed.push_back(
         {drawn.uplinks[i], harm_of(*incident, {now, fabrics, {}, hosts, {}, {}, {}}, settings.limits).weight});
   }
-  double left = all;
   const LinkChoice ours = LinkChooser(live).choose(weighed);
-  for (const std::uint32_t out : ours.out) left -= drawn.rates[out];
+  const auto rates_left = [&](const LinkChoice& choice) {
+    double left = 0;
+    for (std::uint32_t i = 0; i < bad; ++i)
+      if (!std::ranges::binary_search(choice.out, i)) left += drawn.rates[i];
+    return left;
+  };
+  const double left = rates_left(ours), least = rates_left(best);
   std::printf("loss that stays by weftd's own weights, times the least, of %s\t%.3f\t1\t-\n", where.c_str(),
-              best.harm_left > 0 ? left / best.harm_left : 1);
+              least > 0 ? left / least : 1);
   std::printf("loss taken out by weftd's own weights, share of the optimum, of %s\t%.6f\t1\t-\n", where.c_str(),
-              all == best.harm_left ? 1 : (all - left) / (all - best.harm_left));
+              all == least ? 1 : (all - left) / (all - least));
   report("a full choice among " + where, full, kLimitFull);
   report("one more beside " + where, one, kLimitNew);
   report("a review with nothing new of " + where, idle, kLimitNew);

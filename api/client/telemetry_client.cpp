@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "api/client/channel.hpp"
@@ -62,7 +63,7 @@ struct TelemetryClient::Inbox {
   std::deque<TelemetryEvent> events;
   std::uint64_t epoch = 0;  ///< of the stream whose words count
   std::uint64_t probes = 0;
-  unsigned streams = 0;  ///< that gRPC still has to do with
+  std::set<std::uint64_t> streams;  ///< epochs of those that gRPC still has to do with
 };
 
 class TelemetryClient::Stream final : public grpc::ClientBidiReactor<v1::CollectorMessage, v1::AnalyzerMessage>,
@@ -162,10 +163,13 @@ class TelemetryClient::Stream final : public grpc::ClientBidiReactor<v1::Collect
 
   void OnDone(const grpc::Status& status) override {
     tell({TelemetryEvent::Kind::kEnded, 0, error_of(status)});
-    const std::shared_ptr<Stream> last = std::move(self_);
-    const std::lock_guard lock(inbox_->mutex);
-    --inbox_->streams;
-    inbox_->idle.notify_all();
+    const std::shared_ptr<Inbox> inbox = inbox_;
+    const std::uint64_t epoch = epoch_;
+    std::shared_ptr<Stream> last = std::move(self_);
+    last.reset();  // the stream may be gone from here on
+    const std::lock_guard lock(inbox->mutex);
+    inbox->streams.erase(epoch);
+    inbox->idle.notify_all();
   }
 
   void tell(TelemetryEvent event) {
@@ -205,7 +209,7 @@ TelemetryClient::~TelemetryClient() {
   cancel();
   stream_.reset();
   std::unique_lock lock(inbox_->mutex);
-  inbox_->idle.wait(lock, [this] { return inbox_->streams == 0; });
+  inbox_->idle.wait(lock, [this] { return inbox_->streams.empty(); });
 }
 
 void TelemetryClient::open(const std::string& analyzer, const TelemetryHello& hello) {
@@ -216,8 +220,10 @@ void TelemetryClient::open(const std::string& analyzer, const TelemetryHello& he
     const std::lock_guard lock(inbox_->mutex);
     epoch = ++inbox_->epoch;
     inbox_->events.clear();
+    std::erase_if(channels_, [this](const auto& each) { return !inbox_->streams.contains(each.first); });
     if (channel) {
-      ++inbox_->streams;
+      inbox_->streams.insert(epoch);
+      channels_.emplace_back(epoch, *channel);
     } else {
       inbox_->events.push_back({TelemetryEvent::Kind::kEnded, 0, channel.error()});
     }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/client/security.hpp"
@@ -76,6 +77,9 @@ class TelemetryClient {
   ClientSecurity security_;
   TelemetryPatience patience_;
   std::shared_ptr<Inbox> inbox_;
+  /// By epoch of the stream. gRPC joins its threads where the last channel is released: never on one of them, so they
+  /// are released here, after their streams.
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<void>>> channels_;
   std::shared_ptr<Stream> stream_;
 };
 

@@ -65,15 +65,22 @@ bool ShardPeers::enter(grpc::ClientContext* context, Open open) {
 void ShardPeers::leave(grpc::ClientContext* context) {
   const std::lock_guard lock(mutex_);
   open_.erase(context);
-  if (open_.empty()) idle_.notify_all();
+  ++leaving_;
+}
+
+void ShardPeers::released() {
+  const std::lock_guard lock(mutex_);
+  --leaving_;
+  idle_.notify_all();
 }
 
 void ShardPeers::stop() {
   std::unique_lock lock(mutex_);
   stopped_ = true;
   for (const auto& [context, open] : open_) open.cancel();
-  idle_.wait(lock, [this] { return open_.empty(); });
+  idle_.wait(lock, [this] { return open_.empty() && leaving_ == 0; });
   channels_.clear();
+  first_channel_.reset();
 }
 
 Result<std::shared_ptr<grpc::Channel>> ShardPeers::channel_to(const std::string& address) {
@@ -97,6 +104,7 @@ Result<std::shared_ptr<grpc::Channel>> ShardPeers::channel_to(const std::string&
   auto channel = open_channel(address, security_, arguments);
   if (!channel) return channel;
   const std::lock_guard lock(mutex_);
+  if (!first_channel_ && !stopped_) first_channel_ = *channel;
   return channels_.try_emplace(address, std::move(*channel)).first->second;
 }
 

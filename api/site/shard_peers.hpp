@@ -91,7 +91,10 @@ class ShardPeers {
   };
   /// Counts a question that begins; false: it must not.
   bool enter(grpc::ClientContext* context, Open open);
+  /// It has ended: it is not cancelled any more. What it holds is released next, then released() is called; stop()
+  /// waits for that.
   void leave(grpc::ClientContext* context);
+  void released();
   Result<std::shared_ptr<grpc::Channel>> channel_to(const std::string& address);
   /// The address to be asked next.
   std::string address_of(const SiteShard& shard);
@@ -109,7 +112,11 @@ class ShardPeers {
   std::condition_variable idle_;
   std::map<std::string, Peer> peers_;                               ///< by shard
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;  ///< by address
+  /// The first of all. gRPC joins its threads where the last channel is released: that must not be one of them, so this
+  /// one stays until stop().
+  std::shared_ptr<grpc::Channel> first_channel_;
   std::map<grpc::ClientContext*, Open> open_;
+  std::size_t leaving_ = 0;  ///< between leave() and released()
   bool stopped_ = false;
 };
 
@@ -145,9 +152,12 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
       return give_up({ErrorCode::kUnavailable, "weftd is stopping"});
     response.Clear();
     begin(*attempt.stub, &attempt.context, &request, &response,
-          [self = this->shared_from_this(), &attempt](const grpc::Status& status) {
+          [self = this->shared_from_this(), &attempt](const grpc::Status& status) mutable {
             self->ended(attempt, status);
-            self->peers.leave(&attempt.context);
+            ShardPeers& its_peers = self->peers;
+            its_peers.leave(&attempt.context);
+            self.reset();
+            its_peers.released();
           });
   }
 

@@ -93,9 +93,12 @@ class ShardStream final : public grpc::ClientReadReactor<Event>,
   }
 
   void OnDone(const grpc::Status& status) override {
-    const auto self = std::move(self_);
+    auto self = std::move(self_);
     ended_(result_of(status));
-    peers_.leave(&context_);  // nothing of the peers may be used after it
+    ShardPeers& peers = peers_;
+    peers.leave(&context_);
+    self.reset();      // the stream may be gone from here on
+    peers.released();  // nothing of the peers may be used after it
   }
 
   Result<void> result_of(const grpc::Status& status) {

@@ -176,6 +176,7 @@ class PlanManager {
 
   Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, const RemedyView& view,
                                        bool only_cost) const;
+  std::string raised_by_others(const Entity& target, const RemedyView& view) const;
   std::uint64_t let_go(const Entity& target) const;
   enum class Before { kNothing, kHeld, kLetGo };
   Before what_held(const Plan& back) const;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr unsigned kMostUndos = 3;
 constexpr unsigned kMostDoublings = 5;
+// After a restart what takes out may be verified anew: in so many times the time that it has, all together.
+constexpr int kMostTries = 3;
 
 using Stage = PlanWork::Stage;
 
@@ -359,7 +361,7 @@ void PlanRunner::seen_back(const Window& window) {
   end(PlanState::kFailed, plan_.outcome + "; it was undone, but check it by hand: " + why);
 }
 
-void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
+void PlanRunner::window(const Window& window, std::uint32_t windows_needed, Duration age) {
   if (plan_.state != PlanState::kVerifying) return;
   plan_.windows_needed = windows_needed;
   const bool comes_back = !takes_out(plan_.action);
@@ -375,7 +377,8 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed) {
   }
   const Duration patience =
       comes_back ? limits_.verification.probation + limits_.verification.within : limits_.verification.within;
-  if (now_ - work_.verifying_since > patience)
+  const bool is_overdue = !comes_back && window.fresh && !window.good && age > kMostTries * patience;
+  if (is_overdue || now_ - work_.verifying_since > patience)
     roll_back(work_.why.empty() ? "it could not be verified in time" : "it did not help: " + work_.why);
 }
 

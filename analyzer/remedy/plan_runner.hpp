@@ -111,8 +111,8 @@ class PlanRunner {
   void abort(const std::string& why);
   /// A sweep has passed since it was undone.
   void seen_back(const Window& window);
-  /// A sweep has passed.
-  void window(const Window& window, std::uint32_t windows_needed);
+  /// A sweep has passed. `age`: since the plan was started, however often weftd was restarted meanwhile.
+  void window(const Window& window, std::uint32_t windows_needed, Duration age);
   /// Begins to undo the plan: the state becomes ROLLING_BACK, and the target is read first.
   void roll_back(const std::string& why);
   /// What is to be asked now, without its number; nullopt: nothing.

@@ -119,6 +119,11 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
     if (const std::string end = disabled_end(target, view); !end.empty())
       return fail(ErrorCode::kFailedPrecondition,
                   end + " is disabled already, and not by Weft: there is nothing to isolate");
+  if (action == RemedyAction::kRaiseLinkCost)
+    if (const std::string who = raised_by_others(target, view); !who.empty())
+      return fail(ErrorCode::kFailedPrecondition, "the cost of " + target.label +
+                                                      " is raised already, and not by Weft (as " + who +
+                                                      " tells): there is nothing to raise");
   if (!takes_out(action) && undoes == 0)
     return fail(ErrorCode::kFailedPrecondition,
                 not_ours_text(held_before(target, only_cost, shown_), target, only_cost));

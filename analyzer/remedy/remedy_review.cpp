@@ -24,6 +24,9 @@ bool same_words(std::string a, std::string b) {
   return a == b;
 }
 
+// A longer time between two sweeps was seen by nobody.
+constexpr Duration kLongestUnseen = std::chrono::minutes(1);
+
 // It began, and nothing was sent before the time of its approval was over.
 bool is_overdue(const Plan& plan, TimePoint now) {
   return plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone && now >= plan.expires;
@@ -119,10 +122,15 @@ void PlanManager::note_sweeps(const RemedyView& view) {
     if (!fabric.sweep) continue;
     swept.insert(fabric.name);
     if (!swept_.contains(fabric.name)) read_at_once(fabric.name, view.now);
+    if (view.steady) {
+      SeenSweep& seen = seen_sweeps_[fabric.name];
+      if (seen.started != fabric.sweep->started) {
+        const Duration unseen = seen.started == kNever ? Duration{} : *view.steady - seen.since;
+        if (unseen > std::max(kLongestUnseen, 4 * fabric.sweep->interval)) trees_.pass_over(fabric.name, unseen);
+        seen = {fabric.sweep->started, *view.steady};
+      }
+    }
     (void)trees_.counts(fabric.name, view);  // who is missing, and since when, also while no plan asks
-    if (!view.steady) continue;
-    SeenSweep& seen = seen_sweeps_[fabric.name];
-    if (seen.started != fabric.sweep->started) seen = {fabric.sweep->started, *view.steady};
   }
   swept_ = std::move(swept);
 }
@@ -265,31 +273,6 @@ void PlanManager::trip(const RemedyView& view) {
   const auto why = must_trip(wanted_, since, view, clock_.ages(view.now), settings_.limits.breaker);
   if (!why) return;
   trip_breaker(*why, view.now);
-}
-
-void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts ports) {
-  avoided_[actuator] = std::move(ports);
-  std::vector<PortKey> all;
-  for (const auto& [name, told] : avoided_) all.insert(all.end(), told.ports.begin(), told.ports.end());
-  trees_.set_avoided(std::move(all));
-}
-
-std::optional<std::string> PlanManager::untold_list(const Plan& plan, const RemedyView& view) const {
-  if (!takes_out(plan.action) || view.is_ethernet_link(plan.target)) return std::nullopt;
-  const Duration now = view.steady.value_or(Duration{});
-  const auto with_trouble = [this](std::string why, const std::string& actuator) {
-    const auto trouble = list_troubles_.find(actuator);
-    return trouble == list_troubles_.end() || trouble->second.empty() ? why : why + ": " + trouble->second;
-  };
-  if (plan.target.kind == EntityKind::kHost) {
-    const auto drained = drained_.find(plan.actuator);
-    if (drained == drained_.end()) return std::nullopt;
-    auto why = untold("the scheduler", "which hosts are drained", drained->second.told(), now);
-    return why ? std::optional(with_trouble(std::move(*why), plan.actuator)) : std::nullopt;
-  }
-  for (const auto& [name, ports] : avoided_)
-    if (auto why = untold(name, "which links are avoided", ports.told, now)) return with_trouble(std::move(*why), name);
-  return std::nullopt;
 }
 
 std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {

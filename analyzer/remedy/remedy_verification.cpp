@@ -16,9 +16,6 @@ namespace {
 // What was read of a target longer ago is read again before it is changed.
 constexpr Duration kLongestReading = std::chrono::seconds(10);
 
-// So many intervals after the last sweep began people are told that the next one is awaited.
-constexpr int kLateSweeps = 3;
-
 // What would be taken out again must leave as much as if it were taken out for the first time; and a tripped breaker
 // says that the trouble has a common cause.
 bool concerns_return(Guard guard) {
@@ -36,6 +33,9 @@ std::string few_names(const Topology& topology, const std::vector<NodeIndex>& no
 
 /// What the audit trail says of a person's abort: the state that the plan is in then is not what the person did.
 constexpr const char* kAborted = "ABORTED";
+
+// So many intervals after the last sweep began people are told that the next one is awaited.
+constexpr int kLateSweeps = 3;
 
 // A person aborted it before. What the next one says stands in its history: its reason stays that of the first.
 bool is_aborted_by_person(const Plan& plan) {
@@ -267,7 +267,7 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   const PlanState before = plan.state;
   const bool was_good = plan.windows_good > 0 || plan.was_up;
   plan.probation_until = kNever;
-  runner(entry, view.now).window(window, needed);
+  runner(entry, view.now).window(window, needed, clock_.ages(view.now).of(plan.started));
   const std::string waited_for = plan.waits_for;
   if (plan.state == before) plan.waits_for = is_unswept ? first_sweep_text(plan) : entry.work.why;
   // As where a node that does not answer makes a sweep long.

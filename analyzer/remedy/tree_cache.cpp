@@ -282,6 +282,12 @@ const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& 
   return kept.counts;
 }
 
+void TreeCache::pass_over(const std::string& fabric, Duration unseen) {
+  Kept& kept = kept_[fabric];
+  for (auto& [node, since] : kept.missing_nodes) since += unseen;
+  for (Duration& since : kept.counts.missing_since) since += unseen;
+}
+
 void TreeCache::set_avoided(std::vector<PortKey> ports) {
   std::ranges::sort(ports);
   ports.erase(std::unique(ports.begin(), ports.end()), ports.end());

@@ -35,6 +35,8 @@ class TreeCache {
   void set_avoided(std::vector<PortKey> ports);
   /// What is counted in the last sweep of that fabric; nothing when it was never seen. Valid until the next call.
   const SweepCounts& counts(const std::string& fabric, const RemedyView& view);
+  /// For so long nobody swept that fabric: it is no time in which anybody was seen to be missing.
+  void pass_over(const std::string& fabric, Duration unseen);
   /// What kind of network that fabric is, and its cables, as of the last tree(); null when that gave none. Valid until
   /// the next tree() of it.
   const CabledShape* shape(const std::string& fabric) const;

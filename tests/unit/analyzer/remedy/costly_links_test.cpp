@@ -171,5 +171,40 @@ TEST(CostlyLinks, ThePlanSaysWhetherItAndWhatElseCouldBeDoneIsAllowed) {
     EXPECT_EQ(candidate.allowed, candidate.action != RemedyAction::kIsolateLink) << to_string(candidate.action);
 }
 
+// Raised by hand, as the file of hop weights tells: a plan would only find that out, and end.
+TEST(CostlyLinks, OneThatSomebodyElseRaisedIsNotRaised) {
+  Slow b;
+  const Entity target = b.link("leaf-0", "spine-0");
+  const auto wish = [&] { return b.book->preview(RemedyAction::kRaiseLinkCost, target, "why", "ann", b.look()); };
+  b.book->set_avoided_ports("another", {{target.port}, *b.look().steady});
+  EXPECT_TRUE(wish()) << "another one's list is no matter of this one";
+  b.book->set_avoided_ports("fake", {{target.peer}, *b.look().steady});
+  const auto refused = wish();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(
+      refused.error().message,
+      "the cost of leaf-0 - spine-0 is raised already, and not by Weft (as fake tells): there is nothing to raise");
+}
+
+// The list is read once a minute: it still has the link whose cost Weft set back since.
+TEST(CostlyLinks, OneThatWasSetBackLatelyMayBeRaised) {
+  Slow b;
+  b.settings.limits.verification.probation = 10s;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.slow("leaf-0", "spine-0");
+  b.run(15);
+  ASSERT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  const Entity target = b.link("leaf-0", "spine-0");
+  b.mend();
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, target, "", "ann", b.look(), true));
+  b.run(30);
+  ASSERT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+  b.book->set_avoided_ports("fake", {{target.port}, *b.look().steady});
+  EXPECT_TRUE(b.book->preview(RemedyAction::kRaiseLinkCost, target, "why", "ann", b.look()));
+  b.fabric.advance(3min);
+  EXPECT_FALSE(b.book->preview(RemedyAction::kRaiseLinkCost, target, "why", "ann", b.look()));
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -71,6 +71,24 @@ TEST(FreshData, WhatIsMissingForLongWasSwitchedOff) {
   EXPECT_EQ(verdict.result, GuardResult::kRefused) << verdict.explanation;
 }
 
+// As when the port that weftd sweeps by was down meanwhile.
+TEST(FreshData, TimeThatNobodySweptIsNoTimeThatTheyWereMissing) {
+  WithAbsentAdapters b;
+  const Entity other = b.link("leaf-2", "spine-3");
+  const auto minutes = [&b](int count) {
+    for (int minute = 0; minute < count; ++minute) {
+      b.fabric.advance(59s);
+      b.book->review(b.look());
+    }
+  };
+  minutes(40);
+  b.fabric.advance(2h);
+  minutes(10);
+  EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, other, "ann").result, GuardResult::kRefused);
+  minutes(15);
+  EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, other, "ann").result, GuardResult::kPassed);
+}
+
 // Whether some plan asks or not, and automation as well as a person.
 TEST(FreshData, ASecondOutageIsAnotherOne) {
   Book b(automatic());

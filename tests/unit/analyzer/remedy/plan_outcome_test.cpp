@@ -21,7 +21,7 @@ std::string outcome_of(RemedyAction action, std::uint64_t incident, const std::s
   PlanWork work;
   work.reading = reading;
   const RemedyLimits limits;
-  PlanRunner(plan, work, limits, TimePoint(1h), [](const std::string&) {}).window({.fresh = true, .good = true}, 1);
+  PlanRunner(plan, work, limits, TimePoint(1h), [](const std::string&) {}).window({.fresh = true, .good = true}, 1, {});
   EXPECT_EQ(plan.state, PlanState::kCommitted);
   return plan.outcome;
 }
@@ -49,7 +49,7 @@ TEST(PlanOutcome, ADrainEndsWithWhatTheActuatorRead) {
   const RemedyLimits limits;
   PlanRunner runner(plan, work, limits, TimePoint(1h), [](const std::string&) {});
   runner.read(TargetReading{TargetState::kOurs, "the receiver acknowledged DRAIN_NODE of PLAN-1"}, true);
-  runner.window({.fresh = true, .good = true}, 1);
+  runner.window({.fresh = true, .good = true}, 1, {});
   EXPECT_EQ(plan.outcome, "the receiver acknowledged DRAIN_NODE of PLAN-1; nothing else was checked");
 }
 

@@ -112,6 +112,40 @@ TEST(Restarted, AnIsolationNeedsAllItsGoodSweepsAnew) {
   EXPECT_LE(b.plan(1).windows_good, 3U);
 }
 
+// Restarts that come sooner than a verification may take must not keep it for ever.
+TEST(Restarted, AnIsolationThatDoesNotHelpIsUndoneForAllRestarts) {
+  Book b;
+  b.settings.limits.verification.within = 60s;
+  b.settings.limits.verification.windows = 10;
+  Plan plan;
+  plan.id = 1;
+  plan.action = RemedyAction::kIsolateLink;
+  plan.state = PlanState::kVerifying;
+  plan.intent = PlanIntent::kApply;
+  plan.in_force = true;
+  plan.requested_by = plan.approved_by = "ann";
+  plan.target = b.link("leaf-0", "spine-0");
+  plan.started = b.fabric.now();
+  plan.expires = b.fabric.now() + 1h;
+  plan.actuator = "fake";
+  b.fabric.port(b.fabric.port_towards("leaf-0", "spine-0")).physical_state = PortPhysicalState::kPolling;
+  const auto run = [&](int restarts) {
+    for (int i = 0; i < restarts; ++i) {
+      RemedyMemory memory;
+      memory.ids = 2;
+      memory.plans = {plan};
+      b.book.emplace(b.settings, std::move(memory), b.fabric.now(), b.fabric.now().time_since_epoch());
+      for (int sweep = 0; sweep < 20; ++sweep) b.sweep();  // 40 s
+      plan = b.plan(1);
+    }
+  };
+  run(4);
+  EXPECT_EQ(plan.state, PlanState::kVerifying) << plan.outcome;
+  run(1);
+  EXPECT_EQ(plan.state, PlanState::kRollingBack) << plan.waits_for;
+  EXPECT_NE(plan.outcome.find("it did not help: "), std::string::npos) << plan.outcome;
+}
+
 TEST(Restarted, APlanThatIsAboutToActWaitsForWhatOthersTookOut) {
   for (const bool by_person : {false, true}) {
     Book b(by_person ? proposing() : automatic());

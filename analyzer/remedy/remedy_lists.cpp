@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What partners tell of what is out of service, for plans that would take out more.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "analyzer/remedy/plan_manager.hpp"
+
+namespace weft::analyzer {
+
+void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts ports) {
+  avoided_[actuator] = std::move(ports);
+  std::vector<PortKey> all;
+  for (const auto& [name, told] : avoided_) all.insert(all.end(), told.ports.begin(), told.ports.end());
+  trees_.set_avoided(std::move(all));
+}
+
+std::optional<std::string> PlanManager::untold_list(const Plan& plan, const RemedyView& view) const {
+  if (!takes_out(plan.action) || view.is_ethernet_link(plan.target)) return std::nullopt;
+  const Duration now = view.steady.value_or(Duration{});
+  const auto with_trouble = [this](std::string why, const std::string& actuator) {
+    const auto trouble = list_troubles_.find(actuator);
+    return trouble == list_troubles_.end() || trouble->second.empty() ? why : why + ": " + trouble->second;
+  };
+  if (plan.target.kind == EntityKind::kHost) {
+    const auto drained = drained_.find(plan.actuator);
+    if (drained == drained_.end()) return std::nullopt;
+    auto why = untold("the scheduler", "which hosts are drained", drained->second.told(), now);
+    return why ? std::optional(with_trouble(std::move(*why), plan.actuator)) : std::nullopt;
+  }
+  for (const auto& [name, ports] : avoided_)
+    if (auto why = untold(name, "which links are avoided", ports.told, now)) return with_trouble(std::move(*why), name);
+  return std::nullopt;
+}
+
+// The actuator that would raise the link's cost, where it told that the cost is raised; empty: it did not. What it told
+// may be older than what Weft set back a moment ago.
+std::string PlanManager::raised_by_others(const Entity& target, const RemedyView& view) const {
+  constexpr Duration kToldAnew = std::chrono::minutes(2);
+  const std::string actuator = settings_.actuator(RemedyAction::kRaiseLinkCost, view.is_ethernet_link(target));
+  const auto told = avoided_.find(actuator);
+  if (told == avoided_.end()) return {};
+  for (const PlanPtr& plan : shown_)
+    if (plan->finished != kNever && same_target(plan->target, target) &&
+        clock_.ages(view.now).of(plan->finished) < kToldAnew)
+      return {};
+  const bool is_raised =
+      std::ranges::any_of(told->second.ports, [&](PortKey port) { return port == target.port || port == target.peer; });
+  return is_raised ? actuator : "";
+}
+
+}  // namespace weft::analyzer

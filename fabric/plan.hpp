@@ -358,13 +358,18 @@ struct OrderUnderWay {
 
 /// How automation as a whole stands.
 struct RemedyStatus : RemedyHolds {
+  static constexpr std::size_t kMostNamedLinks = 100;
   /// The second brake: why the hands-off file stops everything, "PATH exists" or why it cannot be looked at. Empty: it
   /// does not. Each process looks for itself; neither brake releases the other.
   std::string file_brake{};
   std::vector<OrderUnderWay> under_way{};  ///< what a brake set now comes too late for
   std::uint32_t actions_last_hour = 0;
-  std::uint32_t actions_per_hour = 0;     ///< the limit
-  std::uint32_t out_of_service = 0;       ///< links and hosts that our plans hold out of service
+  std::uint32_t actions_per_hour = 0;  ///< the limit
+  std::uint32_t out_of_service = 0;    ///< links and hosts that our plans hold out of service
+  std::uint32_t out_by_others = 0;     ///< links between switches that others disabled, or have avoided
+  /// Labels of those, ascending; of more than kMostNamedLinks the first.
+  std::vector<std::string> links_out_by_others{};
+  std::uint32_t on_probation = 0;         ///< links and hosts that plans brought back and watch now
   std::uint32_t undone_by_others = 0;     ///< plans of which analyzer::is_undone_by_others() is true
   std::uint32_t without_plan = 0;         ///< incidents without a plan because too many plans are open
   std::vector<RemedyAction> automatic{};  ///< actions that need no approval: their mode is auto

@@ -39,6 +39,16 @@ std::vector<const Plan*> one_for_each_target(Plans plans) {
   return out;
 }
 
+std::vector<const Entity*> others_links(const std::vector<const Plan*>& held,
+                                        std::span<const std::span<const Entity>> taken_out) {
+  std::vector<const Entity*> links;
+  for (const std::span<const Entity> of_fabric : taken_out)
+    for (const Entity& link : of_fabric)
+      if (std::ranges::none_of(held, [&link](const Plan* plan) { return plan->target.same_as(link); }))
+        links.push_back(&link);
+  return links;
+}
+
 bool is_failed_return(const Plan& plan) {
   return !takes_out(plan.action) && plan.started != kNever &&
          (plan.state == PlanState::kRolledBack || plan.state == PlanState::kFailed);
@@ -136,6 +146,10 @@ std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
   }));
 }
 
+std::vector<const Entity*> taken_out_by_others(Plans plans, std::span<const std::span<const Entity>> taken_out) {
+  return others_links(one_for_each_target(plans), taken_out);
+}
+
 std::uint32_t out_of_service(Plans plans) {
   return static_cast<std::uint32_t>(one_for_each_target(plans).size());
 }
@@ -177,11 +191,8 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     count(other->target, 0);
     if (shares_job(plan, *other)) ++on_job;
   }
-  for (const std::span<const Entity> of_fabric : taken_out)
-    for (const Entity& link : of_fabric) {
-      const auto is_of = [&](const Plan* other) { return other->target.same_as(link); };
-      if (!plan.target.same_as(link) && std::ranges::none_of(held, is_of)) count(link, 1);
-    }
+  for (const Entity* link : others_links(held, taken_out))
+    if (!plan.target.same_as(*link)) count(*link, 1);
   std::uint32_t others_hosts = 0;
   if (drained && plan.target.kind == EntityKind::kHost) others_hosts = drained_by_others(*drained, plan, plans);
   if (hour.size() >= limits.actions_per_hour)

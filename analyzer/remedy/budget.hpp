@@ -34,6 +34,9 @@ std::string time_ahead_text(TimePoint now, Duration wait);
 std::uint32_t actions_within(std::span<const std::shared_ptr<const Plan>> plans, const Ages& ages, Duration span);
 /// Both links end at the same switch of the topology.
 bool shares_switch(const Entity& a, const Entity& b, const Topology& topology);
+/// Of `taken_out`, as over_budget() has it, the links that no plan of ours holds. They are as long valid as it is.
+std::vector<const Entity*> taken_out_by_others(std::span<const std::shared_ptr<const Plan>> plans,
+                                               std::span<const std::span<const Entity>> taken_out);
 /// Targets that are out of service by our plans now.
 std::uint32_t out_of_service(std::span<const std::shared_ptr<const Plan>> plans);
 

@@ -423,7 +423,12 @@ RemedyStatus PlanManager::status(TimePoint now) const {
   status.actions_last_hour = actions_within(shown_, clock_.ages(now), 1h);
   status.actions_per_hour = settings_.limits.budget.actions_per_hour;
   status.out_of_service = out_of_service(shown_);
-  for (const PlanPtr& plan : shown_) status.undone_by_others += is_undone_by_others(*plan, shown_);
+  status.out_by_others = out_by_others_;
+  status.links_out_by_others = links_out_by_others_;
+  for (const PlanPtr& plan : shown_) {
+    status.undone_by_others += is_undone_by_others(*plan, shown_);
+    status.on_probation += !takes_out(plan->action) && plan->state == PlanState::kVerifying;
+  }
   for (const RemedyAction action : {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink,
                                     RemedyAction::kRaiseLinkCost, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
     if (settings_.mode(action) == RemedyMode::kAuto) status.automatic.push_back(action);

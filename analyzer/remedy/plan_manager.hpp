@@ -205,6 +205,7 @@ class PlanManager {
   bool may_forget(const Plan& plan, const RemedyView& view) const;
   void set_forward(Duration by, TimePoint now);
   void note_sweeps(const RemedyView& view);
+  void note_out_by_others(const RemedyView& view);
   Duration known_for(const std::string& fabric, const RemedyView& view) const;  ///< as GuardInput::known_for
   void propose(const RemedyView& view);
   static std::uint64_t hurt_by(const Entity& target, const RemedyView& view);  ///< an open incident; 0: none
@@ -270,6 +271,8 @@ class PlanManager {
   std::map<std::string, AvoidedPorts> avoided_;       ///< by actuator, of those that can tell
   std::map<std::string, std::string> list_troubles_;  ///< by actuator: why its list was not read last
   TreeCache trees_;
+  std::uint32_t out_by_others_ = 0;               ///< as of the last review, with
+  std::vector<std::string> links_out_by_others_;  ///< the first of them; see RemedyStatus
   mutable std::shared_ptr<const std::vector<PlanPtr>> all_;
 };
 

@@ -333,7 +333,10 @@ void PlanRunner::done(const std::string& reading) {
   work_ = {};
   work_.verifying_since = now_;
   work_.reading = reading.empty() ? "it was read back as drained" : reading;
-  note_((was_back ? "it is back already, nothing was sent" : "it is in force") + detail);
+  const char* what = plan_.in_force ? "it is in force"
+                     : was_back     ? "it is back already, nothing was sent"
+                                    : "it was carried out";
+  note_(what + detail);
 }
 
 void PlanRunner::roll_back(const std::string& why) {

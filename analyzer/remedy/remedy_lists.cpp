@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
 
 namespace weft::analyzer {
@@ -14,6 +15,17 @@ void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts po
   std::vector<PortKey> all;
   for (const auto& [name, told] : avoided_) all.insert(all.end(), told.ports.begin(), told.ports.end());
   trees_.set_avoided(std::move(all));
+}
+
+void PlanManager::note_out_by_others(const RemedyView& view) {
+  std::vector<std::span<const Entity>> taken_out;
+  for (const FabricView& fabric : view.fabrics) taken_out.emplace_back(trees_.counts(fabric.name, view).taken_out);
+  const auto links = taken_out_by_others(shown_, taken_out);
+  out_by_others_ = static_cast<std::uint32_t>(links.size());
+  links_out_by_others_.clear();
+  for (const Entity* link : links) links_out_by_others_.push_back(link->label);
+  std::ranges::sort(links_out_by_others_);
+  links_out_by_others_.resize(std::min(links_out_by_others_.size(), RemedyStatus::kMostNamedLinks));
 }
 
 std::optional<std::string> PlanManager::untold_list(const Plan& plan, const RemedyView& view) const {

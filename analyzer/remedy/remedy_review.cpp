@@ -167,6 +167,7 @@ void PlanManager::review(const RemedyView& view) {
     wait_for_reading(entry, view.now);
   }
   prune(view);
+  note_out_by_others(view);
 }
 
 bool PlanManager::is_taken(const Entity& target) const {

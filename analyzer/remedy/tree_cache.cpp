@@ -262,6 +262,9 @@ const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& 
     link.fabric = name;
     link.port = make_link_key(a, b).low;
     link.peer = make_link_key(a, b).high;
+    const bool in_order = link.port == a;
+    link.label =
+        port_label(*kept.counted, in_order ? low : high) + " - " + port_label(*kept.counted, in_order ? high : low);
   };
   for (const auto& incident : view.incidents) {
     if (!incident->is_open()) continue;

@@ -83,13 +83,28 @@ std::string dead_switch(const Seen& seen) {
   return {};
 }
 
+/// "spine-0 port 1 (0x0ec0de0200000700)" of an end whose node the topology does not have, by what the label of the link
+/// says beside the other end; the GUID where that is not clear.
+std::string end_text(const Entity& link, PortKey gone, const Topology& topology) {
+  constexpr std::string_view kBetween = " - ";
+  const std::string guid = to_string(gone.node);
+  const NodeIndex other = topology.find_node(gone == link.port ? link.peer.node : link.port.node);
+  const std::size_t at = link.label.find(kBetween);
+  if (other == kNoIndex || at == std::string::npos) return guid;
+  const std::string first = link.label.substr(0, at), second = link.label.substr(at + kBetween.size());
+  const std::string& name = topology.node(other).name;
+  if (first.starts_with(name) == second.starts_with(name)) return guid;
+  return (first.starts_with(name) ? second : first) + " (" + guid + ')';
+}
+
 /// The end of the link that no sweep has found, as a switch that was without power when weftd started; empty: there is
 /// none, or there was no sweep.
 std::string gone_end(const Plan& plan, const RemedyView& view) {
   const FabricView* fabric = view.fabric(plan.target.fabric);
   if (plan.target.kind != EntityKind::kLink || !fabric || !fabric->watching || !fabric->sweep) return {};
   for (const PortKey end : {plan.target.port, plan.target.peer})
-    if (fabric->sweep->topology->find_node(end.node) == kNoIndex) return to_string(end.node);
+    if (fabric->sweep->topology->find_node(end.node) == kNoIndex)
+      return end_text(plan.target, end, *fabric->sweep->topology);
   return {};
 }
 

@@ -36,14 +36,15 @@ void add_incident(const Incident& incident, std::vector<Event>& events) {
   }
 }
 
-/// Its plans, and those that undo one of them.
-std::vector<const Plan*> plans_of(const Snapshot& snapshot, std::uint64_t incident) {
+/// Its plans, the one whose work it is, and those that undo one of them.
+std::vector<const Plan*> plans_of(const Snapshot& snapshot, const Incident& incident) {
   std::vector<const Plan*> plans;
   if (!snapshot.plans) return plans;
   // Ascending by id, so what is undone stands before what undoes it.
   for (const auto& plan : *snapshot.plans) {
     const bool undoes = plan->undoes != 0 && std::ranges::find(plans, plan->undoes, &Plan::id) != plans.end();
-    if (plan->incident == incident || undoes) plans.push_back(plan.get());
+    const bool is_its_work = kFirstPlanWindow + plan->id == incident.finding.maintenance;
+    if (plan->incident == incident.id || is_its_work || undoes) plans.push_back(plan.get());
   }
   return plans;
 }
@@ -79,7 +80,7 @@ Result<v1::IncidentTimeline> incident_timeline(const Snapshot& snapshot, std::st
 
   std::vector<Event> events;
   add_incident(*incident, events);
-  for (const Plan* plan : plans_of(snapshot, incident->id)) add_plan(*plan, events);
+  for (const Plan* plan : plans_of(snapshot, *incident)) add_plan(*plan, events);
   if (snapshot.maintenance)
     for (const MaintenanceWindow& window : *snapshot.maintenance)
       if (window.id == incident->finding.maintenance && window.id != 0) add_window(window, now, events);

@@ -13,9 +13,9 @@ namespace weft::api {
 /// Events of one timeline at most: the newest.
 inline constexpr std::size_t kMostTimelineEvents = 512;
 
-/// What the incident said, the steps of its plans and of those that undo them, and its maintenance window, oldest
-/// first. Of plans and windows that are not kept any more nothing is there. `id` as of get_incident(), which says how
-/// it fails.
+/// What the incident said, the steps of its plans, of the plan whose work it is and of those that undo them, and its
+/// maintenance window, oldest first. Of plans and windows that are not kept any more nothing is there. `id` as of
+/// get_incident(), which says how it fails.
 Result<v1::IncidentTimeline> incident_timeline(const Snapshot& snapshot, std::string_view id, TimePoint now);
 
 }  // namespace weft::api

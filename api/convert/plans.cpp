@@ -131,11 +131,15 @@ void to_proto(const RemedyStatus& from, v1::RemedyStatus& to) {
   }
   to.set_breaker_tripped(from.breaker_tripped);
   to.set_breaker_reason(valid_utf8(from.breaker_reason));
-  if (from.breaker_since != kNever) set_timestamp(*to.mutable_breaker_since(), from.breaker_since);
+  if (from.breaker_tripped && from.breaker_since != kNever)
+    set_timestamp(*to.mutable_breaker_since(), from.breaker_since);
   to.set_actions_last_hour(from.actions_last_hour);
   to.set_actions_per_hour(from.actions_per_hour);
   to.set_out_of_service(from.out_of_service);
   to.set_undone_by_others(from.undone_by_others);
+  to.set_out_by_others(from.out_by_others);
+  for (const std::string& label : from.links_out_by_others) to.add_links_out_by_others(valid_utf8(label));
+  to.set_on_probation(from.on_probation);
   to.set_without_plan(from.without_plan);
   for (const RemedyAction action : from.automatic) to.add_automatic(to_proto(action));
 }

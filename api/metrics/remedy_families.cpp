@@ -69,6 +69,11 @@ void append_remedy_families(std::string& out, const Snapshot& snapshot, MetricsF
   append_gauge(out, "weft_remedy_out_of_service",
                "Links and hosts that plans hold isolated, avoided by routes, or drained.", status.out_of_service,
                format);
+  append_gauge(out, "weft_remedy_out_by_others",
+               "Links between switches that others disabled, or have the subnet manager avoid, and that no plan holds.",
+               status.out_by_others, format);
+  append_gauge(out, "weft_remedy_on_probation", "Links and hosts that plans brought back and watch now.",
+               status.on_probation, format);
   append_gauge(out, "weft_remedy_undone_by_others",
                "Links enabled, costs lowered and hosts undrained by others while a plan held them, and no plan since.",
                status.undone_by_others, format);

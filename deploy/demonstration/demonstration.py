@@ -27,6 +27,7 @@ FIND_WITHIN = 60  # s; a fault is found in two sweeps, a machine that also compi
 CLEAR_WITHIN = 90
 READY_WITHIN = 180
 BETWEEN_FAULTS = 15
+RAN_FOR_LONG = 10  # s
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STANDARD_SOCKET = "/run/weft/weftd.sock"
 FAULT_LASTS_AT_LEAST = 6
@@ -240,7 +241,11 @@ def demonstrate(options) -> int:
         extra = ["--sweep-interval", "1s"]
         if subnet.small_buffers:
             extra += ["--infiniband-window", str(simulated_subnet.WINDOW_WITH_SMALL_BUFFERS)]
-        process = programs.start_weftd(state_dir, subnet.environment(watcher), extra, os.path.join(place, "weftd.log"))
+
+        def start_weftd():
+            return programs.start_weftd(state_dir, subnet.environment(watcher), extra, os.path.join(place, "weftd.log"))
+
+        process = start_weftd()
         say(f"weftd is running (process {process.pid}, log {os.path.join(place, 'weftd.log')})")
         print(programs.addresses(), flush=True)
         switch = network.switches[0].identity
@@ -261,7 +266,7 @@ def demonstrate(options) -> int:
             programs.start_view()
             player = threading.Thread(target=play_all, args=(subnet, watcher, programs.client, stop), daemon=True)
             player.start()
-            return wait_for_end(process, subnet.ended)
+            return wait_for_end(process, subnet.ended, start_weftd)
     finally:
         stop.set()
         if programs:
@@ -287,13 +292,22 @@ def watch_adapters(options) -> int:
         programs.stop()
 
 
-def wait_for_end(process: subprocess.Popen, others=lambda: []) -> int:
+def wait_for_end(process: subprocess.Popen, others=lambda: [], start_again=None) -> int:
+    """Until something ends that should not. `start_again`: for a weftd that fails later than RAN_FOR_LONG after its start, as
+    Restart=on-failure of systemd.service(5)."""
     say("Ctrl-C stops all of it")
-    while process.poll() is None:
+    began = time.monotonic()
+    while True:
         if ended := others():
             raise Failure(f"{', '.join(ended)} by itself")
+        if process.poll() is not None:
+            if not start_again or process.returncode == 0 or time.monotonic() - began < RAN_FOR_LONG:
+                raise Failure(f"weftd ended by itself with {process.returncode}")
+            say(f"weftd ended with {process.returncode}; it is started again, as systemd would")
+            process = start_again()
+            began = time.monotonic()
+            say(f"weftd is running again (process {process.pid})")
         time.sleep(0.2)
-    raise Failure(f"weftd ended by itself with {process.returncode}")
 
 
 def main() -> int:

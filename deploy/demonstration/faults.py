@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 import netfile
+from physical_layer import Snapshot
 from simulated_subnet import SimulatedSubnet
 from weft_client import ends_of, guid_text, is_open
 
@@ -101,8 +102,20 @@ def schedule(subnet: SimulatedSubnet, keep_away: set[str], round_number: int = 0
                      lambda: subnet.drop_requests(node.identity, 100), lambda: subnet.drop_requests(node.identity, 0))
 
     def cut_off(node):
-        return Fault(f"cutting off {node.name}", ("SWITCH_DOWN",), {(guid_text(node.guid), 0)},
-                     lambda: subnet.unlink(node.identity), lambda: subnet.relink(node.identity))
+        pulled = []  # a link that is disabled is down already, and stays so when the switch is back
+
+        def begin():
+            ports = Snapshot.of(subnet).ports
+            for port, end in node.ports.items():
+                if "Disabled" not in (ports[node.identity, port].physical, ports[end.node, end.port].physical):
+                    subnet.unlink(node.identity, port)
+                    pulled.append(port)
+
+        def repair():
+            while pulled:
+                subnet.relink(node.identity, pulled.pop())
+
+        return Fault(f"cutting off {node.name}", ("SWITCH_DOWN",), {(guid_text(node.guid), 0)}, begin, repair)
 
     if trunks:
         found.append(unplugged(*pick(trunks, 3)[:2]))

@@ -143,6 +143,19 @@ class Quickstart(unittest.TestCase):
         reaches(back, lambda shown: any("on probation" in step["what"] for step in shown["steps"]))
         self.assertIsNone(process.poll(), self.said())
 
+    def test_a_weftd_that_is_killed_is_started_again(self):
+        process = self.start("--adapters", "64")
+        wait_until(lambda: "Ctrl-C stops all of it" in self.said(), 60, why=lambda: "it did not come up:\n" + self.said())
+        time.sleep(12)  # one that fails sooner is not started again
+        weftd = next(pid for pid, name in processes_of(process.pid).items() if name == "weftd")
+        os.kill(weftd, signal.SIGKILL)
+        wait_until(lambda: "weftd is running again" in self.said(), 60, why=self.said)
+        self.assertIn("weftd ended with -9; it is started again, as systemd would", self.said())
+        self.assertTrue(WeftClient(self.http).ready(), self.said())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(0, process.wait(30), self.said())
+        self.assertEqual([], left_of(process.pid))
+
     def test_leaves_nothing_behind_when_it_is_killed(self):
         process = self.start("--adapters", "64")
         wait_until(lambda: "Ctrl-C stops all of it" in self.said(), 60, why=lambda: "it did not come up:\n" + self.said())

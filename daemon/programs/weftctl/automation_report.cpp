@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftctl/automation_report.hpp"
 
+#include <algorithm>
+
 #include "daemon/programs/weftctl/value_format.hpp"
 
 namespace weft::ctl {
@@ -24,11 +26,29 @@ void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::s
         << ": " << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
 }
 
-void print_held(std::ostream& out, const v1::RemedyStatus& status) {
+namespace {
+
+void print_others(std::ostream& out, const v1::RemedyStatus& status, int most) {
+  if (status.on_probation() > 0)
+    out << "Links and hosts that came back and are on probation: " << status.on_probation() << " (weftctl plans)\n";
+  if (status.out_by_others() > 0) {
+    out << "Links between switches that others disabled, or have the subnet manager avoid: " << status.out_by_others()
+        << '\n';
+    const int shown = std::min(status.links_out_by_others_size(), most);
+    for (int i = 0; i < shown; ++i) out << "  " << printable(status.links_out_by_others(i)) << '\n';
+    const std::uint32_t more = status.out_by_others() - static_cast<std::uint32_t>(shown);
+    if (more > 0) out << "  and " << more << " more" << (shown == most ? " (weftctl plans names them)\n" : "\n");
+  }
+  print_undone(out, status);
+}
+
+}  // namespace
+
+void print_held(std::ostream& out, const v1::RemedyStatus& status, int most) {
   if (status.out_of_service() > 0)
     out << "Links and hosts held by plans, also by plans that are over: " << status.out_of_service()
         << " (weftctl plans --in-force)\n";
-  print_undone(out, status);
+  print_others(out, status, most);
 }
 
 void print_undone(std::ostream& out, const v1::RemedyStatus& status) {
@@ -43,7 +63,7 @@ void print_automation(std::ostream& out, const v1::RemedyStatus& status, const s
   if (!status.breaker_tripped()) out << "The circuit breaker is not tripped.\n";
   out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in the last hour; "
       << "links and hosts held by plans: " << status.out_of_service() << " (weftctl plans --in-force).\n";
-  print_undone(out, status);
+  print_others(out, status, kFewLinks);
   if (status.without_plan() > 0)
     out << "Incidents without a plan, because too many plans are open: " << status.without_plan()
         << ". Approve or reject some (weftctl plans).\n";

@@ -14,8 +14,11 @@ namespace weft::ctl {
 void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
 /// Those, or that automation goes on; and its budget.
 void print_automation(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
-/// How many links and hosts plans hold, and as print_undone(); nothing where there are none.
-void print_held(std::ostream& out, const v1::RemedyStatus& status);
+/// So many links are named where there is more to read.
+inline constexpr int kFewLinks = 5;
+/// How many links and hosts plans hold, how many are on probation, the links that others took out (of more than `most`
+/// the first), and as print_undone(); nothing where there are none.
+void print_held(std::ostream& out, const v1::RemedyStatus& status, int most = kFewLinks);
 /// How many links and hosts others gave back while plans held them; nothing where there are none.
 void print_undone(std::ostream& out, const v1::RemedyStatus& status);
 

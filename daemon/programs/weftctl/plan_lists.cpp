@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -269,7 +270,7 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
                  progress_text(plan)});
     table.print(session.sheet());
   }
-  print_held(session.out, status);
+  print_held(session.out, status, std::numeric_limits<int>::max());
   print_others_disabled(session, all);
   return Exit::kGood;
 }

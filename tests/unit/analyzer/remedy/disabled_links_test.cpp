@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links that somebody else disabled count for the budgets, also where a discovery after it knows no cable of them.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/analyzer/remedy/managed_fabric.hpp"
@@ -60,6 +61,24 @@ TEST(DisabledLinks, CountWhereAnIncidentHasThem) {
       b.budget().explanation,
       "maximum of links of one switch isolated or avoided reached: 2 at leaf-0 (remedy.limits.budget.out_per_switch), "
       "with 2 links that others took out");
+}
+
+TEST(DisabledLinks, AreNamedInTheStatus) {
+  DisabledLinks b;
+  b.book->review(b.look());
+  EXPECT_EQ(b.book->status(b.fabric.now()).out_by_others, 0U);
+  for (const Entity& link : b.links) {
+    Finding finding;
+    finding.cause = link;
+    b.report(std::move(finding));
+  }
+  b.book->set_avoided_ports("ufm", {{b.link("leaf-1", "spine-3").port}, *b.look().steady});
+  b.book->review(b.look());
+  const RemedyStatus status = b.book->status(b.fabric.now());
+  EXPECT_EQ(status.out_by_others, 3U);
+  EXPECT_THAT(status.links_out_by_others,
+              ::testing::ElementsAre("spine-0 port 1 - leaf-0 port 1", "spine-1 port 1 - leaf-0 port 2",
+                                     "spine-3 port 2 - leaf-1 port 4"));
 }
 
 TEST(DisabledLinks, CountOnceWhereTheyAreAffectedByMore) {

@@ -78,7 +78,7 @@ TEST(Restarted, ALinkWhoseSwitchNoSweepHasFoundWaitsForIt) {
   b.fabric.route();
   for (int i = 0; i < 20; ++i) b.book->review(b.look());
   EXPECT_EQ(b.plan(2).state, PlanState::kVerifying);
-  EXPECT_NE(b.plan(2).waits_for.find("no sweep has found 0x"), std::string::npos) << b.plan(2).waits_for;
+  EXPECT_NE(b.plan(2).waits_for.find("no sweep has found spine-0 (0x"), std::string::npos) << b.plan(2).waits_for;
   whole.advance(b.fabric.now() - whole.now());
   b.fabric = std::move(whole);
   b.fabric.unlink(b.fabric.port_towards("leaf-1", "spine-0"));

@@ -172,6 +172,18 @@ TEST_F(Timeline, HasWhatWeftDidAndWhatPeopleDidInOneOrder) {
   EXPECT_EQ(timeline->left_out(), 0U);
 }
 
+TEST_F(Timeline, OfPlannedWorkHasThePlan) {
+  Incident incident = make_incident(1);
+  incident.timeline = {{.at = ago(50), .change = IncidentChange::kOpened}};
+  incident.finding.maintenance = kFirstPlanWindow + 7;
+  Plan plan = make_plan(7, PlanState::kCommitted);
+  plan.incident = 0;
+  plan.steps = {{ago(60), PlanState::kExecuting, "weftd", "started"}};
+  const auto timeline = incident_timeline(*with_plans(make_snapshot(1, {}, {incident}), {plan}), "INC-1", kNow);
+  ASSERT_TRUE(timeline);
+  EXPECT_EQ(text_of(*timeline), "PLAN EXECUTING by weftdPLAN-7\nINCIDENT OPENED\n");
+}
+
 TEST_F(Timeline, KeepsTheNewestEvents) {
   Incident incident = make_incident(1);
   incident.timeline = {{.at = ago(5000)}};

@@ -111,6 +111,21 @@ TEST_F(PlansInForce, WhatOthersGaveBackIsCounted) {
               HasSubstr("Given back by others while a plan held them: 2 (weftctl plans --all says which and when)\n"));
 }
 
+TEST_F(PlansInForce, WhatOthersTookOutIsNamed) {
+  auto snapshot = make_snapshot(1, {});
+  snapshot->remedy.on_probation = 1;
+  snapshot->remedy.out_by_others = 7;
+  for (const char* leaf : {"1", "2", "3", "4", "5", "6", "7"})
+    snapshot->remedy.links_out_by_others.push_back("leaf-" + std::string(leaf) + " port 1 - spine-1 port " + leaf);
+  publication.publish(snapshot);
+  const std::string plans = say(Exit::kGood, show_plans, WhichPlans::kOpen, false);
+  EXPECT_THAT(plans, HasSubstr("came back and are on probation: 1 (weftctl plans)\n"));
+  EXPECT_THAT(plans, HasSubstr("disabled, or have the subnet manager avoid: 7\n  leaf-1 port 1 - spine-1 port 1\n"));
+  EXPECT_THAT(plans, HasSubstr("  leaf-7 port 1 - spine-1 port 7\n"));
+  const std::string status = say(Exit::kBadNews, show_status);
+  EXPECT_THAT(status, HasSubstr("  leaf-5 port 1 - spine-1 port 5\n  and 2 more (weftctl plans names them)\n"));
+}
+
 TEST_F(PlansInForce, NameThePlanThatBringsThemBack) {
   Plan back = make_plan(3, PlanState::kVerifying);
   back.action = RemedyAction::kRestoreLink;

@@ -156,24 +156,27 @@ class SimulatedSubnet(unittest.TestCase):
         self.assertIsNotNone(Snapshot.of(self.subnet).ports[end].peer)
 
     def test_a_switch_that_the_demonstration_cuts_off_comes_back_without_the_links_that_are_disabled(self):
-        fault = next(fault for fault in schedule(self.subnet, set()) if fault.title.startswith("cutting off "))
-        switch = self.subnet.network.find(fault.title.removeprefix("cutting off "))
+        subnet = simulated_subnet.SimulatedSubnet(fat_tree.build(128))
+        self.addCleanup(subnet.stop)
+        subnet.start()
+        fault = next(fault for fault in schedule(subnet, {subnet.manager_host}) if fault.title.startswith("cutting off "))
+        switch = subnet.network.find(fault.title.removeprefix("cutting off "))
         port, other = sorted(switch.ports)[:2]
         end = (switch.ports[port].node, switch.ports[port].port)
-        with PhysicalLayer(self.subnet) as layer:
-            self.subnet.run(["ibportstate", "-G", hex(self.subnet.network.nodes[end[0]].guid), str(end[1]), "disable"])
+        with PhysicalLayer(subnet) as layer:
+            subnet.run(["ibportstate", "-G", hex(subnet.network.nodes[end[0]].guid), str(end[1]), "disable"])
             layer.settle()
             fault.begin()
             layer.settle()
-            self.assertIsNone(Snapshot.of(self.subnet).ports[switch.identity, other].peer)
+            self.assertIsNone(Snapshot.of(subnet).ports[switch.identity, other].peer)
             fault.end()
             layer.settle()
-            ports = Snapshot.of(self.subnet).ports
+            ports = Snapshot.of(subnet).ports
             self.assertIsNotNone(ports[switch.identity, other].peer)
             self.assertEqual("Disabled", ports[end].physical)
             self.assertIsNone(ports[switch.identity, port].peer)
-            self.subnet.run(["ibportstate", "-G", hex(self.subnet.network.nodes[end[0]].guid), str(end[1]), "enable"])
-            weft_testing.wait_until(lambda: Snapshot.of(self.subnet).ports[switch.identity, port].peer, 60, why="it does not come up")
+            subnet.run(["ibportstate", "-G", hex(subnet.network.nodes[end[0]].guid), str(end[1]), "enable"])
+            weft_testing.wait_until(lambda: Snapshot.of(subnet).ports[switch.identity, port].peer, 60, why="it does not come up")
 
     def test_a_killed_client_gives_its_place_back(self):
         place = os.path.join(self.subnet.directory, "killed")

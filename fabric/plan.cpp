@@ -80,6 +80,17 @@ std::optional<PlanIntent> parse_plan_intent(std::string_view text) {
   return parse_name<PlanIntent>(kIntents, text);
 }
 
+const Plan& first_out(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans) {
+  const Plan* first = &plan;
+  while ((first->action == RemedyAction::kRestoreLink || first->action == RemedyAction::kUndrainNode) &&
+         first->undoes != 0 && first->undoes < first->id) {
+    const auto before = std::ranges::lower_bound(plans, first->undoes, {}, [](const auto& each) { return each->id; });
+    if (before == plans.end() || (*before)->id != first->undoes) break;
+    first = before->get();
+  }
+  return *first;
+}
+
 RemedyAction inverse_of(RemedyAction action) {
   switch (action) {
     case RemedyAction::kIsolateLink:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -227,6 +228,10 @@ struct Plan {
   bool refused() const;  ///< some guard says no
 };
 inline constexpr std::size_t kMostPlanSteps = 64;
+
+/// The plan that took out what `plan` holds: of a return that failed the one before it, where that is still among
+/// `plans`, which ascend by id.
+const Plan& first_out(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans);
 
 /// "PLAN-7".
 std::string plan_name(std::uint64_t id);

@@ -28,6 +28,19 @@ bool Coverage::node_observed(NodeGuid guid, bool from_outside) const {
   return false;
 }
 
+// After a restart nobody knows that the counters of a node could be read once, so that they cannot is no finding.
+bool Coverage::counters_observed(NodeGuid guid) const {
+  const NodeIndex index = topology_->find_node(guid);
+  if (index == kNoIndex) return false;
+  const Node& node = topology_->node(index);
+  bool is_active = false;
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries() && port < ports_.size(); ++port) {
+    if (ports_[port] & kCountersFresh) return true;
+    is_active = is_active || (ports_[port] & kActive) != 0;
+  }
+  return !is_active;
+}
+
 bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
   const std::uint8_t low = bits(cause.port);
   const std::uint8_t high = bits(cause.peer);
@@ -69,6 +82,7 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
     }
     // That a node is down is seen from its neighbours; that it answers, from itself; two with one GUID, from the graph.
     case EntityKind::kNode:
+      if (kind == IncidentKind::kTelemetryLost && !counters_observed(cause.port.node)) return false;
       return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, is_node_outage(kind));
     case EntityKind::kCollector:
     case EntityKind::kHostPort:

@@ -48,6 +48,7 @@ class Coverage {
   std::uint8_t bits(PortKey key) const;
   bool link_observed(IncidentKind kind, const Entity& cause) const;
   bool node_observed(NodeGuid guid, bool from_outside) const;
+  bool counters_observed(NodeGuid guid) const;
 
   std::shared_ptr<const Topology> topology_;
   std::vector<std::uint8_t> ports_;

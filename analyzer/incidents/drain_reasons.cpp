@@ -11,13 +11,14 @@ namespace {
 
 // "drained by PLAN-7 for INC-17: errors at …", "drained by PLAN-8, which ann ordered: new memory",
 // "drained by PLAN-9 for INC-17, which ann ordered: new cable"
-std::string drain_text(const Plan& plan) {
+// `kept_out`: as Plan::kept_out, of the plan in force.
+std::string drain_text(const Plan& plan, const std::string& kept_out) {
   std::string text = "drained by " + plan_name(plan.id);
   if (plan.incident != 0) text += " for " + incident_name(plan.incident);
   if (!plan.requested_by.empty() && plan.requested_by != kOurselves)
     text += ", which " + plan.requested_by + " ordered";
   if (!plan.reason.empty()) text += ": " + plan.reason;
-  return plan.kept_out.empty() ? text : text + "; " + plan.kept_out;
+  return kept_out.empty() ? text : text + "; " + kept_out;
 }
 
 }  // namespace
@@ -33,11 +34,11 @@ std::shared_ptr<const std::vector<NodeHealth>> with_drains(std::shared_ptr<const
   for (NodeHealth& host : *with) {
     const auto [begin, end] = drains.equal_range(short_host_name(host.node));
     for (auto at = begin; at != end; ++at) {
-      const Plan& plan = *at->second;
+      const Plan& plan = first_out(*at->second, plans);
       if (!same_host(plan.target.host, host.node)) continue;
       host.reasons.push_back({.severity = Severity::kInfo,
                               .since = plan.started,
-                              .message = drain_text(plan),
+                              .message = drain_text(plan, at->second->kept_out),
                               .ports = {},
                               .plan = plan.id});
       host.action = std::max(host.action, RecommendedAction::kAvoidNewJobs);

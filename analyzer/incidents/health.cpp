@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/incidents/gone_nodes.hpp"
 #include "analyzer/ports/freshness.hpp"
 #include "fabric/graph/job_health.hpp"
 
@@ -48,18 +49,6 @@ bool is_told(const NodeHealth& health) {
   });
 }
 
-/// The name of the node at one end of a link, by its label: "leaf-1 port 12 - dgx-04 mlx5_0 port 1". Empty where the
-/// label does not fit the ends.
-std::string name_in(const Entity& link, PortKey end) {
-  const std::string between = " port " + std::to_string(link.port.port.value) + " - ";
-  const std::string last = " port " + std::to_string(link.peer.port.value);
-  const std::size_t at = link.label.find(between);
-  const std::size_t second = at + between.size();
-  if (at == std::string::npos || !link.label.ends_with(last) || link.label.size() < second + last.size()) return {};
-  return end == link.port ? link.label.substr(0, at)
-                          : link.label.substr(second, link.label.size() - second - last.size());
-}
-
 using HostViews = std::span<const std::shared_ptr<const HostView>>;
 
 class Assessment {
@@ -83,6 +72,8 @@ class Assessment {
   void add_work(const std::string& name, const MaintenanceWindow& window, PortKey port);
   void add_work(const FabricView& view, const MaintenanceWindow& window);
   Subject* subject_gone(const FabricView& view, const Incident& incident, const Entity& link, PortKey end);
+  Subject* subject_gone(const FabricView& view, const std::string& name, NodeGuid guid);
+  Subject* subject_gone(const FabricView& view, const Entity& node);
   /// `link`: that names the node at `port`; null where that is in the graph.
   void mark_down(const FabricView& view, const Incident& incident, PortKey port, const Entity* link = nullptr);
 
@@ -182,14 +173,27 @@ Subject* Assessment::subject_gone(const FabricView& view, const Incident& incide
   const Entity& cause = incident.finding.cause;
   const bool is_cause = cause.kind == EntityKind::kNode && end.node == cause.port.node;
   if (is_cause || view.sweep->topology->find_node(end.node) != kNoIndex) return nullptr;
-  // Of a switch that is gone all links are down, and its incident is one of a node: what is gone here is an adapter.
+  // Of a switch that is gone all links are down, and its incident is one of a node. Where others are cut off behind the
+  // end it is a switch as well. Else what is gone is an adapter.
+  if (is_switch_gone(incident.finding, end.node)) return nullptr;
+  return subject_gone(view, name_in(link, end, *view.sweep->topology), end.node);
+}
+
+/// The host of the adapter of that name.
+Subject* Assessment::subject_gone(const FabricView& view, const std::string& name, NodeGuid guid) {
+  if (name.empty()) return nullptr;
   Node adapter;
   adapter.type = NodeType::kChannelAdapter;
-  adapter.name = name_in(link, end);
-  if (adapter.name.empty()) return nullptr;
+  adapter.name = name;
   Subject& of = subject(host_name(adapter), false, view.name);
-  if (std::ranges::find(of.health.guids, end.node) == of.health.guids.end()) of.health.guids.push_back(end.node);
+  if (std::ranges::find(of.health.guids, guid) == of.health.guids.end()) of.health.guids.push_back(guid);
   return &of;
+}
+
+/// The host of an adapter that an incident names, and that no sweep has found since a restart.
+Subject* Assessment::subject_gone(const FabricView& view, const Entity& node) {
+  if (node.kind != EntityKind::kNode || view.sweep->topology->find_node(node.port.node) != kNoIndex) return nullptr;
+  return subject_gone(view, node.label, node.port.node);
 }
 
 void Assessment::mark_down(const FabricView& view, const Incident& incident, PortKey port, const Entity* link) {
@@ -224,6 +228,19 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
   }
   if (entity.kind != EntityKind::kNode && entity.kind != EntityKind::kPort) return;
   Subject* of = subject_of(view, entity.port.node);
+  const bool is_behind = incident.finding.kind == IncidentKind::kLinkDown && !is_cause &&
+                         !is_switch_gone(incident.finding, entity.port.node) && is_adapter_name(entity.label);
+  const bool is_silent = is_cause && incident.finding.kind == IncidentKind::kTelemetryLost;
+  if (!of && (is_behind || is_silent)) {
+    of = subject_gone(view, entity);
+    if (!of) return;
+    if (is_behind) {
+      // Which of its ports are cut off is not known any more: the adapter is.
+      add_reason(*of, incident, {});
+      of->down.push_back({entity.port.node, {}});
+      return worsen(of->health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
+    }
+  }
   if (!of) {
     // A host that is not even in the graph any more: it is known by what took it down.
     if (!is_cause || incident.finding.kind != IncidentKind::kNodeDown || entity.label.empty()) return;
@@ -278,7 +295,8 @@ void Assessment::read(const FabricView& view, const Incident& incident) {
     // Below CRITICAL only the nodes that it names are out of sight.
     if (incident.finding.severity < Severity::kCritical && !incident.finding.affected.empty()) {
       for (const Entity& entity : incident.finding.affected) {
-        Subject* const of = subject_of(view, entity.port.node);
+        Subject* of = subject_of(view, entity.port.node);
+        if (!of) of = subject_gone(view, entity);
         if (!of) continue;
         add_reason(*of, incident, {});
         worsen(of->health, HealthVerdict::kUnknown, RecommendedAction::kWatch);

@@ -21,6 +21,10 @@ namespace {
 Verdict passed(std::string why) {
   return {GuardResult::kPassed, std::move(why)};
 }
+// It says what it waits for, and has sent nothing.
+bool waits_unsent(const Plan& plan) {
+  return plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone && !plan.waits_for.empty();
+}
 Verdict refused(std::string why) {
   return {GuardResult::kRefused, std::move(why)};
 }
@@ -248,7 +252,8 @@ class Judge {
 
   Verdict one_actor() const {
     for (const PlanPtr& other : in_.plans)
-      if (other->id != plan_.id && holds_fabric(*other) && other->target.fabric == plan_.target.fabric)
+      if (other->id != plan_.id && holds_fabric(*other) && !waits_unsent(*other) &&
+          other->target.fabric == plan_.target.fabric)
         return refused(plan_name(other->id) + " is under way");
     // One at a time: when both fail again their switch loses both at once.
     if (is_link_ && !takes_out_ && !by_person_ && fabric_)

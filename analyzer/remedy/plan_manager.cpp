@@ -296,8 +296,13 @@ MarkOwner PlanManager::owner_of(const RemedyOrder& order) const {
 
 // What is held, or may be, is read from time to time, and at once when nothing of it can land any more.
 bool PlanManager::is_due(const Entry& entry, TimePoint now) const {
-  const TimePoint until = unresolved_until(entry.plan);
-  if (entry.doubted == kNever && until != kNever && entry.checked < until && now >= until) return true;
+  // Time that nobody watched is none in which it can have been seen not to land.
+  const auto may_land = [&](TimePoint at) {
+    return clock_.ages(at).of(entry.plan.finished) < settings_.late_watch(entry.plan.actuator);
+  };
+  if (entry.doubted == kNever && entry.plan.unresolved && entry.plan.finished != kNever && !may_land(now) &&
+      may_land(entry.checked))
+    return true;
   return now - std::max(entry.checked, entry.doubted) >=
          (entry.doubted != kNever ? settings_.limits.reading_interval : settings_.limits.check_interval);
 }

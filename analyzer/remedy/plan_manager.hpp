@@ -128,6 +128,8 @@ class PlanManager {
     TimePoint doubted = kNever;      ///< when it was first seen not to be held any more; a second sight decides
     TimePoint asked = kNever;        ///< when its last order was given out
     TimePoint last_window = kNever;  ///< the sweep of the last window
+    unsigned held = 0;               ///< times that a guard came to refuse what was about to be sent
+    TimePoint held_until = kNever;   ///< it does not begin again before
     bool asked_while_down = false;   ///< a person wanted the link isolated, and saw it down; not known after a restart
     bool down_as_reviewed = false;   ///< RemedyOrder::down_as_reviewed of its next change
     /// Since when the incident of what is in force is over: when it was resolved, or when it was first found forgotten,
@@ -197,7 +199,7 @@ class PlanManager {
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
   bool is_taken(const Entity& target) const;               ///< by a plan that is not over
   bool is_changed(const Entity& target) const;             ///< by a plan under way, or it may be at any moment
-  static std::array<TimePoint*, 7> moments(Entry& entry);  ///< those that move with the clock
+  static std::array<TimePoint*, 8> moments(Entry& entry);  ///< those that move with the clock
   void set_back(Duration by, TimePoint now);
   TimePoint ended(const Plan& plan, TimePoint now) const;
   bool ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const;
@@ -223,7 +225,9 @@ class PlanManager {
   bool lacks_sweep(const Plan& plan, TimePoint now) const;  ///< its link cannot be read yet: nobody knows the way to it
   void wait_for_reading(Entry& entry, TimePoint now);
   void read_at_once(const std::string& fabric, TimePoint now);  ///< what could not be read before its first sweep
-  std::string brake_text() const;                               ///< why nothing is sent, as Plan::waits_for says it
+  bool is_unswept(const Plan& plan, TimePoint now) const;  ///< its link's fabric, since this book began a while ago
+  void wait_again(Entry& entry, std::vector<GuardVerdict> guards, const RemedyView& view);
+  std::string brake_text() const;  ///< why nothing is sent, as Plan::waits_for says it
   void wait_for(Entry& entry, std::string why);
   std::optional<std::string> obstacle_to_undo(const Plan& plan, const RemedyView& view);
   std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,

@@ -150,7 +150,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
     else {
       // What got no answer may still land once they have given it back.
       plan_.unresolved = work_.unanswered || work_.late;
-      const bool is_given_back = !takes_out(plan_.action) && !undoing();
+      const bool is_given_back = intended && !takes_out(action());
       end(PlanState::kFailed, (is_given_back ? "it was given back, but somebody else keeps it out of service"
                                              : "left as it is: somebody else holds it now") +
                                   detail);
@@ -368,8 +368,8 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed, Dura
   if (plan_.state != PlanState::kVerifying) return;
   plan_.windows_needed = windows_needed;
   const bool comes_back = !takes_out(plan_.action);
+  if (window.fresh || !window.why.empty()) work_.why = window.why;
   if (window.fresh) {
-    work_.why = window.why;
     plan_.windows_good = window.good ? plan_.windows_good + 1 : 0;
     plan_.was_up = plan_.was_up && !window.good;
     work_.worse = window.worse ? work_.worse + 1 : 0;
@@ -382,7 +382,9 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed, Dura
       comes_back ? limits_.verification.probation + limits_.verification.within : limits_.verification.within;
   const bool is_overdue = !comes_back && window.fresh && !window.good && age > kMostTries * patience;
   if (is_overdue || now_ - work_.verifying_since > patience)
-    roll_back(work_.why.empty() ? "it could not be verified in time" : "it did not help: " + work_.why);
+    roll_back(work_.why.empty() ? "it could not be verified in time"
+              : comes_back      ? "it could not be verified in time: " + work_.why
+                                : "it did not help: " + work_.why);
 }
 
 std::optional<RemedyOrder> PlanRunner::order() const {
@@ -396,7 +398,8 @@ std::optional<RemedyOrder> PlanRunner::order() const {
   order.action = action();
   order.target = plan_.target;
   order.actuator = plan_.actuator;
-  order.reason = plan_.reason;
+  // The reason of a return says nothing of why its target goes out again.
+  order.reason = undoing() && takes_out(order.action) ? "its return ended: " + plan_.outcome : plan_.reason;
   order.incident = plan_.incident;
   order.undo = undoing();
   if (order.kind == OrderKind::kAct) order.decided = work_.decided;

@@ -15,8 +15,12 @@ namespace weft::analyzer {
 // A reading that can only fail is not asked for: each failure would delay the next one more. A fabric that is not swept
 // for long after we began may be gone: then the failures tell a person.
 bool PlanManager::lacks_sweep(const Plan& plan, TimePoint now) const {
-  return plan.target.kind == EntityKind::kLink && !settings_.sweepless.contains(plan.actuator) && reviewed_ != kNever &&
-         !swept_.contains(plan.target.fabric) && now - began_at_ < settings_.limits.verification.within;
+  return !settings_.sweepless.contains(plan.actuator) && is_unswept(plan, now);
+}
+
+bool PlanManager::is_unswept(const Plan& plan, TimePoint now) const {
+  return plan.target.kind == EntityKind::kLink && reviewed_ != kNever && !swept_.contains(plan.target.fabric) &&
+         now - began_at_ < settings_.limits.verification.within;
 }
 
 void PlanManager::read_at_once(const std::string& fabric, TimePoint now) {

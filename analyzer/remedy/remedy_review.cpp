@@ -77,9 +77,9 @@ std::string preferred_text(const std::vector<std::string>& before, const std::st
 
 }  // namespace
 
-std::array<TimePoint*, 7> PlanManager::moments(Entry& entry) {
+std::array<TimePoint*, 8> PlanManager::moments(Entry& entry) {
   return {&entry.work.due, &entry.work.verifying_since, &entry.work.excused_at, &entry.checked, &entry.doubted,
-          &entry.asked,    &entry.last_window};
+          &entry.asked,    &entry.last_window,          &entry.held_until};
 }
 
 // The clock was set back: what was to be done in a moment is not to wait until that moment comes once more, and what
@@ -334,7 +334,8 @@ void PlanManager::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, co
     instead.action = candidate.action;
     instead.actuator = settings_.actuator(candidate.action, view.is_ethernet_link(plan.target));
     if (candidate.action != plan.action) instead.guards = guards_of(instead, view);
-    candidate.allowed = !instead.refused();
+    // That another plan is under way delays it, and refuses nothing.
+    candidate.allowed = !first_refusal(instead.guards, false, Guard::kOneActor);
   }
 }
 
@@ -440,7 +441,8 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     plan.approved_by = ourselves;
     note(entry, ourselves, "approved automatically", view.now);
   }
-  if (plan.state == PlanState::kApproved && !first_refusal(plan.guards, plan.approved_by == kOurselves))
+  if (plan.state == PlanState::kApproved && !first_refusal(plan.guards, plan.approved_by == kOurselves) &&
+      view.now >= entry.held_until)
     runner(entry, view.now).begin();
 }
 

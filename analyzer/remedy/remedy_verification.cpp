@@ -22,6 +22,11 @@ bool concerns_return(Guard guard) {
   return guard == Guard::kBreaker || (guard >= Guard::kOwnPath && guard <= Guard::kBisection);
 }
 
+// Time may mend it; what the configuration forbids stays forbidden.
+bool is_for_a_while(const GuardVerdict& refused) {
+  return refused.guard != Guard::kEnabled && refused.guard != Guard::kLists;
+}
+
 // ", to host-3 mlx5_0": a few say whether it is the plan's doing; many are not named.
 std::string few_names(const Topology& topology, const std::vector<NodeIndex>& nodes) {
   constexpr std::size_t kFew = 4;
@@ -108,8 +113,23 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   return found->plan;
 }
 
+// Some guard has come to refuse what was about to be sent: the plan waits as before it began, and longer each time.
+void PlanManager::wait_again(Entry& entry, std::vector<GuardVerdict> guards, const RemedyView& view) {
+  constexpr unsigned kMostDoublings = 8;
+  const GuardVerdict why = *first_refusal(guards, false);
+  take_verdicts(entry.plan, std::move(guards), view);
+  entry.held_until = view.now + settings_.limits.reading_interval * (1 << std::min(entry.held++, kMostDoublings));
+  entry.work = {};
+  entry.plan.state = PlanState::kApproved;
+  note(entry, std::string(kOurselves),
+       std::string("held before it was sent: ") + to_string(why.guard) + ": " + why.explanation, view.now);
+}
+
 void PlanManager::act(Entry& entry, const RemedyView& view) {
   if (status_.is_stopped()) return wait_for(entry, brake_text());
+  // The state of some links can be read without a sweep; what the guards look at cannot.
+  if (entry.plan.state == PlanState::kExecuting && is_unswept(entry.plan, view.now))
+    return wait_for(entry, first_sweep_text(entry.plan));
   // After a restart the lists are not read yet. An approval holds only so long.
   if (auto why = entry.plan.state == PlanState::kExecuting ? untold_list(entry.plan, view) : std::nullopt)
     return wait_for(entry, std::move(*why));
@@ -139,6 +159,9 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     const GuardVerdict* refused = first_refusal(guards, false);
     if (const GuardVerdict* why = refused ? nullptr : first_refusal(guards, plan.approved_by == kOurselves))
       return wait_for_person(entry, *why, view.now);
+    if (refused && is_for_a_while(*refused) && plan.requested_by == kOurselves) return wait_again(entry, guards, view);
+    // A person waits for the answer; but not where only another plan is in the way.
+    if (refused && refused->guard == Guard::kOneActor) return wait_for(entry, "ONE_ACTOR: " + refused->explanation);
     if (refused) refusal = std::string(to_string(refused->guard)) + ": " + refused->explanation;
   }
   plan.routes_before.reset();
@@ -234,7 +257,7 @@ void PlanManager::excuse(Entry& entry, TimePoint now, Duration interval, Window&
     if (++work.excused * interval > limits.probation) window.fresh = window.unbearable = true;
   } else if (window.down && work.excused_at != kNever && now - work.excused_at <= limits.within) {
     window.fresh = window.unbearable = false;
-    work.why = "the link does not come up";
+    window.why = work.why = "the link does not come up";
   }
 }
 

@@ -225,7 +225,8 @@ Window undrained(const Plan& plan, const RemedyView& view) {
   Window window;
   const NodeHealth* health = view.health_of(plan.target.host);
   if (!health || health->verdict == HealthVerdict::kUnknown) {
-    window.why = "the host's health is unknown";
+    window.why = "the host's health is unknown" +
+                 (health && !health->reasons.empty() ? ": " + health->reasons.front().message : "");
     return window;
   }
   window.fresh = true;

@@ -16,17 +16,6 @@ RemedyAction held_action(const Plan& plan) {
   return plan.inverse == RemedyAction::kNothing ? inverse_of(plan.action) : plan.inverse;
 }
 
-/// The plan that took out what `plan` holds: of a return that failed the one before it, where that is still known.
-const Plan& first_out(const Plan& plan, const std::vector<std::shared_ptr<const Plan>>& plans) {
-  const Plan* first = &plan;
-  while (first->action == RemedyAction::kRestoreLink && first->undoes != 0 && first->undoes < first->id) {
-    const auto before = std::ranges::lower_bound(plans, first->undoes, {}, [](const auto& each) { return each->id; });
-    if (before == plans.end() || (*before)->id != first->undoes) break;
-    first = before->get();
-  }
-  return *first;
-}
-
 /// `kept_out`: as Plan::kept_out, of the plan in force.
 void say_hold(const Plan& plan, v1::PlanHold& to, const std::string& kept_out = {}) {
   to.set_plan_id(plan_name(plan.id));
@@ -51,7 +40,7 @@ Holds::Holds(const Snapshot& snapshot) {
       if (plan->in_force) link.kept_out = plan->kept_out;
       if (returns) link.returning = plan.get();
     } else if (plan->target.kind == EntityKind::kHost && plan->in_force)
-      hosts_[short_host_name(plan->target.host)].push_back(plan.get());
+      hosts_[short_host_name(plan->target.host)].push_back({&first_out(*plan, *snapshot.plans), plan->kept_out});
   }
 }
 
@@ -74,9 +63,9 @@ void Holds::add_to(const Node& node, v1::Node& to) const {
   const std::string_view host = host_name(node);
   const auto held = hosts_.find(short_host_name(host));
   if (held == hosts_.end()) return;
-  const auto plan =
-      std::ranges::find_if(held->second, [host](const Plan* each) { return same_host(each->target.host, host); });
-  if (plan != held->second.end()) say_hold(**plan, *to.mutable_hold(), (*plan)->kept_out);
+  const auto plan = std::ranges::find_if(
+      held->second, [host](const OfHost& each) { return same_host(each.holds->target.host, host); });
+  if (plan != held->second.end()) say_hold(*plan->holds, *to.mutable_hold(), plan->kept_out);
 }
 
 }  // namespace weft::api

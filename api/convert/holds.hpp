@@ -32,8 +32,13 @@ class Holds {
     const Plan* returning = nullptr;  ///< is to take that back, or failed to
   };
 
+  struct OfHost {
+    const Plan* holds = nullptr;  ///< drained it
+    std::string kept_out{};       ///< as of links
+  };
+
   std::map<std::pair<std::string_view, LinkKey>, OfLink> links_;
-  std::unordered_map<std::string, std::vector<const Plan*>> hosts_;  ///< by short name
+  std::unordered_map<std::string, std::vector<OfHost>> hosts_;  ///< by short name
 };
 
 }  // namespace weft::api

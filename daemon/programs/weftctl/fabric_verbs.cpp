@@ -215,7 +215,7 @@ Exit show_nodes(const Session& session, const std::string& fabric, bool names_on
   const bool shards = has_shards(nodes.nodes());
   std::vector<Column> columns{key("NODE"), "TYPE", spare("GUID"), spare(number("PORTS")), spare(number("TIER"))};
   if (pods) columns.push_back(spare("POD"));
-  columns.insert(columns.end(), {spare("FABRIC"), judged("ANSWERS")});
+  columns.insert(columns.end(), {spare("FABRIC"), judged("REACHED")});
   // Only where Weft drained a host.
   const bool holds = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return node.has_hold(); });
   if (holds) columns.emplace_back("DRAINED BY");

@@ -283,6 +283,79 @@ TEST_F(Health, AHostWhoseOnlyAdapterTheGraphDoesNotKnowIsUnhealthy) {
   EXPECT_EQ(verdict(), HealthVerdict::kUnknown) << "a label that does not fit the ends names nobody";
 }
 
+// A switch of one cable, and two hosts behind it. Its sweeps never saw them, and the incident is from the store.
+TEST_F(Health, HostsBehindASwitchThatTheGraphDoesNotKnowAreCutOff) {
+  auto incident = std::make_shared<Incident>();
+  incident->id = 7;
+  incident->finding.kind = IncidentKind::kLinkDown;
+  incident->finding.severity = Severity::kCritical;
+  const PortIndex leaf = watch.fabric.port_towards("leaf-1", "host-1-1 mlx5_0");
+  const PortKey key = watch.fabric.topology()->key_of(leaf);
+  const std::string port = std::to_string(key.port.value);
+  incident->finding.cause = {.kind = EntityKind::kLink,
+                             .fabric = "test",
+                             .port = key,
+                             .peer = {NodeGuid{0xffff0000}, PortNum{1}},
+                             .label = "leaf-1 port " + port + " - login-switch port 1"};
+  std::uint64_t guid = 0xffff0000;
+  for (const char* name : {"login-switch", "login-0 mlx5_0", "login-1 mlx5_0"}) {
+    Entity& node = incident->finding.affected.emplace_back();
+    node.kind = EntityKind::kNode;
+    node.fabric = "test";
+    node.port = {NodeGuid{guid++}, {}};
+    node.label = name;
+  }
+  const FabricView views[] = {view()};
+  std::set<std::string> unhealthy;
+  for (const NodeHealth& health : assess(views, {}, IncidentList{incident}, {}, watch.fabric.now()))
+    if (health.verdict != HealthVerdict::kHealthy) {
+      unhealthy.insert(health.node);
+      EXPECT_EQ(health.verdict, HealthVerdict::kUnhealthy) << health.node;
+      EXPECT_EQ(health.action, RecommendedAction::kDrain) << health.node;
+    }
+  EXPECT_EQ(unhealthy, (std::set<std::string>{"login-0", "login-1"}));
+}
+
+TEST_F(Health, ASilentAdapterThatTheGraphDoesNotKnowIsUnknown) {
+  auto incident = std::make_shared<Incident>();
+  incident->id = 7;
+  incident->finding.kind = IncidentKind::kTelemetryLost;
+  incident->finding.severity = Severity::kWarning;
+  incident->finding.cause = {.kind = EntityKind::kNode,
+                             .fabric = "test",
+                             .port = {NodeGuid{0xffff0000}, {}},
+                             .peer = {},
+                             .label = "gone-1 mlx5_0"};
+  const FabricView views[] = {view()};
+  for (const NodeHealth& health : assess(views, {}, IncidentList{incident}, {}, watch.fabric.now()))
+    if (health.node == "gone-1") {
+      EXPECT_EQ(health.verdict, HealthVerdict::kUnknown);
+      EXPECT_EQ(health.action, RecommendedAction::kWatch);
+      return;
+    }
+  FAIL() << "nobody tells of gone-1";
+}
+
+// Whoever names an adapter so must not make another host sick.
+TEST_F(Health, ANameLikeALabelNamesNobodyElse) {
+  auto incident = std::make_shared<Incident>();
+  incident->id = 7;
+  incident->finding.kind = IncidentKind::kLinkDown;
+  incident->finding.severity = Severity::kWarning;
+  const PortKey key = watch.fabric.topology()->key_of(watch.fabric.port_towards("leaf-1", "host-1-1 mlx5_0"));
+  const std::string leaf = "leaf-1 port " + std::to_string(key.port.value);
+  incident->finding.cause = {.kind = EntityKind::kLink,
+                             .fabric = "test",
+                             .port = {NodeGuid{1}, PortNum{1}},
+                             .peer = key,
+                             .label = "host-1-0 mlx5_0 port 1 - x port 1 - " + leaf};
+  const FabricView views[] = {view()};
+  for (const NodeHealth& health : assess(views, {}, IncidentList{incident}, {}, watch.fabric.now()))
+    if (health.node == "host-1-0") {
+      EXPECT_EQ(health.verdict, HealthVerdict::kHealthy);
+    }
+}
+
 TEST_F(Health, AHostOnTwoFabricsHasTheWorstOfBoth) {
   FabricView views[] = {view(), view()};
   views[1].name = "second";

@@ -252,6 +252,28 @@ TEST_F(Book, ResolvesAfterCleanSweepsThatObservedTheCause) {
   EXPECT_FALSE(book.find(1)->is_open());
 }
 
+// After a restart nothing is missed of counters that were never read, and yet they are not read.
+TEST_F(Book, LostTelemetryIsOverWhenCountersAreReadAgain) {
+  Finding lost;
+  lost.kind = IncidentKind::kTelemetryLost;
+  lost.cause = {.kind = EntityKind::kNode,
+                .fabric = "test",
+                .port = {fabric.nodes()[fabric.find("leaf-1")].guid, {}},
+                .peer = {},
+                .label = "leaf-1"};
+  lost.summary = "its counters can no longer be read";
+  update({lost});
+  const auto topology = fabric.topology();
+  const auto with = [&](std::uint8_t bits) {
+    coverage = Coverage(topology, std::vector<std::uint8_t>(topology->ports().size(), bits), true);
+    for (int i = 0; i < 20; ++i) update({});
+  };
+  with(Coverage::kStateFresh | Coverage::kActive);
+  EXPECT_TRUE(book.find(1)->is_open());
+  with(Coverage::kStateFresh | Coverage::kActive | Coverage::kCountersFresh);
+  EXPECT_FALSE(book.find(1)->is_open());
+}
+
 TEST_F(Book, ReopensTheSameIncident) {
   update({down()});
   const TimePoint opened = now;

@@ -72,7 +72,7 @@ TEST(Marks, AnotherWeftdTripsTheBreakerBeforeAnythingIsDone) {
   const RemedyBatch batch = b.book->drain_changes(b.fabric.now());
   EXPECT_TRUE(batch.orders.empty()) << "nothing is sent";
   EXPECT_TRUE(batch.status_changed) << "it survives a restart";
-  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+  EXPECT_EQ(b.plan(1).state, PlanState::kApproved) << "it waits for a person's reset";
 }
 
 TEST(Marks, APersonsResetHoldsUntilTheOtherActsAgain) {

@@ -202,7 +202,8 @@ TEST(PlanManager, WhatTheDiskRefusedIsDecidedAnew) {
   b.fabric.advance(2s);
   b.book->review(b.look());
   EXPECT_TRUE(b.orders().empty()) << "6 of 8 uplink paths would be left, and 7 are needed";
-  EXPECT_EQ(b.plan(1).state, PlanState::kExpired) << b.plan(1).outcome;
+  EXPECT_EQ(b.plan(1).state, PlanState::kApproved) << b.plan(1).outcome;
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kLeafCapacity).result, GuardResult::kRefused);
 }
 
 TEST(PlanManager, AnApprovalThatCouldNotBeWrittenDownIsNone) {

@@ -172,6 +172,40 @@ TEST(PlanOutcome, AReadingThatFailsIsToldOnceBeforeItIsGivenUp) {
   EXPECT_EQ(plan.outcome, "not done: weft-port is not there");
 }
 
+// A host one of whose adapters is not read for as long as the plan may take.
+TEST(PlanOutcome, WhatCouldNotBeVerifiedSaysWhy) {
+  Plan plan;
+  plan.action = RemedyAction::kUndrainNode;
+  plan.reason = "memory is new";
+  plan.state = PlanState::kVerifying;
+  PlanWork work;
+  const RemedyLimits limits;
+  PlanRunner(plan, work, limits, TimePoint(0h), [](const std::string&) {}).window({.why = "nobody reads it"}, 1, {});
+  EXPECT_EQ(work.why, "nobody reads it");
+  PlanRunner later(plan, work, limits, TimePoint(24h), [](const std::string&) {});
+  later.window({}, 1, {});
+  EXPECT_EQ(plan.state, PlanState::kRollingBack);
+  EXPECT_EQ(plan.outcome, "it could not be verified in time: nobody reads it");
+  ASSERT_TRUE(later.order());
+  EXPECT_EQ(later.order()->action, RemedyAction::kDrainNode);
+  EXPECT_EQ(later.order()->reason, "its return ended: it could not be verified in time: nobody reads it")
+      << "what a scheduler shows is no reason of a return";
+}
+
+TEST(PlanOutcome, AnUndoneIsolationThatSomebodyElseKeepsOutWasGivenBack) {
+  Plan plan;
+  plan.action = RemedyAction::kIsolateLink;
+  plan.state = PlanState::kRollingBack;
+  plan.intent = PlanIntent::kUndo;
+  PlanWork work;
+  work.stage = PlanWork::Stage::kReadBack;
+  const RemedyLimits limits;
+  PlanRunner runner(plan, work, limits, TimePoint(1h), [](const std::string&) {});
+  for (int i = 0; i < 2; ++i) runner.read(TargetReading{TargetState::kForeign, "the other end is Disabled"}, false);
+  EXPECT_EQ(plan.state, PlanState::kFailed);
+  EXPECT_EQ(plan.outcome, "it was given back, but somebody else keeps it out of service: the other end is Disabled");
+}
+
 TEST(PlanOutcome, ALinkThatAPersonIsolatedIsForPeopleToReturn) {
   for (const std::uint64_t incident : {0, 7}) {
     Book b(automatic());

@@ -51,7 +51,7 @@ TEST(DueReturns, OneIsJudgedDirectlyBeforeItIsSent) {
   b.pass(1s);
   EXPECT_TRUE(b.obey().empty());
   EXPECT_EQ(b.plan(2).state, PlanState::kExpired);
-  EXPECT_EQ(b.plan(2).outcome, "not done: REINSTATEMENT: its return is not due: INC-2 is open and hurts it");
+  EXPECT_EQ(b.plan(2).outcome, "no longer due: INC-2 is open and hurts it");
 }
 
 TEST(DueReturns, AnApprovalOfOneEndsWithItsReason) {

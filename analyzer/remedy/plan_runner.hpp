@@ -7,10 +7,10 @@
 //                             └──→ FAILED, ROLLED_BACK, REJECTED, EXPIRED
 //
 // From VERIFYING a plan whose target somebody else gave back, or took, is ROLLED_BACK or FAILED at once.
-// What was not sent is PROPOSED again when its approval is too old, or a guard leaves it to a person; and APPROVED again
-// when a guard has come to refuse what automation proposed.
-// EXECUTING and ROLLING_BACK read the world, change it once and read it again; what is not known is read, never
-// repeated. The model in tests/model/plan.pml says the same in Promela.
+// What was not sent is PROPOSED again when its approval is too old, or a guard leaves it to a person; and APPROVED
+// again when a guard has come to refuse what automation proposed. EXECUTING and ROLLING_BACK read the world, change it
+// once and read it again; what is not known is read, never repeated. The model in tests/model/plan.pml says the same in
+// Promela.
 
 #include <cstdint>
 #include <functional>

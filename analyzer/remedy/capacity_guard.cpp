@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/remedy/capacity_guard.hpp"
 
-#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace weft::analyzer {
 namespace {
-
-// Who has no other way still has the links that are avoided: over them nobody must lose anybody either.
-std::optional<Shortfall> find_parted(const GuardInput& in, const Topology& topology, UplinkIndex uplink) {
-  LiveTree& tree = *in.tree;
-  std::vector<UplinkIndex> avoided;
-  for (const PortIndex end : in.shape ? in.shape->avoided : std::span<const PortIndex>()) {
-    const UplinkIndex other = tree.tree().uplink_of(end);
-    const PortIndex peer = topology.port(end).peer;
-    const bool is_way = other != kNoIndex && other != uplink && !tree.is_up(other) && peer != kNoIndex;
-    if (!is_way || !topology.port(end).is_up() || !topology.port(peer).is_up()) continue;
-    tree.put_back(other);
-    avoided.push_back(other);
-  }
-  if (avoided.empty()) return std::nullopt;
-  const bool was_up = tree.is_up(uplink);
-  tree.take_out(uplink);
-  std::optional<Shortfall> parted = tree.shortfall(uplink);
-  if (was_up) tree.put_back(uplink);
-  for (const UplinkIndex other : avoided) tree.take_out(other);
-  if (parted && parted->guard != Guard::kReachability) parted.reset();
-  return parted;
-}
 
 std::string routes_today(const RouteReview* routes) {
   if (!routes) return "; the forwarding tables have not been read yet";
@@ -55,9 +31,12 @@ std::string what_is_left(Guard guard, const RouteReview* routes, bool ethernet) 
 
 }  // namespace
 
-std::optional<Shortfall> find_shortfall(const GuardInput& in, const Topology& topology, UplinkIndex uplink) {
+std::optional<Shortfall> find_shortfall(const GuardInput& in, UplinkIndex uplink) {
   if (const auto& found = in.tree->shortfall_without(uplink)) return found;
-  return find_parted(in, topology, uplink);
+  if (!in.tree_with_avoided) return std::nullopt;
+  // Who has no other way still has the links that are avoided: over them nobody must lose anybody either.
+  const auto& parted = in.tree_with_avoided->shortfall_without(uplink);
+  return parted && parted->guard == Guard::kReachability ? parted : std::nullopt;
 }
 
 Verdict judge_capacity(Guard guard, const GuardInput& in, const Topology& topology, bool ethernet,

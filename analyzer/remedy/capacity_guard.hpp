@@ -12,7 +12,7 @@ namespace weft::analyzer {
 
 /// Who would be short without the link at `uplink` of `in.tree`, which is not null and is as before when it returns;
 /// nullopt: nobody.
-std::optional<Shortfall> find_shortfall(const GuardInput& in, const Topology& topology, UplinkIndex uplink);
+std::optional<Shortfall> find_shortfall(const GuardInput& in, UplinkIndex uplink);
 
 /// Guard::kReachability, kLeafCapacity, kJobCapacity or kRailCapacity of that link. `shortfall`: as found above.
 Verdict judge_capacity(Guard guard, const GuardInput& in, const Topology& topology, bool ethernet,

@@ -94,7 +94,7 @@ class Judge {
       case Guard::kAlternative:
         return alternative();
       case Guard::kReachability:
-        if (in_.tree && uplink_ != kNoIndex) shortfall_ = find_shortfall(in_, topology(), uplink_);
+        if (in_.tree && uplink_ != kNoIndex) shortfall_ = find_shortfall(in_, uplink_);
         [[fallthrough]];
       case Guard::kLeafCapacity:
       case Guard::kJobCapacity:

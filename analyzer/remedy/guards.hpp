@@ -40,6 +40,8 @@ struct GuardInput {
   const HostIdentities& hosts;  ///< of the view
   /// The plan's fabric as it is now; null when it is not known or the target is a host.
   LiveTree* tree = nullptr;
+  /// As TreeCache::with_avoided() of that fabric.
+  LiveTree* tree_with_avoided = nullptr;
   /// How tables lead through that fabric's tiers now; null while that is not known.
   const RouteReview* routes = nullptr;
   /// What is counted in the last sweep of that fabric.

@@ -285,6 +285,7 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
                    clock_.ages(view.now),
                    hosts_,
                    tree,
+                   tree ? trees_.with_avoided(plan.target.fabric) : nullptr,
                    nullptr,
                    trees_.counts(plan.target.fabric, view),
                    {}};

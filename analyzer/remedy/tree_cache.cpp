@@ -188,6 +188,7 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   if (recabled) {
     kept.places = fabric->places;
     kept.tree = std::make_unique<FabricTree>(*topology, kept.places ? *kept.places : find_places(*topology), missing);
+    kept.with_avoided.reset();
     kept.missing = std::move(missing);
     kept.shape = find_shape(*topology, find_tiers(*topology), kept.missing);
   }
@@ -222,9 +223,30 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   }
   kept.topology = topology;
   kept.avoided = std::move(avoided);
+  kept.has_avoided = std::ranges::any_of(kept.avoided, [&](PortIndex end) {
+    const UplinkIndex index = kept.tree->uplink_of(end);
+    return index != kNoIndex && !kept.live->is_up(index) && is_up(*topology, uplinks[index]) != 0;
+  });
   kept.planted_avoided = avoided_changes_;
   kept.cabled.emplace(CabledShape{*kept.topology, kept.shape, kept.missing, kept.avoided, kept.busy});
   return kept.live.get();
+}
+
+LiveTree* TreeCache::with_avoided(const std::string& name) {
+  const auto found = kept_.find(name);
+  if (found == kept_.end() || !found->second.has_avoided) return nullptr;
+  Kept& kept = found->second;
+  if (kept.with_avoided && kept.with_avoided_topology == kept.topology) return kept.with_avoided.get();
+  std::vector<std::uint8_t> up;
+  up.reserve(kept.tree->uplinks().size());
+  for (const Uplink& uplink : kept.tree->uplinks()) up.push_back(is_up(*kept.topology, uplink));
+  if (!kept.with_avoided)
+    kept.with_avoided = std::make_unique<LiveTree>(*kept.tree, up, std::span<const JobLeaves>(), limits_);
+  for (UplinkIndex index = 0; index < up.size(); ++index)
+    if (const bool is_now = up[index] != 0; is_now != kept.with_avoided->is_up(index))
+      kept.with_avoided->change(index, is_now);
+  kept.with_avoided_topology = kept.topology;
+  return kept.with_avoided.get();
 }
 
 const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& view) {

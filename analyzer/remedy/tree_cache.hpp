@@ -31,6 +31,9 @@ class TreeCache {
   /// until the next call for the same fabric. Only what changed is worked out anew.
   /// `plans` and open incidents tell of links that the topology may have forgotten.
   LiveTree* tree(const std::string& fabric, const RemedyView& view, std::span<const std::shared_ptr<const Plan>> plans);
+  /// The tree that tree() last gave for that fabric with those links up that are avoided, and without jobs: who has no
+  /// other way goes over them. Null while there are none. Valid until the next tree() of it.
+  LiveTree* with_avoided(const std::string& fabric);
   /// The ports of links that partners tell to be avoided. To those that need ways such links are none.
   void set_avoided(std::vector<PortKey> ports);
   /// What is counted in the last sweep of that fabric; nothing when it was never seen. Valid until the next call.
@@ -57,6 +60,9 @@ class TreeCache {
     std::vector<PortIndex> avoided;  ///< ends of links that are up and avoided, ascending
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
+    bool has_avoided = false;                               ///< uplinks that are up, and no ways in `live`
+    std::unique_ptr<LiveTree> with_avoided;                 ///< of `tree`; made when it is first asked for
+    std::shared_ptr<const Topology> with_avoided_topology;  ///< whose links are up in it
     std::unique_ptr<LinkChooser> chooser;
     std::vector<std::shared_ptr<const Incident>> incidents;  ///< that were looked at last, with the plans
     std::vector<std::shared_ptr<const Plan>> plans;

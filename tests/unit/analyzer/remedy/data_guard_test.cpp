@@ -8,6 +8,8 @@
 namespace weft::analyzer {
 namespace {
 
+using namespace std::chrono_literals;
+
 /// PLAN-1 isolated leaf-1 - spine-0, and then two adapters of other leaves fell silent.
 struct WithAbsentAdapters : Book {
   WithAbsentAdapters() {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "fabric/graph/job_health.hpp"
-#include "fabric/host_names.hpp"
 #include "fabric/link_rate.hpp"
 #include "fabric/number_text.hpp"
 
@@ -92,11 +91,25 @@ const Incident* RemedyView::incident(std::uint64_t id) const {
   return found == incidents.end() ? nullptr : found->get();
 }
 
+std::vector<const HostView*> RemedyView::hosts_of(std::string_view host) const {
+  if (!hosts_by_name.is_of(hosts))
+    hosts_by_name = HostIndex(hosts, [](const auto& entry) -> const std::string& { return entry->host; });
+  std::vector<const HostView*> found;
+  for (const std::size_t at : hosts_by_name.find(host)) found.push_back(hosts[at].get());
+  return found;
+}
+
+std::vector<const NodeHealth*> RemedyView::all_health_of(std::string_view host) const {
+  if (!health_by_name.is_of(health)) health_by_name = HostIndex(health, &NodeHealth::node);
+  std::vector<const NodeHealth*> found;
+  for (const std::size_t at : health_by_name.find(host)) found.push_back(&health[at]);
+  return found;
+}
+
 const NodeHealth* RemedyView::health_of(std::string_view host) const {
   const NodeHealth* worst = nullptr;
-  for (const NodeHealth& entry : health)
-    if (same_host(entry.node, host) && (!worst || worse_of(worst->verdict, entry.verdict) != worst->verdict))
-      worst = &entry;
+  for (const NodeHealth* entry : all_health_of(host))
+    if (!worst || worse_of(worst->verdict, entry->verdict) != worst->verdict) worst = entry;
   return worst;
 }
 

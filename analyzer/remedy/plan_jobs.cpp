@@ -5,15 +5,14 @@
 #include <utility>
 
 #include "analyzer/remedy/plan_manager.hpp"
-#include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 
 std::optional<std::vector<std::string>> PlanManager::jobs_on(const Entity& target, const RemedyView& view) {
   if (target.kind == EntityKind::kHost) {
-    const auto host = std::ranges::find_if(
-        view.hosts, [&](const auto& each) { return each->reading && same_host(each->host, target.host); });
-    return host == view.hosts.end() ? std::nullopt : std::optional((*host)->reading->jobs);
+    for (const HostView* host : view.hosts_of(target.host))
+      if (host->reading) return host->reading->jobs;
+    return std::nullopt;
   }
   if (target.kind != EntityKind::kLink ||
       std::ranges::none_of(view.hosts, [](const auto& each) { return each->reading != nullptr; }))

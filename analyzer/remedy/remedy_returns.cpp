@@ -9,7 +9,6 @@
 #include "analyzer/remedy/plan_manager.hpp"
 #include "analyzer/remedy/plan_texts.hpp"
 #include "analyzer/remedy/windows.hpp"
-#include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -31,11 +30,9 @@ std::uint64_t PlanManager::hurt_by(const Entity& target, const RemedyView& view)
     });
     return found == view.incidents.end() ? 0 : (*found)->id;
   }
-  // Few of all hosts have a reason, so names are compared last.
-  for (const NodeHealth& health : view.health)
-    for (const HealthReason& reason : health.reasons)
-      if (reason.incident != 0 && reason.severity >= Severity::kWarning && same_host(health.node, target.host))
-        return reason.incident;
+  for (const NodeHealth* health : view.all_health_of(target.host))
+    for (const HealthReason& reason : health->reasons)
+      if (reason.incident != 0 && reason.severity >= Severity::kWarning) return reason.incident;
   return 0;
 }
 

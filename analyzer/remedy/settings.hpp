@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/remedy/host_index.hpp"
 #include "analyzer/remedy/limits.hpp"
 #include "analyzer/remedy/routing_engine.hpp"
 #include "fabric/plan.hpp"
@@ -67,11 +68,16 @@ struct RemedyView {
   std::span<const std::pair<std::uint64_t, TimePoint>> last_evidence{};
   /// Clock::steady() of `now`, by which steps of the wall clock show; nullopt: they are not looked for.
   std::optional<Duration> steady{};
+  /// Of `hosts` and `health`; made when they are first asked for.
+  mutable HostIndex hosts_by_name{}, health_by_name{};
 
   /// The fabric of that name, or null.
   const FabricView* fabric(std::string_view name) const;
   /// The incident with that id, or null.
   const Incident* incident(std::uint64_t id) const;
+  /// Entries of `hosts` and of `health` that are of the host, short or qualified, in their order.
+  std::vector<const HostView*> hosts_of(std::string_view host) const;
+  std::vector<const NodeHealth*> all_health_of(std::string_view host) const;
   /// Of the host, short or qualified; of several entries the worst. Null: none is known.
   const NodeHealth* health_of(std::string_view host) const;
   /// A link of an Ethernet fabric, as last seen.

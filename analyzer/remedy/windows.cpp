@@ -11,7 +11,6 @@
 #include "analyzer/remedy/neighbours.hpp"
 #include "fabric/graph/multipath.hpp"
 #include "fabric/graph/path.hpp"
-#include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -267,13 +266,12 @@ bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since)
   return was_seen(view, incident, [&](TimePoint at) { return at > since && at <= view.now; });
 }
 
-bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts) {
+bool is_looked_after(const Plan& plan, const RemedyView& view) {
   if (!plan.in_force || plan.state != held_in(plan)) return false;
   if (plan.target.kind != EntityKind::kHost) return true;
-  const auto host =
-      std::ranges::find_if(hosts, [&](const auto& view) { return same_host(view->host, plan.target.host); });
-  return host == hosts.end() || (*host)->state != CollectorState::kConnected || !(*host)->reading ||
-         (*host)->reading->jobs.empty();
+  const auto hosts = view.hosts_of(plan.target.host);
+  return hosts.empty() || hosts.front()->state != CollectorState::kConnected || !hosts.front()->reading ||
+         hosts.front()->reading->jobs.empty();
 }
 
 std::vector<std::uint64_t> incidents_of(const Plan& plan, std::span<const std::shared_ptr<const Incident>> incidents) {

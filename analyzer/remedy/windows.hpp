@@ -22,7 +22,7 @@ Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, 
 /// What the plan did is in force with success, so that its incidents wait for a repair and for nobody's decision: a
 /// link is out or avoided, a host is drained and runs no job any more as far as its collector tells. A job that still
 /// runs on a drained host suffers as before. A return that did not last holds its target as the plan before did.
-bool is_looked_after(const Plan& plan, std::span<const std::shared_ptr<const HostView>> hosts);
+bool is_looked_after(const Plan& plan, const RemedyView& view);
 
 /// Ids of the incidents that the plan is of: its own, and of a link's return also what has begun on the link since,
 /// which is what it failed on. `incidents`: all that are known.

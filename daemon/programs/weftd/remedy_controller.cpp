@@ -225,7 +225,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyController::looked_af
   std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
   const analyzer::RemedyView now = view();
   for (const PlanPtr& plan : *shown_)
-    if (analyzer::is_looked_after(*plan, now.hosts))
+    if (analyzer::is_looked_after(*plan, now))
       for (const std::uint64_t incident : analyzer::incidents_of(*plan, now.incidents))
         all.emplace_back(incident, plan->id);
   return all;

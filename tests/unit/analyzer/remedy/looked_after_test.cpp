@@ -33,7 +33,9 @@ std::shared_ptr<HostView> host(std::vector<std::string> jobs, CollectorState sta
 bool looked_after(const Plan& plan, std::shared_ptr<const HostView> view = nullptr) {
   std::vector<std::shared_ptr<const HostView>> hosts;
   if (view) hosts.push_back(std::move(view));
-  return is_looked_after(plan, hosts);
+  RemedyView now;
+  now.hosts = hosts;
+  return is_looked_after(plan, now);
 }
 
 TEST(LookedAfter, WhatIsOutWithSuccess) {

@@ -182,9 +182,11 @@ bool HostIdentities::has_adapter(std::string_view host, std::string_view name) c
 
 HostIdentity HostIdentities::of_collector(std::string_view host) const {
   std::size_t known = 0;
-  for (const Reporter& reporter : reporters_) {
+  const auto [begin, end] = reporting_.equal_range(short_host_name(host));
+  for (auto at = begin; at != end; ++at) {
+    const Reporter& reporter = reporters_[at->second];
     if (reporter.host == host) return verdict(State::kConfirmed, "its own collector reports it");
-    known += same_host(reporter.host, host);
+    known += same_host(reporter.host, host) ? 1 : 0;
   }
   const std::string name(host);
   if (known == 1) return verdict(State::kConfirmed, "its own collector reports it");

@@ -54,16 +54,6 @@ bool is_failed_return(const Plan& plan) {
          (plan.state == PlanState::kRolledBack || plan.state == PlanState::kFailed);
 }
 
-std::size_t links_of(const RemedyView& view) {
-  std::size_t links = 0;
-  for (const FabricView& fabric : view.fabrics)
-    if (fabric.sweep)
-      links += static_cast<std::size_t>(std::ranges::count_if(fabric.sweep->topology->ports(),
-                                                              [](const Port& port) { return port.peer != kNoIndex; })) /
-               2;
-  return links;
-}
-
 // Rail of the leaf that a link leads up from; kNoIndex for any other.
 std::uint32_t rail_of(const Entity& target, const Topology& topology, const FabricTree& tree) {
   const PortIndex port = target.kind == EntityKind::kLink ? topology.find_port(target.port) : kNoIndex;
@@ -155,8 +145,9 @@ std::uint32_t out_of_service(Plans plans) {
 }
 
 std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
-                                       const FabricTree* tree, std::span<const std::span<const Entity>> taken_out,
-                                       const DrainedHosts* drained, const BudgetLimits& limits) {
+                                       const FabricTree* tree, std::size_t links,
+                                       std::span<const std::span<const Entity>> taken_out, const DrainedHosts* drained,
+                                       const BudgetLimits& limits) {
   // "actions per hour are used up: 6 (remedy.limits.budget.actions_per_hour)"
   const auto says = [](const char* what, std::size_t limit, const char* key, const std::string& where = {}) {
     return std::string(what) + std::to_string(limit) + where + " (remedy.limits.budget." + key + ')';
@@ -198,8 +189,8 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   if (hour.size() >= limits.actions_per_hour)
     return says("actions per hour are used up: ", limits.actions_per_hour, "actions_per_hour") +
            next_is_free(std::move(hour), limits.actions_per_hour, view.now);
-  if (out.all + others_hosts >= limits.out_minimum) {  // else there is no need to count links
-    const auto share = static_cast<std::size_t>(limits.out_share * static_cast<double>(links_of(view)));
+  if (out.all + others_hosts >= limits.out_minimum) {
+    const auto share = static_cast<std::size_t>(limits.out_share * static_cast<double>(links));
     if (const std::size_t most = std::max<std::size_t>(limits.out_minimum, share); out.all + others_hosts >= most)
       return says("maximum of targets isolated, avoided or drained reached: ", most,
                   most == limits.out_minimum ? "out_minimum" : "out_share") +

@@ -20,11 +20,11 @@ namespace weft::analyzer {
 /// within the last hour, and what plans hold out of service or are about to; links that somebody else disabled, or put
 /// where a subnet manager avoids them, count like those, `taken_out` being those of each fabric
 /// (SweepCounts::taken_out), and so do, for a host, the hosts of `drained`; null: no scheduler tells of them. `tree`:
-/// of the plan's fabric, or null.
+/// of the plan's fabric, or null. `links`: of all fabrics that were swept.
 std::optional<std::string> over_budget(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans,
                                        const RemedyView& view, const Ages& ages, const FabricTree* tree,
-                                       std::span<const std::span<const Entity>> taken_out, const DrainedHosts* drained,
-                                       const BudgetLimits& limits);
+                                       std::size_t links, std::span<const std::span<const Entity>> taken_out,
+                                       const DrainedHosts* drained, const BudgetLimits& limits);
 
 /// The first whole minute that is `wait` or more after `now`, for a hint when something may be tried again:
 /// "2026-01-31 14:00 UTC".

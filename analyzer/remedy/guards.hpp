@@ -22,6 +22,7 @@ using PlanPtr = std::shared_ptr<const Plan>;
 
 /// What is counted in a fabric's last sweep, for all plans at once.
 struct SweepCounts {
+  std::size_t links = 0;  ///< cables
   /// Since when the nodes are missing that it did not reach, on the clock of RemedyView::steady, ascending.
   std::vector<Duration> missing_since;
   /// The links between switches that somebody disabled an end of, also those that a discovery after it knows no cable
@@ -48,6 +49,7 @@ struct GuardInput {
   const SweepCounts& counts;
   /// SweepCounts::taken_out of each fabric.
   std::vector<std::span<const Entity>> taken_out;
+  std::size_t links = 0;  ///< SweepCounts::links of all fabrics
   /// What kind of network that fabric is, and its cables; null while that is not known.
   const CabledShape* shape = nullptr;
   /// As the scheduler of the plan's actuator tells; null: it has none, or does not tell.

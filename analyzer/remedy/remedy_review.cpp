@@ -289,8 +289,11 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
                    nullptr,
                    trees_.counts(plan.target.fabric, view),
                    {}};
-  for (const FabricView& fabric : view.fabrics)
-    input.taken_out.emplace_back(trees_.counts(fabric.name, view).taken_out);
+  for (const FabricView& fabric : view.fabrics) {
+    const SweepCounts& counts = trees_.counts(fabric.name, view);
+    input.taken_out.emplace_back(counts.taken_out);
+    if (fabric.sweep) input.links += counts.links;
+  }
   if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
   input.untold = untold_list(plan, view);
   if (tree) input.shape = trees_.shape(plan.target.fabric);

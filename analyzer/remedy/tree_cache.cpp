@@ -92,23 +92,31 @@ std::set<NodeGuid> nodes_missing(const std::string& fabric, const Topology& topo
   return missing;
 }
 
-// Both ends of links that plans hold, or that a subnet manager is told to avoid (`told`): to those that need ways they
-// are none, up or not.
-std::vector<PortIndex> avoided_links(const std::string& fabric, const Topology& topology,
-                                     std::span<const std::shared_ptr<const Plan>> plans,
-                                     std::span<const PortKey> told) {
+// Both ends of links that a subnet manager is told to avoid, ascending.
+std::vector<PortIndex> told_links(const Topology& topology, std::span<const PortKey> told) {
   std::vector<PortIndex> avoided;
   for (const PortKey end : told)
     if (const PortIndex port = topology.find_port(end); port != kNoIndex) {
       avoided.push_back(port);
       if (topology.port(port).peer != kNoIndex) avoided.push_back(topology.port(port).peer);
     }
+  std::ranges::sort(avoided);
+  return avoided;
+}
+
+// Those, and both ends of links that plans hold: to those that need ways they are none, up or not.
+std::vector<PortIndex> avoided_links(const std::string& fabric, const Topology& topology,
+                                     std::span<const std::shared_ptr<const Plan>> plans,
+                                     std::span<const PortIndex> told) {
+  std::vector<PortIndex> avoided(told.begin(), told.end());
   for (const auto& plan : plans) {
     if (!may_hold(*plan) || plan->target.kind != EntityKind::kLink || plan->target.fabric != fabric) continue;
     for (const PortKey end : {plan->target.port, plan->target.peer})
       if (const PortIndex port = topology.find_port(end); port != kNoIndex) avoided.push_back(port);
   }
-  std::ranges::sort(avoided);
+  const auto of_plans = avoided.begin() + static_cast<std::ptrdiff_t>(told.size());
+  std::sort(of_plans, avoided.end());
+  std::inplace_merge(avoided.begin(), of_plans, avoided.end());
   return avoided;
 }
 
@@ -202,7 +210,9 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
     kept.hosts.assign(view.hosts.begin(), view.hosts.end());
   }
   const auto uplinks = kept.tree->uplinks();
-  auto avoided = avoided_links(name, *topology, plans, avoided_);
+  if (kept.topology != topology || kept.planted_avoided != avoided_changes_)
+    kept.told = told_links(*topology, avoided_);
+  auto avoided = avoided_links(name, *topology, plans, kept.told);
   const auto is_way = [&](UplinkIndex index) {
     return is_up(*topology, uplinks[index]) != 0 && !std::ranges::binary_search(avoided, uplinks[index].port);
   };
@@ -270,6 +280,7 @@ const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& 
   std::ranges::sort(kept.counts.missing_since);
   for (PortIndex index = 0; index < kept.counted->ports().size(); ++index) {
     const PortIndex peer = kept.counted->port(index).peer;
+    kept.counts.links += peer != kNoIndex && peer > index ? 1 : 0;
     if (peer != kNoIndex && peer > index && is_disabled(*kept.counted, index, peer))
       kept.counts.taken_out.push_back(link_entity(name, *kept.counted, index));
   }

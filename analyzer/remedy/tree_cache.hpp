@@ -57,7 +57,8 @@ class TreeCache {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Places> places;
     std::vector<std::pair<PortIndex, PortIndex>> missing;
-    std::vector<PortIndex> avoided;  ///< ends of links that are up and avoided, ascending
+    std::vector<PortIndex> told;     ///< ends of links that partners tell to be avoided, ascending
+    std::vector<PortIndex> avoided;  ///< those, and of links that plans hold, ascending
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
     bool has_avoided = false;                               ///< uplinks that are up, and no ways in `live`

@@ -2,6 +2,7 @@
 #include "analyzer/remedy/data_guard.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -57,6 +58,24 @@ std::string unreached_end(const Plan& plan, const Topology& topology) {
   return unreached;
 }
 
+/// Where another port of ours sees both ends of the plan's link, how to have it watched by the name that the plan
+/// knows, from "; " on; empty: none does.
+std::string other_way(const Plan& plan, const RemedyView& view) {
+  for (const FabricView& other : view.fabrics) {
+    if (other.name == plan.target.fabric || !other.watching || !other.sweep || other.through.empty()) continue;
+    const Topology& topology = *other.sweep->topology;
+    const bool sees_link = std::ranges::all_of(std::array{plan.target.port, plan.target.peer}, [&](PortKey end) {
+      const PortIndex port = topology.find_port(end);
+      return port != kNoIndex && topology.node_of(topology.port(port)).reachable;
+    });
+    const std::string& name = plan.target.fabric;
+    if (sees_link)
+      return "; " + other.name + " is on the same subnet: if " + name +
+             " stays away, give its name to the other port in infiniband.ports: \"" + name + '=' + other.through + '"';
+  }
+  return {};
+}
+
 }  // namespace
 
 Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, const MissingNodes& missing, Duration known_for,
@@ -64,8 +83,11 @@ Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, const Missi
   const bool is_link = plan.target.kind == EntityKind::kLink;
   const bool by_person = plan.requested_by != kOurselves;
   if (!is_link && plan.target.fabric.empty()) return {GuardResult::kNotNeeded, "the scheduler is queried directly"};
-  if (!fabric) return no_data("its fabric has no complete sweep yet");
-  if (!fabric->watching) return no_data("its fabric is not monitored now");
+  if (!fabric && !view.fabric(plan.target.fabric))
+    if (const std::string other = other_way(plan, view); !other.empty())
+      return no_data(plan.target.fabric + " is not watched" + other);
+  if (!fabric) return no_data("its fabric has no complete sweep yet" + other_way(plan, view));
+  if (!fabric->watching) return no_data("its fabric is not monitored now" + other_way(plan, view));
   const Sweep& sweep = *fabric->sweep;
   const Topology& topology = *sweep.topology;
   if (view.now < sweep.started)
@@ -88,7 +110,7 @@ Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, const Missi
       return no_data("the cabling has changed: " + moved);
   if (is_link && is_own_return)
     if (const std::string unreached = unreached_end(plan, topology); !unreached.empty())
-      return no_data(unreached + ", an end of the link, is missing in the last sweep");
+      return no_data(unreached + ", an end of the link, is missing in the last sweep" + other_way(plan, view));
   // A moved cable that is just training looks the same. A link that is down carries nothing, so automation waits.
   const std::string down = "the link is down, so nobody can be asked who is at its ends";
   const bool unseen = plan.action == RemedyAction::kIsolateLink && view.is_link_down(plan.target);

@@ -75,7 +75,7 @@ Core::Core(const config::WeftdConfig& config, ExpectedCabling expected, store::S
   publish();
 }
 
-void Core::add_fabric(const std::string& name, LinkLayer layer) {
+void Core::add_fabric(const std::string& name, LinkLayer layer, const std::string& through) {
   if (fabrics_.contains(name)) return;
   const bool is_ethernet = layer == LinkLayer::kEthernet;
   analyzer::FabricAnalyzer rules(name, config_.analyzer);
@@ -92,6 +92,7 @@ void Core::add_fabric(const std::string& name, LinkLayer layer) {
   fabric.saved_history = fabric.analyzer.history_revision();
   fabric.analyzer.set_maintenance_windows(planned_);
   fabric.view.name = name;
+  fabric.view.through = through;
   fabric.view.status = is_ethernet ? "waiting for the first sweep" : "discovering the subnet";
   fabrics_.emplace(name, std::move(fabric));
   publish();
@@ -150,6 +151,12 @@ void Core::look_after() {
     if (auto open = incidents_.take_back_acknowledgement(incident, why, now))
       note({std::move(*open)}, now, {}, "open again");
   }
+}
+
+bool Core::has_open_incident(const std::string& fabric) const {
+  return std::ranges::any_of(*incidents_.all(), [&fabric](const auto& incident) {
+    return incident->is_open() && incident->finding.cause.fabric == fabric;
+  });
 }
 
 void Core::give_up(const std::string& fabric, TimePoint now) {

@@ -43,8 +43,8 @@ class Core {
        runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication, const Clock& clock,
        Post post);
 
-  /// A subnet that shall be watched: it is shown, as waited for, from now on.
-  void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand);
+  /// A subnet that shall be watched: it is shown, as waited for, from now on. `through`: as FabricView::through.
+  void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand, const std::string& through = {});
   /// It is watched through another port already, or not any more.
   void remove_fabric(const std::string& name);
   /// What is expected of the cabling of InfiniBand subnets from their next sweeps on.
@@ -63,6 +63,8 @@ class Core {
   std::shared_ptr<const Sweep> last_sweep(const std::string& fabric) const;
   /// False before the fabric's first sweep, and while its sweeps do not arrive.
   bool is_watching(const std::string& fabric) const;
+  /// An incident that is not resolved has its cause in that fabric, whether it is watched or not.
+  bool has_open_incident(const std::string& fabric) const;
 
   /// See api::Commands.
   void acknowledge(std::uint64_t incident, std::string who, api::Commands::Callback callback);

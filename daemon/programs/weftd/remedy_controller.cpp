@@ -211,6 +211,13 @@ void RemedyController::tell_gate() {
   gate_.keep([this](std::uint64_t order) { return plans_.awaits(order); });
 }
 
+bool RemedyController::changes_links_of(const std::string& fabric) const {
+  return std::ranges::any_of(*plans_.all(), [&fabric](const PlanPtr& plan) {
+    return plan->target.fabric == fabric &&
+           (plan->in_force || plan->unresolved || is_under_way(plan->state) || plan->state == PlanState::kApproved);
+  });
+}
+
 MaintenanceList RemedyController::windows() const {
   MaintenanceList windows;
   for (const PlanPtr& plan : *shown_) {

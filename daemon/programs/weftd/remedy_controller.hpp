@@ -92,6 +92,9 @@ class RemedyController {
   void take_acting(const std::string& fabric, const ActingWeftds& acting, const Topology& topology);
   /// `fabric` is watched no more: what was told of it holds nothing.
   void forget_acting(const std::string& fabric);
+  /// A plan holds a link of `fabric`, may hold one, is changing one or is approved to: without sweeps of a fabric of
+  /// that name it can neither read it nor bring it back.
+  bool changes_links_of(const std::string& fabric) const;
   /// Windows of the links that our plans hold, by what is on disk: that those are down is expected.
   MaintenanceList windows() const;
 

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/ports/freshness.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/port_finder.hpp"
 
@@ -15,8 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-constexpr auto kLookForPortsEvery = 60s;
-constexpr auto kLookForFirstPortEvery = 5s;
+constexpr Duration kLookForFirstPortEvery = 5s;
 constexpr auto kSeeOffEvery = 250ms;
 
 std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
@@ -27,13 +27,27 @@ std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
 
 }  // namespace
 
+bool sees_up(const Sweep& sweep, PortKey port, Duration within) {
+  const Topology& topology = *sweep.topology;
+  const auto is_up_now = [&](PortIndex index) {
+    return topology.port(index).is_up() && topology.node_of(topology.port(index)).reachable &&
+           index < sweep.state_read_at.size() && sweep.state_read_at[index] != kNever &&
+           sweep.finished - sweep.state_read_at[index] <= within;
+  };
+  const PortIndex index = topology.find_port(port);
+  // An adapter on two subnets shows both of its ports in each, but a cable only in one.
+  return index != kNoIndex && topology.port(index).peer != kNoIndex && is_up_now(index) &&
+         is_up_now(topology.port(index).peer);
+}
+
 SubnetWatchers::SubnetWatchers(asio::io_context& main, const config::WeftdConfig& config, Core& core,
-                               RemedyController& remedies, ActsAs acts_as)
+                               RemedyController& remedies, ActsAs acts_as, Duration look_every)
     : main_(main),
       config_(config),
       core_(core),
       remedies_(remedies),
       acts_as_(std::move(acts_as)),
+      look_every_(look_every),
       program_(sweeper_program(config.infiniband)),
       look_(main),
       see_off_(main),
@@ -95,14 +109,14 @@ void SubnetWatchers::looked(const Result<std::vector<config::InfinibandPort>>& p
     for (const config::InfinibandPort& port : *ports)
       if (!watchers_.contains(port.fabric) && !is_leaving(port.fabric) && !has_another_way(port)) add(port);
   }
-  look_.expires_after(watchers_.empty() ? kLookForFirstPortEvery : kLookForPortsEvery);
+  look_.expires_after(watchers_.empty() ? std::min(kLookForFirstPortEvery, look_every_) : look_every_);
   look_.async_wait([this](boost::system::error_code error) {
     if (!error) look();
   });
 }
 
 void SubnetWatchers::add(const config::InfinibandPort& port) {
-  core_.add_fabric(port.fabric);
+  core_.add_fabric(port.fabric, LinkLayer::kInfiniBand, port.device + ':' + std::to_string(port.port));
   auto watcher = std::make_unique<FabricWatcher>(
       main_, FabricWatcher::Options{port, config_.infiniband, program_, scratch(port.fabric), acts_as_},
       [this, name = port.fabric](Sweep sweep) { take(name, std::move(sweep)); },
@@ -115,16 +129,32 @@ void SubnetWatchers::take(const std::string& name, Sweep sweep) {
   if (!watchers_.contains(name)) return;  // on its way out
   if (config_.infiniband.ports.automatic) {
     // In each sweep: the first one may have been replaced by a newer one before we looked, and cables move.
-    if (const std::string other = also_seen_by(name, sweep.local_port); !other.empty()) {
-      logger("infiniband")->info("{} is on the same subnet as {}: kept as standby", name, other);
-      reserve_[name] = sweep.local_port;
-      // Not from within its own callback.
-      asio::post(main_, [this, name] { let_go(name); });
-      return;
+    if (const std::string other = twin_of(name, sweep.local_port, &sweep); !other.empty()) {
+      // A link that a plan holds can be brought back only where its fabric has the name that the plan knows.
+      if (claim_on(name) <= claim_on(other)) return make_standby(name, sweep.local_port, other, "");
+      make_standby(other, core_.last_sweep(other)->local_port, name,
+                   claim_on(name) == Claim::kPlans ? ", whose links plans hold" : ", which open incidents name");
     }
   }
   remedies_.take_acting(name, watchers_.at(name)->acting(), *sweep.topology);
   core_.take_sweep(std::move(sweep));
+}
+
+SubnetWatchers::Claim SubnetWatchers::claim_on(const std::string& name) const {
+  if (remedies_.changes_links_of(name)) return Claim::kPlans;
+  return core_.has_open_incident(name) ? Claim::kIncidents : Claim::kNone;
+}
+
+void SubnetWatchers::make_standby(const std::string& name, PortKey local_port, const std::string& watched,
+                                  const char* why) {
+  logger("infiniband")->info("{} is on the same subnet as {}{}: kept as standby", name, watched, why);
+  if (claim_on(name) == Claim::kPlans)
+    logger("infiniband")
+        ->warn("plans hold links of {}, which can be brought back only while it is watched; {} has such plans, too",
+               name, watched);
+  reserve_[name] = local_port;
+  // Not from within its own callback.
+  asio::post(main_, [this, name] { let_go(name); });
 }
 
 void SubnetWatchers::let_go(const std::string& name) {
@@ -152,15 +182,17 @@ bool SubnetWatchers::is_leaving(const std::string& name) const {
   return std::ranges::any_of(leaving_, [&](const auto& watcher) { return watcher->fabric() == name; });
 }
 
-std::string SubnetWatchers::also_seen_by(const std::string& name, PortKey local_port) const {
+std::string SubnetWatchers::twin_of(const std::string& name, PortKey local_port, const Sweep* sweep) const {
   for (const auto& [other, watcher] : watchers_) {
     if (other == name || !core_.is_watching(other)) continue;
     const auto last = core_.last_sweep(other);
     if (!last) continue;
-    const PortIndex port = last->topology->find_port(local_port);
-    // An adapter on two subnets shows both of its ports in each, but a cable only in one.
-    if (port != kNoIndex && last->topology->port(port).is_up() && last->topology->port(port).peer != kNoIndex)
-      return other;
+    const Duration within = analyzer::stale_after(*last, config_.analyzer);
+    // What cannot see its own port up sees no subnet any more, whatever it saw before.
+    if (!sees_up(*last, last->local_port, within)) continue;
+    if (sees_up(*last, local_port, within)) return other;
+    // An adapter that does not answer the other one's questions may itself ask.
+    if (sweep && sees_up(*sweep, last->local_port, analyzer::stale_after(*sweep, config_.analyzer))) return other;
   }
   return {};
 }
@@ -168,7 +200,12 @@ std::string SubnetWatchers::also_seen_by(const std::string& name, PortKey local_
 bool SubnetWatchers::has_another_way(const config::InfinibandPort& port) {
   const auto reserved = reserve_.find(port.fabric);
   if (reserved == reserve_.end()) return false;
-  if (!also_seen_by(port.fabric, reserved->second).empty()) return true;
+  const std::string other = twin_of(port.fabric, reserved->second, nullptr);
+  if (!other.empty() && claim_on(port.fabric) <= claim_on(other)) return true;
+  logger("infiniband")
+      ->info("{} is no standby any more: {}", port.fabric,
+             other.empty() ? "no port that is watched sees it up on its subnet"
+                           : "more depends on its name than on " + other);
   reserve_.erase(reserved);
   return false;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Which InfiniBand ports are watched. In automatic mode ports come and go, and of two ports on one subnet one is
-// enough.
+// enough: the one whose name plans or incidents know, else the first. The other one is its standby.
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -29,12 +30,17 @@ struct SubnetFigures {
   std::optional<ActingWeftds> acting{};  ///< FabricWatcher::acting(), where this weftd may act
 };
 
+/// `sweep` sees that port up: both ends of its cable can be reached, are Active, and were read within `within` of the
+/// sweep's end. What was read before, or is of a node that is out of reach, says nothing of now.
+bool sees_up(const Sweep& sweep, PortKey port, Duration within);
+
 /// A FabricWatcher for each port, as configured or as found. All members are called on the thread that runs `main`.
 class SubnetWatchers {
  public:
-  /// All must outlive it. `acts_as`: as FabricWatcher::Options.
+  /// All must outlive it. `acts_as`: as FabricWatcher::Options. `look_every`: in automatic mode, from one look for
+  /// ports to the next.
   SubnetWatchers(boost::asio::io_context& main, const config::WeftdConfig& config, Core& core,
-                 RemedyController& remedies, ActsAs acts_as);
+                 RemedyController& remedies, ActsAs acts_as, Duration look_every = std::chrono::seconds(60));
 
   /// Starts to watch, if InfiniBand is enabled.
   void start();
@@ -50,9 +56,15 @@ class SubnetWatchers {
   void look();
   void looked(const Result<std::vector<config::InfinibandPort>>& ports);
   void add(const config::InfinibandPort& port);
+  /// How much depends on a fabric's name; the least first.
+  enum class Claim : std::uint8_t { kNone, kIncidents, kPlans };
+
   void take(const std::string& name, Sweep sweep);
-  /// The other fabric in whose last sweep that port of ours is cabled up; empty when there is none.
-  std::string also_seen_by(const std::string& name, PortKey local_port) const;
+  /// The other fabric that is watched on the subnet of our port `local_port`: its last sweep sees that port up. Or
+  /// `sweep`, which came through that port, sees the other fabric's own port up. Empty when there is none.
+  std::string twin_of(const std::string& name, PortKey local_port, const Sweep* sweep) const;
+  Claim claim_on(const std::string& name) const;
+  void make_standby(const std::string& name, PortKey local_port, const std::string& watched, const char* why);
   bool has_another_way(const config::InfinibandPort& port);
   bool is_leaving(const std::string& name) const;
   void let_go(const std::string& name);
@@ -63,10 +75,11 @@ class SubnetWatchers {
   Core& core_;
   RemedyController& remedies_;
   ActsAs acts_as_;
+  Duration look_every_;
   std::filesystem::path program_;
   std::map<std::string, std::unique_ptr<FabricWatcher>> watchers_;
   std::vector<std::unique_ptr<FabricWatcher>> leaving_;  ///< their sweepers have not ended yet
-  std::map<std::string, PortKey> reserve_;               ///< by fabric: ports that another fabric has in view
+  std::map<std::string, PortKey> reserve_;               ///< by fabric: standbys of another one
   boost::asio::steady_timer look_;
   boost::asio::steady_timer see_off_;
   runtime::Lane finder_;

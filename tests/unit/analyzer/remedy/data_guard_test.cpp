@@ -190,5 +190,39 @@ TEST(FreshData, ASweepThatLiesAheadOfTheClockIsNotFresh) {
   }
 }
 
+// Two ports of ours on one subnet: the fabric has the name of the one that is watched.
+TEST(FreshData, AReturnOfALinkThatAnotherPortOfOursSeesNamesTheWayOut) {
+  Book b;
+  RemedyMemory memory;
+  Plan& plan = memory.plans.emplace_back();
+  plan.id = 1;
+  plan.state = PlanState::kCommitted;
+  plan.target = b.link("leaf-1", "spine-0");
+  plan.target.fabric = "mlx5_0-1";
+  plan.actuator = "fake";
+  plan.requested_by = plan.approved_by = "ann";
+  plan.in_force = true;
+  plan.started = plan.finished = b.fabric.now();
+  const Entity held = plan.target;
+  b.book.emplace(b.settings, std::move(memory), b.fabric.now());
+  const auto says = [&](const std::vector<FabricView>& more) {
+    RemedyView view = b.look();
+    b.views[0].through = "mlx5_1:1";
+    b.views.insert(b.views.end(), more.begin(), more.end());
+    view.fabrics = b.views;
+    const auto would = b.book->preview(RemedyAction::kRestoreLink, held, "why", "ann", view);
+    return would ? b.verdict(*would, Guard::kFreshData).explanation : would.error().message;
+  };
+  const std::string way_out =
+      "; test is on the same subnet: if mlx5_0-1 stays away, give its name to the other port in infiniband.ports: "
+      "\"mlx5_0-1=mlx5_1:1\"";
+  EXPECT_EQ(says({}), "mlx5_0-1 is not watched" + way_out);
+  FabricView own;
+  own.name = "mlx5_0-1";
+  EXPECT_EQ(says({own}), "its fabric has no complete sweep yet" + way_out);
+  b.fabric.silence(b.fabric.find("leaf-1"));
+  EXPECT_EQ(says({}), "its fabric has no complete sweep yet") << "the other port does not see both ends either";
+}
+
 }  // namespace
 }  // namespace weft::analyzer

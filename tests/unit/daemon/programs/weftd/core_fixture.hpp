@@ -91,12 +91,12 @@ class CoreTest : public ::testing::Test {
     store.hold(false);
     lane->stop();
   }
-  void start(store::Restored restored = {}) {
+  void start(store::Restored restored = {}, const RemedyMemory& plans = {}) {
     const auto post = [this](std::function<void()> job) {
       const std::lock_guard lock(mutex);
       posted.push_back(std::move(job));
     };
-    remedies.emplace(RemedyControllerOptions{}, RemedyMemory{}, store, *lane, clock, post);
+    remedies.emplace(RemedyControllerOptions{}, plans, store, *lane, clock, post);
     core.emplace(config, ExpectedCabling{}, store, std::move(restored), *lane, *remedies, publication, clock, post);
   }
   // What the main thread would do: everything that was posted to it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ports on one subnet, and sweepers that do not end when they are asked to.
+// Two ports on one subnet: which one is watched, when the other one takes its place, and sweepers that do not end when
+// they are asked to.
 
 #include "daemon/programs/weftd/subnet_watchers.hpp"
 
@@ -19,7 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// In the place of weft-sweeper: lists two ports; of each it sends the frames of a file, and then is deaf.
+// In the place of weft-sweeper: lists two ports; of each it sends the frames of a file, once nobody holds it back, and
+// then is deaf.
 constexpr const char* kDeafSweeper = R"(#!/bin/sh
 cd "${0%/*}" || exit 1
 if [ "$1" = --list ]; then
@@ -28,6 +30,7 @@ if [ "$1" = --list ]; then
 fi
 trap '' TERM
 echo $$ >"$2.pid.new" && mv "$2.pid.new" "$2.pid"
+while [ -e "$2.hold" ]; do sleep 0.05; done
 cat "$2.frames" >&3
 exec sleep 1000
 )";
@@ -43,10 +46,10 @@ class SubnetWatchersTest : public CoreTest {
     std::ofstream(config.infiniband.sweeper) << kDeafSweeper;
     std::filesystem::permissions(config.infiniband.sweeper, std::filesystem::perms::owner_all);
     for (std::size_t i = 0; i < kFabrics.size(); ++i) {
-      fabric.set_local_port(fabric.key_of(fabric.port_of("host-" + std::to_string(i) + "-0 mlx5_0", 1)));
+      own[i] = fabric.key_of(fabric.port_of("host-" + std::to_string(i) + "-0 mlx5_0", 1));
+      fabric.set_local_port(own[i]);
       write_sweep(kFabrics[i]);
     }
-    start();
   }
   ~SubnetWatchersTest() override {
     for (const char* name : kFabrics)
@@ -65,6 +68,64 @@ class SubnetWatchersTest : public CoreTest {
       return file.good();
     });
     ASSERT_TRUE(writer.write(sweep));
+  }
+  void hold(const std::string& name, bool on) {
+    if (on)
+      std::ofstream(place / (name + ".hold"));
+    else
+      std::filesystem::remove(place / (name + ".hold"));
+  }
+  /// A plan that holds a link of that fabric.
+  Plan plan_in(const std::string& name, std::uint64_t id = 1) const {
+    Plan plan;
+    plan.id = id;
+    plan.state = PlanState::kCommitted;
+    plan.target.kind = EntityKind::kLink;
+    plan.target.fabric = name;
+    const PortIndex port = fabric.port_towards("leaf-1", "spine-0");
+    plan.target.port = fabric.key_of(port);
+    plan.target.peer = fabric.key_of(fabric.ports()[port].peer);
+    plan.in_force = true;
+    plan.actuator = "fake";
+    plan.started = plan.finished = clock.time;
+    return plan;
+  }
+  Incident incident_in(const std::string& name) const {
+    Incident incident;
+    incident.id = 1;
+    incident.opened = incident.updated = clock.time;
+    incident.finding.kind = IncidentKind::kLinkErrors;
+    incident.finding.cause.kind = EntityKind::kLink;
+    incident.finding.cause.fabric = name;
+    const PortIndex port = fabric.port_towards("leaf-1", "spine-0");
+    incident.finding.cause.port = fabric.key_of(port);
+    incident.finding.cause.peer = fabric.key_of(fabric.ports()[port].peer);
+    return incident;
+  }
+  /// The second port comes when the first one is watched; tells which one is watched in the end.
+  std::string watched_when_the_second_comes(SubnetWatchers& watchers) {
+    hold(kFabrics[1], true);
+    watchers.start();
+    EXPECT_TRUE(turn_until([&] { return core->is_watching(kFabrics[0]) && is_running(kFabrics[1]); }));
+    hold(kFabrics[1], false);
+    EXPECT_TRUE(turn_until([&] { return watchers.figures().size() == 1; }));
+    const std::string name = watchers.figures().empty() ? "" : watchers.figures().begin()->first;
+    EXPECT_TRUE(core->is_watching(name)) << name;
+    return name;
+  }
+  /// The next sweep of a fabric that is watched, through the first port.
+  void sweep_first() {
+    fabric.set_local_port(own[0]);
+    Sweep next = fabric.sweep();
+    next.fabric = kFabrics[0];
+    clock.time = next.finished;
+    core->take_sweep(std::move(next));
+  }
+  /// What the standby will see is `fabric` as it is now, and for a time that the tests do not wait it is looked for.
+  bool standby_takes_its_place(SubnetWatchers& watchers) {
+    fabric.set_local_port(own[1]);
+    write_sweep(kFabrics[1]);
+    return turn_until([&] { return core->is_watching(kFabrics[1]) && watchers.figures().size() == 2; });
   }
   pid_t sweeper_of(const std::string& name) const {
     pid_t pid = -1;
@@ -87,12 +148,14 @@ class SubnetWatchersTest : public CoreTest {
   }
 
   std::filesystem::path place;
+  std::array<PortKey, 2> own;
   boost::asio::io_context main;
   const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stays_open{main.get_executor()};
   Duration longest_turn{};
 };
 
 TEST_F(SubnetWatchersTest, AStandbyWhoseSweeperDoesNotEndHoldsNothingUp) {
+  start();
   SubnetWatchers watchers(main, config, *core, *remedies, {});
   watchers.start();
   ASSERT_TRUE(turn_until([&] { return watchers.figures().size() == 2; }));
@@ -109,6 +172,7 @@ TEST_F(SubnetWatchersTest, AStandbyWhoseSweeperDoesNotEndHoldsNothingUp) {
 }
 
 TEST_F(SubnetWatchersTest, StoppingEndsASweeperThatIsJustLeavingToo) {
+  start();
   SubnetWatchers watchers(main, config, *core, *remedies, {});
   watchers.start();
   ASSERT_TRUE(turn_until([&] { return watchers.figures().size() == 2; }));
@@ -119,6 +183,7 @@ TEST_F(SubnetWatchersTest, StoppingEndsASweeperThatIsJustLeavingToo) {
 
 // The list of ports may take ten seconds.
 TEST_F(SubnetWatchersTest, StopDoesNotWaitForAListOfPortsThatHangs) {
+  start();
   std::ofstream(config.infiniband.sweeper, std::ios::trunc) << "#!/bin/sh\ntrap '' TERM\nexec sleep 1000\n";
   SubnetWatchers watchers(main, config, *core, *remedies, {});
   watchers.start();
@@ -126,6 +191,153 @@ TEST_F(SubnetWatchersTest, StopDoesNotWaitForAListOfPortsThatHangs) {
   const auto began = std::chrono::steady_clock::now();
   watchers.stop();
   EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+}
+
+TEST_F(SubnetWatchersTest, OfTwoPortsNobodyKnowsTheFirstIsWatched) {
+  start();
+  SubnetWatchers watchers(main, config, *core, *remedies, {});
+  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  watchers.stop();
+}
+
+// The machine's second port trains first after a boot: a link that Weft took out must not be lost by that.
+TEST_F(SubnetWatchersTest, ThePortWhoseLinksAPlanHoldsIsWatched) {
+  RemedyMemory memory;
+  for (const bool is_sure : {true, false}) {
+    memory.plans = {plan_in(kFabrics[1])};
+    memory.plans[0].in_force = is_sure;
+    memory.plans[0].unresolved = !is_sure;
+    memory.plans[0].state = is_sure ? PlanState::kCommitted : PlanState::kFailed;
+    core.reset();
+    start({}, memory);
+    SubnetWatchers watchers(main, config, *core, *remedies, {});
+    EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[1]) << is_sure;
+    EXPECT_FALSE(core->is_watching(kFabrics[0]));
+    watchers.stop();
+  }
+}
+
+TEST_F(SubnetWatchersTest, APlanThatLetItsLinkGoDoesNotDecide) {
+  RemedyMemory memory;
+  memory.plans = {plan_in(kFabrics[1])};
+  memory.plans[0].in_force = false;
+  start({}, memory);
+  SubnetWatchers watchers(main, config, *core, *remedies, {});
+  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  watchers.stop();
+}
+
+TEST_F(SubnetWatchersTest, WherePlansHoldLinksOfBothTheFirstStays) {
+  RemedyMemory memory;
+  memory.plans = {plan_in(kFabrics[0]), plan_in(kFabrics[1], 2)};
+  start({}, memory);
+  SubnetWatchers watchers(main, config, *core, *remedies, {});
+  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  watchers.stop();
+}
+
+TEST_F(SubnetWatchersTest, ThePortThatAnOpenIncidentNamesIsWatched) {
+  store::Restored restored;
+  restored.incidents = {incident_in(kFabrics[1])};
+  start(std::move(restored));
+  SubnetWatchers watchers(main, config, *core, *remedies, {});
+  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[1]);
+  watchers.stop();
+}
+
+TEST_F(SubnetWatchersTest, PlansWeighMoreThanIncidents) {
+  store::Restored restored;
+  restored.incidents = {incident_in(kFabrics[1])};
+  RemedyMemory memory;
+  memory.plans = {plan_in(kFabrics[0])};
+  start(std::move(restored), memory);
+  SubnetWatchers watchers(main, config, *core, *remedies, {});
+  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  watchers.stop();
+}
+
+TEST_F(SubnetWatchersTest, TheStandbyTakesThePlaceOfAPortThatLostItsCable) {
+  start();
+  SubnetWatchers watchers(main, config, *core, *remedies, {}, 200ms);
+  ASSERT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  fabric.unlink(fabric.port_of("host-0-0 mlx5_0", 1));
+  for (NodeIndex node = 0; node < fabric.nodes().size(); ++node)  // it sees itself alone
+    if (node != fabric.find("host-0-0 mlx5_0")) fabric.silence(node);
+  sweep_first();
+  ASSERT_TRUE(core->is_watching(kFabrics[0])) << "sweeps of itself go on";
+  for (NodeIndex node = 0; node < fabric.nodes().size(); ++node) fabric.silence(node, false);
+  EXPECT_TRUE(standby_takes_its_place(watchers));
+  watchers.stop();
+}
+
+TEST_F(SubnetWatchersTest, AStandbyThatIsOnAnotherSubnetNowIsWatchedThere) {
+  start();
+  SubnetWatchers watchers(main, config, *core, *remedies, {}, 200ms);
+  ASSERT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  fabric.power_off(fabric.find("host-1-0 mlx5_0"));
+  sweep_first();
+  const TimePoint now = fabric.now();
+  fabric = fakes::FabricBuilder::fat_tree(1, 2, 4);
+  fabric.advance(now - fabric.now());
+  for (NodeIndex node = 0; node < fabric.nodes().size(); ++node) fabric.node(node).guid.value |= 0xB0000000000;
+  own[1] = fabric.key_of(fabric.port_of("host-1-3 mlx5_0", 1));
+  EXPECT_TRUE(standby_takes_its_place(watchers));
+  watchers.stop();
+}
+
+TEST_F(SubnetWatchersTest, AStandbyThatIsSeenStaysOne) {
+  start();
+  SubnetWatchers watchers(main, config, *core, *remedies, {}, 100ms);
+  ASSERT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  ASSERT_TRUE(turn_until([&] { return !is_running(kFabrics[1]); }));
+  turn_until([until = std::chrono::steady_clock::now() + 1s] { return std::chrono::steady_clock::now() > until; });
+  EXPECT_EQ(watchers.figures().size(), 1U);
+  EXPECT_FALSE(is_running(kFabrics[1])) << "it was started again";
+  watchers.stop();
+}
+
+// It is out of order in the eyes of the first one only: whose sweeper asks, sees the first one's port.
+TEST_F(SubnetWatchersTest, AStandbyThatDoesNotAnswerIsNoSubnetOfItsOwn) {
+  start();
+  fabric.silence(fabric.find("host-1-0 mlx5_0"));
+  fabric.advance(10s);
+  fabric.set_local_port(own[0]);
+  write_sweep(kFabrics[0]);
+  fabric.silence(fabric.find("host-1-0 mlx5_0"), false);
+  fabric.set_local_port(own[1]);
+  write_sweep(kFabrics[1]);
+  SubnetWatchers watchers(main, config, *core, *remedies, {});
+  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  watchers.stop();
+}
+
+TEST_F(SubnetWatchersTest, OnlyAPortThatWasReadLatelyAtBothEndsIsSeenUp) {
+  const PortKey port = own[1];
+  const NodeIndex host = fabric.find("host-1-0 mlx5_0"), leaf = fabric.find("leaf-1");
+  EXPECT_TRUE(sees_up(fabric.sweep(), port, 3s));
+  EXPECT_FALSE(sees_up(fabric.sweep(), {NodeGuid{1}, {1}}, 3s)) << "nobody knows it";
+  for (const NodeIndex node : {host, leaf}) {
+    SCOPED_TRACE(fabric.nodes()[node].name);
+    fabric.silence(node);
+    fabric.node(node).reachable = true;
+    EXPECT_TRUE(sees_up(fabric.sweep(), port, 3s)) << "it was read a moment ago";
+    fabric.advance(10s);
+    EXPECT_FALSE(sees_up(fabric.sweep(), port, 3s)) << "what it said is old";
+    fabric.silence(node, false);
+    EXPECT_TRUE(sees_up(fabric.sweep(), port, 3s));
+    fabric.node(node).reachable = false;
+    EXPECT_FALSE(sees_up(fabric.sweep(), port, 3s)) << "no way leads to it";
+    fabric.node(node).reachable = true;
+    const PortIndex end =
+        node == host ? fabric.port_of("host-1-0 mlx5_0", 1) : fabric.port_towards("leaf-1", "host-1-0 mlx5_0");
+    fabric.port(end).state = PortState::kDown;
+    EXPECT_FALSE(sees_up(fabric.sweep(), port, 3s)) << "one end is down";
+    fabric.port(end).state = PortState::kActive;
+  }
+  const PortIndex own_end = fabric.port_of("host-1-0 mlx5_0", 1);
+  const PortIndex far_end = fabric.ports()[own_end].peer;
+  fabric.port(own_end).peer = fabric.port(far_end).peer = kNoIndex;
+  EXPECT_FALSE(sees_up(fabric.sweep(), port, 3s)) << "it is on another subnet: no cable of this one is at it";
 }
 
 }  // namespace

@@ -132,6 +132,9 @@ exec '{self.weftd.place}/choose' "$@"
         wait_until(lambda: self.watched().get(SECOND), LOOK, why=lambda: f"{self.watched()}\n{self.weftd.log()}")
         second = next(fabric for fabric in self.weftd.client.json("/api/v1/fabrics")["fabrics"] if fabric["name"] == SECOND)
         self.assertEqual(len(self.subnet.network.hosts()) - 1, second["adapters"], "all but the one without a cable")
+        said = f"Fabric {FIRST} cannot be monitored: the link that we ask through is down; {SECOND}, on the same subnet, is watched instead"
+        wait_until(lambda: said in [incident["summary"] for incident in self.weftd.incidents("TELEMETRY_LOST")],
+                   why=lambda: f"{self.weftd.incidents('TELEMETRY_LOST')}")
         self.subnet.relink(self.own[FIRST].name, 1)
         self.turn(FIRST, on=True)
         wait_until(lambda: len(self.watched()) == 1, LOOK, why=lambda: f"{self.watched()}\n{self.weftd.log()}")

@@ -304,6 +304,9 @@ void Core::tick() {
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
   if (!leads_) return;  // the leader finds the same
   host_rules_.complete(fabric.view.name, analysis.findings, now);
+  for (Finding& finding : analysis.findings)
+    if (finding.kind == IncidentKind::kTelemetryLost && finding.cause.kind == EntityKind::kFabric && fabric.view.sweep)
+      finding.summary += instead_text(*fabric.view.sweep, views());
   update_incidents(fabric.view.name, std::move(analysis.findings), analysis.coverage, now);
 }
 

@@ -55,6 +55,20 @@ std::string no_answer(const SweepStatistics& statistics) {
   return {};
 }
 
+std::string instead_text(const Sweep& last, std::span<const FabricView> fabrics) {
+  const Topology& topology = *last.topology;
+  const PortIndex own = topology.find_port(last.local_port);
+  const PortIndex peer = own == kNoIndex ? kNoIndex : topology.port(own).peer;
+  if (peer == kNoIndex) return {};
+  for (const FabricView& other : fabrics) {
+    if (other.name == last.fabric || !other.watching || !other.sweep) continue;
+    const NodeIndex node = other.sweep->topology->find_node(topology.node_of(topology.port(peer)).guid);
+    if (node != kNoIndex && other.sweep->topology->node(node).reachable)
+      return "; " + other.name + ", on the same subnet, is watched instead";
+  }
+  return {};
+}
+
 std::string differences_text(const CablingDifferences& differences) {
   const auto counted = [](std::size_t count, const char* one, const char* many) {
     return std::to_string(count) + ' ' + (count == 1 ? one : many);

@@ -2,12 +2,14 @@
 #pragma once
 // What weftd says of a subnet and of incidents, in logs and events.
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/incidents/incident_manager.hpp"
 #include "fabric/cabling_differences.hpp"
 #include "fabric/result.hpp"
+#include "fabric/snapshot.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft::daemon {
@@ -16,6 +18,10 @@ namespace weft::daemon {
 std::string watching_status(const Sweep& sweep);
 /// Which nodes keep silent or say that our M_Key is not theirs, and what to do; empty when there are none.
 std::string no_answer(const SweepStatistics& statistics);
+
+/// Of a subnet that cannot be watched through the port of its last sweep: "; mlx5_1-1, on the same subnet, is watched
+/// instead", where one of `fabrics` reaches the switch that the port was cabled to; else empty.
+std::string instead_text(const Sweep& last, std::span<const FabricView> fabrics);
 
 /// "128 links are planned; 2 planned links are not there, 1 cable leads elsewhere", or "… ; no differences".
 std::string differences_text(const CablingDifferences& differences);

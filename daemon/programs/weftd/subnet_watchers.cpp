@@ -29,15 +29,14 @@ std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
 
 bool sees_up(const Sweep& sweep, PortKey port, Duration within) {
   const Topology& topology = *sweep.topology;
-  const auto is_up_now = [&](PortIndex index) {
-    return topology.port(index).is_up() && topology.node_of(topology.port(index)).reachable &&
-           index < sweep.state_read_at.size() && sweep.state_read_at[index] != kNever &&
-           sweep.finished - sweep.state_read_at[index] <= within;
+  const auto is_up = [&topology](PortIndex index) {
+    return topology.port(index).is_up() && topology.node_of(topology.port(index)).reachable;
   };
   const PortIndex index = topology.find_port(port);
   // An adapter on two subnets shows both of its ports in each, but a cable only in one.
-  return index != kNoIndex && topology.port(index).peer != kNoIndex && is_up_now(index) &&
-         is_up_now(topology.port(index).peer);
+  if (index == kNoIndex || topology.port(index).peer == kNoIndex || index >= sweep.state_read_at.size()) return false;
+  const TimePoint read_at = sweep.state_read_at[index];
+  return is_up(index) && is_up(topology.port(index).peer) && read_at != kNever && sweep.finished - read_at <= within;
 }
 
 SubnetWatchers::SubnetWatchers(asio::io_context& main, const config::WeftdConfig& config, Core& core,

@@ -30,8 +30,8 @@ struct SubnetFigures {
   std::optional<ActingWeftds> acting{};  ///< FabricWatcher::acting(), where this weftd may act
 };
 
-/// `sweep` sees that port up: both ends of its cable can be reached, are Active, and were read within `within` of the
-/// sweep's end. What was read before, or is of a node that is out of reach, says nothing of now.
+/// `sweep` sees that port up: both ends of its cable can be reached and are Active, and the port was read within
+/// `within` of the sweep's end. What it said before, or a node out of reach, says nothing of now.
 bool sees_up(const Sweep& sweep, PortKey port, Duration within);
 
 /// A FabricWatcher for each port, as configured or as found. All members are called on the thread that runs `main`.

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
+
+#include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -72,6 +75,28 @@ TEST(LogTexts, TheStatusSaysWhoDoesNotAnswerAndWhy) {
   EXPECT_NE(watching_status(sweep).find("1 node has another M_Key"), std::string::npos);
   sweep.statistics.nodes_with_other_key = 3;
   EXPECT_NE(watching_status(sweep).find("3 nodes have another M_Key"), std::string::npos);
+}
+
+TEST(LogTexts, ALostSubnetNamesThePortThroughWhichItIsWatchedInstead) {
+  auto fabric = fakes::FabricBuilder::fat_tree(2, 3, 2);
+  const auto text = [](const Sweep& last, bool watching, fakes::FabricBuilder& seen) {
+    FabricView other;
+    other.name = "mlx5_1-1";
+    other.watching = watching;
+    other.sweep = std::make_shared<const Sweep>(seen.sweep());
+    return instead_text(last, std::vector{other});
+  };
+  fabric.unlink(fabric.port_of("host-0-0 mlx5_0", 1));
+  const Sweep last = fabric.sweep();
+  EXPECT_EQ(text(last, true, fabric), "; mlx5_1-1, on the same subnet, is watched instead");
+  EXPECT_EQ(text(last, false, fabric), "");
+  EXPECT_EQ(instead_text(last, {}), "");
+  fabric.silence(fabric.find("leaf-0"));
+  EXPECT_EQ(text(last, true, fabric), "") << "nobody reaches the switch";
+  fakes::FabricBuilder another;
+  another.add_switch("storage", 8);
+  another.node(0).guid.value |= 0xB0000000000;
+  EXPECT_EQ(text(last, true, another), "") << "that is another subnet";
 }
 
 }  // namespace

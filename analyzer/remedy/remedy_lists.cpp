@@ -19,7 +19,7 @@ void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts po
 
 void PlanManager::note_out_by_others(const RemedyView& view) {
   std::vector<std::span<const Entity>> taken_out;
-  for (const FabricView& fabric : view.fabrics) taken_out.emplace_back(trees_.counts(fabric.name, view).taken_out);
+  for (const FabricView& fabric : view.fabrics) taken_out.emplace_back(counts(fabric.name, view).taken_out);
   const auto links = taken_out_by_others(shown_, taken_out);
   out_by_others_ = static_cast<std::uint32_t>(links.size());
   links_out_by_others_.clear();

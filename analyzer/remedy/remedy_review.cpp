@@ -115,22 +115,27 @@ void PlanManager::set_forward(Duration by, TimePoint now) {
         "by " + std::to_string(static_cast<std::int64_t>(seconds(by))) + " s: nothing is due earlier for it", now);
 }
 
-// How old a sweep is by the clock says little once that was set.
+// How old a sweep is by the clock says little once that was set. A person may ask of a sweep before it is reviewed.
+const SweepCounts& PlanManager::counts(const std::string& name, const RemedyView& view) {
+  const FabricView* fabric = view.fabric(name);
+  if (fabric && fabric->sweep && view.steady) {
+    SeenSweep& seen = seen_sweeps_[name];
+    if (seen.started != fabric->sweep->started) {
+      const Duration unseen = seen.started == kNever ? Duration{} : *view.steady - seen.since;
+      if (unseen > std::max(kLongestUnseen, 4 * fabric->sweep->interval)) trees_.pass_over(name, unseen);
+      seen = {fabric->sweep->started, *view.steady};
+    }
+  }
+  return trees_.counts(name, view);
+}
+
 void PlanManager::note_sweeps(const RemedyView& view) {
   std::set<std::string> swept;
   for (const FabricView& fabric : view.fabrics) {
     if (!fabric.sweep) continue;
     swept.insert(fabric.name);
     if (!swept_.contains(fabric.name)) read_at_once(fabric.name, view.now);
-    if (view.steady) {
-      SeenSweep& seen = seen_sweeps_[fabric.name];
-      if (seen.started != fabric.sweep->started) {
-        const Duration unseen = seen.started == kNever ? Duration{} : *view.steady - seen.since;
-        if (unseen > std::max(kLongestUnseen, 4 * fabric.sweep->interval)) trees_.pass_over(fabric.name, unseen);
-        seen = {fabric.sweep->started, *view.steady};
-      }
-    }
-    (void)trees_.counts(fabric.name, view);  // who is missing, and since when, also while no plan asks
+    (void)counts(fabric.name, view);  // who is missing, and since when, also while no plan asks
   }
   swept_ = std::move(swept);
 }
@@ -287,12 +292,12 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
                    tree,
                    tree ? trees_.with_avoided(plan.target.fabric) : nullptr,
                    nullptr,
-                   trees_.counts(plan.target.fabric, view),
+                   counts(plan.target.fabric, view),
                    {}};
   for (const FabricView& fabric : view.fabrics) {
-    const SweepCounts& counts = trees_.counts(fabric.name, view);
-    input.taken_out.emplace_back(counts.taken_out);
-    if (fabric.sweep) input.links += counts.links;
+    const SweepCounts& swept = counts(fabric.name, view);
+    input.taken_out.emplace_back(swept.taken_out);
+    if (fabric.sweep) input.links += swept.links;
   }
   if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
   input.untold = untold_list(plan, view);

@@ -32,6 +32,13 @@ struct WithAbsentAdapters : Book {
         book->answer_action(order.number, {}, fabric.now());
     book->review(look());
   }
+  /// Sweeps for so long, nearly once a minute.
+  void minutes(int count) {
+    for (int minute = 0; minute < count; ++minute) {
+      fabric.advance(59s);
+      book->review(look());
+    }
+  }
   GuardVerdict fresh_data(RemedyAction action, const Entity& of, const std::string& who) {
     const auto would = book->preview(action, of, "why", who, look());
     return would ? verdict(*would, Guard::kFreshData)
@@ -53,13 +60,13 @@ TEST(FreshData, WhatIsMissingForLongWasSwitchedOff) {
   const Entity other = b.link("leaf-2", "spine-3");
   EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, other, "ann").explanation,
             "2 nodes are missing in the last sweep, at most 1 may be missing (remedy.limits.missing_share)");
-  b.fabric.advance(50min);
+  b.minutes(50);
   b.set_forward = 10h;
   b.fabric.advance(10h);
   EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, other, "ann").result, GuardResult::kRefused)
       << "a step of the clock is no time that passed";
   b.fabric.silence(b.fabric.find("host-1-0 mlx5_0"));
-  b.fabric.advance(11min);
+  b.minutes(11);
   GuardVerdict verdict = b.fresh_data(RemedyAction::kIsolateLink, other, "ann");
   EXPECT_EQ(verdict.result, GuardResult::kPassed);
   EXPECT_EQ(verdict.explanation,
@@ -77,18 +84,29 @@ TEST(FreshData, WhatIsMissingForLongWasSwitchedOff) {
 TEST(FreshData, TimeThatNobodySweptIsNoTimeThatTheyWereMissing) {
   WithAbsentAdapters b;
   const Entity other = b.link("leaf-2", "spine-3");
-  const auto minutes = [&b](int count) {
-    for (int minute = 0; minute < count; ++minute) {
-      b.fabric.advance(59s);
-      b.book->review(b.look());
-    }
-  };
-  minutes(40);
+  b.minutes(40);
   b.fabric.advance(2h);
-  minutes(10);
+  b.minutes(10);
   EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, other, "ann").result, GuardResult::kRefused);
-  minutes(15);
+  b.minutes(15);
   EXPECT_EQ(b.fresh_data(RemedyAction::kIsolateLink, other, "ann").result, GuardResult::kPassed);
+}
+
+// A person may ask before the book was told to look, as directly after a restart.
+TEST(FreshData, NorIsTimeBeforeSomebodyAsked) {
+  Book b;
+  const Entity other = b.link("leaf-2", "spine-3");
+  for (const char* host : {"host-2-0 mlx5_0", "host-3-0 mlx5_0"}) b.fabric.silence(b.fabric.find(host));
+  const auto refuses = [&] {
+    const auto would = b.book->preview(RemedyAction::kIsolateLink, other, "why", "ann", b.look());
+    return would && b.verdict(*would, Guard::kFreshData).result == GuardResult::kRefused;
+  };
+  EXPECT_TRUE(refuses());
+  b.fabric.advance(2h);
+  EXPECT_TRUE(refuses()) << "nobody swept for two hours";
+  b.fabric.advance(2h);
+  b.book->review(b.look());
+  EXPECT_TRUE(refuses()) << "nor for two more";
 }
 
 // Whether some plan asks or not, and automation as well as a person.

@@ -2,6 +2,7 @@
 #include "tests/remedies/changes.hpp"
 
 #include <array>
+#include <bit>
 
 namespace weft::remedies {
 namespace {
@@ -83,13 +84,52 @@ std::string rename_adapter(World& world, Dice& dice, Tally& tally, unsigned host
   return "the adapter of " + shape.host(host) + " calls itself " + name;
 }
 
+// So few that something is left to be taken out.
+std::string others_act(World& world, Dice& dice, Tally& tally, unsigned link) {
+  constexpr int kMost = 2;
+  if (dice.one_in(4)) {
+    world.drain_elsewhere(dice.below(3));
+    return "others drain " + std::to_string(world.drained_elsewhere()) + " hosts that are not of this fabric";
+  }
+  const Avoided by = dice.one_in(2) ? Avoided::kByCost : Avoided::kByPort;
+  const std::uint32_t avoided = world.avoided_by_others(by);
+  const bool avoid = (avoided >> link & 1U) == 0;
+  const std::string what =
+      world.label(true, link) + (by == Avoided::kByCost ? " by its cost" : " by the manager's list");
+  if (avoid && std::popcount(avoided) >= kMost) {
+    const auto first = static_cast<unsigned>(std::countr_zero(avoided));
+    world.others_avoid(by, first, false);
+    return "others take " + world.label(true, first) + " from a list";
+  }
+  if (!world.others_avoid(by, link, avoid)) return {};
+  tally.others_avoid += avoid;
+  return (avoid ? "others let avoid " : "others let use again ") + what;
+}
+
+std::string silence_nodes(World& world, Dice& dice, Tally& tally) {
+  if (world.silent() != 0 && dice.one_in(2)) {
+    world.silence(0);
+    return "all nodes answer again";
+  }
+  const unsigned nodes = world.shape().nodes();
+  std::uint32_t silent = world.silent() | 1U << dice.below(nodes);
+  if (dice.one_in(2)) silent |= 1U << dice.below(nodes) | 1U << dice.below(nodes);
+  if (dice.one_in(4)) silent &= ~(1U << dice.below(nodes));
+  world.silence(silent);
+  ++tally.silent_nodes;
+  std::string names;
+  for (unsigned node = 0; node < nodes; ++node)
+    if ((silent >> node & 1U) != 0) names += ' ' + world.shape().node(node);
+  return "no sweep reaches now:" + names;
+}
+
 }  // namespace
 
 std::string change_world(World& world, Dice& dice, Tally& tally) {
   const Shape& shape = world.shape();
   const unsigned link = dice.below(shape.links());
   const unsigned host = dice.below(shape.hosts());
-  switch (dice.below(16)) {
+  switch (dice.below(20)) {
     case 0:
     case 1:
     case 2:
@@ -118,6 +158,12 @@ std::string change_world(World& world, Dice& dice, Tally& tally) {
       return report_adapter(world, dice, tally, host);
     case 14:
       return rename_adapter(world, dice, tally, host);
+    case 15:
+    case 16:
+      return others_act(world, dice, tally, link);
+    case 17:
+    case 18:
+      return silence_nodes(world, dice, tally);
     default:
       return {};
   }

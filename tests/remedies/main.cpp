@@ -73,9 +73,10 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
   };
   for (std::size_t i = 0; i < total.ended.size(); ++i)
     if (is_over(static_cast<PlanState>(i))) tried(total.ended[i], to_string(static_cast<PlanState>(i)));
-  for (const Guard guard : {Guard::kHandsOff, Guard::kLists, Guard::kFreshData, Guard::kTwoSignals, Guard::kOneActor,
-                            Guard::kBreaker, Guard::kBudget, Guard::kCoolDown, Guard::kReinstatement,
-                            Guard::kReachability, Guard::kLeafCapacity, Guard::kJobCapacity, Guard::kBenefit})
+  for (const Guard guard :
+       {Guard::kHandsOff, Guard::kLists, Guard::kFreshData, Guard::kTwoSignals, Guard::kOneActor, Guard::kBreaker,
+        Guard::kBudget, Guard::kCoolDown, Guard::kReinstatement, Guard::kReachability, Guard::kLeafCapacity,
+        Guard::kJobCapacity, Guard::kRailCapacity, Guard::kBenefit})
     tried(total.refused[static_cast<std::size_t>(guard)], to_string(guard));
   tried(total.held, "an order held on the lane");
   tried(total.forgotten, "a plan that is forgotten");
@@ -85,6 +86,11 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
   tried(total.other_weftds, "a mark of another weftd");
   tried(total.claimed_twice, "an adapter that two hosts report");
   tried(total.files, "the file of hands-off");
+  tried(total.silent_partners, "a list that cannot be read");
+  tried(total.waited_for_lists, "a plan under way that waits for a list");
+  tried(total.out_beside_others, "something taken out beside what others took out");
+  tried(total.out_beside_missing, "a link taken out beside nodes that are missing");
+  tried(total.out_beside_gone, "a link taken out beside nodes that are gone for long");
   for (const RemedyAction action :
        {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
     tried(total.by_action[static_cast<std::size_t>(action)], to_string(action));

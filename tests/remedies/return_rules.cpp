@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/remedies/return_rules.hpp"
 
-#include <algorithm>
-
 #include "analyzer/remedy/budget.hpp"
 
 namespace weft::remedies {
@@ -11,33 +9,14 @@ namespace {
 using namespace std::chrono_literals;
 using analyzer::takes_out;
 
-// An order waits on the lane for so long at most, and steps of less than 5 s are not seen to be steps.
+// An order waits on the lane for so long at most.
 constexpr Duration kSlack = 15s;
-constexpr Duration kSlackOfSteps = 3s;
 
 bool is_ours(const Plan& plan) {
   return plan.requested_by == kOurselves;
 }
 
 }  // namespace
-
-Facts ReturnRules::facts(const World& world, bool is_link, unsigned index) const {
-  const Shape& shape = world.shape();
-  Facts facts;
-  unsigned on_leaf = 0, on_spine = 0;
-  facts.hurt = is_link ? world.is_faulty(index) : world.was_hurt_within(index, limits_.undrain_after - kSlackOfSteps);
-  for (unsigned link = 0; link < shape.links(); ++link) {
-    if (world.holder(true, link) != Holder::kWeft || (is_link && link == index)) continue;
-    ++facts.out;
-    if (!is_link) continue;
-    on_leaf += link / shape.spines() == index / shape.spines();
-    on_spine += link % shape.spines() == index % shape.spines();
-  }
-  facts.on_switch = std::max(on_leaf, on_spine);
-  for (unsigned host = 0; host < shape.hosts(); ++host)
-    facts.out += world.holder(false, host) == Holder::kWeft && (is_link || host != index);
-  return facts;
-}
 
 void ReturnRules::approved(const Plan& plan, Duration now) {
   approved_at_[plan.id] = now;
@@ -76,8 +55,6 @@ const char* ReturnRules::breach_of_act(const Plan& plan, const Facts& decided, D
   if (takes_out(plan.action)) {
     taken_by_person_[target] = !is_ours(plan);
     ended_.erase(target);
-    if (decided.out >= limits_.budget.out_minimum) return "more is out of service at once than may be";
-    if (decided.on_switch >= limits_.budget.out_per_switch) return "more links of one switch are out than may be";
     return is_ours(plan) && !is_cool ? "automation acted on a target that had no time to cool down" : nullptr;
   }
   if (!is_ours(plan)) return nullptr;

@@ -9,24 +9,14 @@
 #include <utility>
 
 #include "fabric/plan.hpp"
-#include "tests/remedies/world.hpp"
+#include "tests/remedies/facts.hpp"
 
 namespace weft::remedies {
-
-/// The truth when an order was given out.
-struct Facts {
-  bool hurt = false;  ///< of a host: an incident hurts it, or did less than undrain_after ago; of a link: one is open
-  unsigned out = 0;   ///< other targets that weft holds out of service
-  unsigned on_switch = 0;  ///< of a link: other links of that of its switches with most of them
-};
 
 /// Follows one sequence. All times are World::steady().
 class ReturnRules {
  public:
   explicit ReturnRules(const analyzer::RemedyLimits& limits) : limits_(limits) {}
-
-  /// Of the target of that order.
-  Facts facts(const World& world, bool is_link, unsigned index) const;
 
   /// A person approved the plan, or asked for it.
   void approved(const Plan& plan, Duration now);

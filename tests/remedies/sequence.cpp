@@ -8,8 +8,11 @@
 
 #include "daemon/programs/weftd/act_gate.hpp"
 #include "tests/remedies/changes.hpp"
+#include "tests/remedies/facts.hpp"
+#include "tests/remedies/partners.hpp"
 #include "tests/remedies/return_rules.hpp"
 #include "tests/remedies/rules.hpp"
+#include "tests/remedies/story.hpp"
 
 namespace weft::remedies {
 namespace {
@@ -24,6 +27,7 @@ constexpr TimePoint kStart{std::chrono::hours(24 * 365)};
 constexpr Duration kLongestChange = 30s;
 constexpr unsigned kSettlingSteps = 400;
 constexpr Duration kLongestWait = 10s;
+constexpr Duration kLongestExecution = 10min;
 constexpr const char* kFileThere = "the file exists";
 
 class Sequence {
@@ -31,6 +35,7 @@ class Sequence {
   Sequence(const Shape& shape, std::uint64_t seed, Tally& tally, bool tell)
       : dice_(seed), tally_(tally), tell_(tell), world_(shape, kStart), settings_(random_settings(dice_, shape)) {
     breach_.seed = seed;
+    if (dice_.one_in(3)) world_.lay_rails();
     if (dice_.one_in(2)) {
       std::vector<unsigned> hosts;
       for (unsigned host = 0; host < shape.hosts(); ++host)
@@ -48,7 +53,7 @@ class Sequence {
       turn();
     }
     if (!broken()) settle();
-    if (broken() && tell_) tell_plans();
+    if (broken() && tell_) tell_plans(*book_->all(), kStart, breach_.story);
     ++tally_.sequences;
     tally_.steps += steps;
     for (const auto& [id, plan] : journal_) {
@@ -61,13 +66,9 @@ class Sequence {
   }
 
  private:
-  /// An order in the lane, and the links that were up when it was decided.
+  /// An order in the lane, and the truth when it was decided.
   struct Waiting {
     RemedyOrder order;
-    std::uint32_t seen_up = 0;
-    std::uint32_t seen_at_any_cost = 0;
-    int doubt = 0;  ///< as World::doubt_about() when it was decided, of a host
-    std::set<unsigned> job_leaves{};
     Facts facts{};
   };
 
@@ -95,6 +96,7 @@ class Sequence {
     return_rules_.restarted(journal_);
     book_.emplace(settings_, std::move(memory), world_.now(), world_.steady());
     book_->resume_clock(clock_, world_.now(), "the machine is never started anew");
+    partners_.restart(*book_);
     gate_.emplace();
     lane_.clear();
     person_stops_ = acknowledged_stop_;
@@ -115,7 +117,7 @@ class Sequence {
   }
 
   void happen() {
-    switch (dice_.below(24)) {
+    switch (dice_.below(26)) {
       case 0:
       case 1:
         answer_proposals();
@@ -150,6 +152,10 @@ class Sequence {
         break;
       case 7:
         abort();
+        break;
+      case 8:
+      case 9:
+        if (std::string what = partners_.toggle(dice_, tally_); !what.empty()) say(std::move(what));
         break;
       default:
         if (std::string what = change_world(world_, dice_, tally_); !what.empty()) say(std::move(what));
@@ -209,20 +215,9 @@ class Sequence {
     if (takes_out(plan->action)) unwanted_.emplace(std::pair(plan->incident, plan->target.label), id);
   }
 
-  void tell_plans() {
-    const auto plans = book_->all();
-    for (const auto& plan : *plans) {
-      breach_.story.push_back(plan_name(plan->id) + ' ' + to_string(plan->action) + ' ' + plan->target.label + ": " +
-                              to_string(plan->state) + (plan->in_force ? ", in force" : "") +
-                              (plan->unresolved ? ", unresolved" : ""));
-      for (const PlanStep& step : plan->steps)
-        breach_.story.push_back("    " + std::to_string((step.at - kStart) / 1s) + " s  " + to_string(step.state) +
-                                " by " + step.who + ": " + step.what);
-    }
-  }
-
   // What the daemon does a few times for each thing that happens.
   void turn() {
+    partners_.tell(world_, dice_, trouble_, tally_, *book_);
     for (unsigned i = 0; i < 4 && !broken(); ++i) {
       if (!trouble_ || dice_.one_in(3)) look_at_file();
       book_->review(world_.look());
@@ -255,9 +250,8 @@ class Sequence {
     if (order.kind == OrderKind::kAct) gate_->admit(order.number);
     const auto usual = std::ranges::find(lane_, false, [](const Waiting& waiting) { return waiting.order.undo; });
     const auto [is_link, index] = world_.find(order.target);
-    lane_.insert(order.undo ? usual : lane_.end(), {order, world_.links_seen_up(), world_.links_seen_up_at_any_cost(),
-                                                    is_link ? 0 : world_.doubt_about(index), world_.leaves_with_job(),
-                                                    return_rules_.facts(world_, is_link, index)});
+    lane_.insert(order.undo ? usual : lane_.end(),
+                 {order, facts_of(world_, partners_, settings_.limits, is_link, index)});
   }
 
   // The actuator takes its time: what it does not come to waits, and the world goes on. False: the process died.
@@ -279,8 +273,8 @@ class Sequence {
 
   // A port in the middle of being taken out may be read as it was, for a moment, and once: a reading that comes too
   // late for its plan in between makes no second one right.
-  TargetReading glimpse(const Entity& target) {
-    TargetReading reading = world_.read(target);
+  TargetReading glimpse(const Entity& target, bool by_cost) {
+    TargetReading reading = world_.read(target, by_cost);
     const auto place = world_.find(target);
     const auto last = wrong_.find(place);
     const bool was_wrong = last != wrong_.end() && world_.steady() - last->second <= 5min;
@@ -302,7 +296,8 @@ class Sequence {
         book_->answer_reading(order.number, fail(ErrorCode::kTimeout, "no answer"), world_.now());
         return true;
       }
-      const TargetReading reading = glimpse(order.target);
+      const bool by_cost = analyzer::outward_action(journal_.at(order.plan)) == RemedyAction::kRaiseLinkCost;
+      const TargetReading reading = glimpse(order.target, by_cost);
       last_read_[order.plan] = reading.state;
       const auto known = book_->status(world_.now()).others;
       book_->answer_reading(order.number, reading, world_.now());
@@ -326,7 +321,7 @@ class Sequence {
     const Act act = world_.act(order, takes, late);
     say(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target.label +
         (takes ? "" : ", not taken") + (lost ? ", reply lost" : "") + (late > Duration::zero() ? ", lands late" : ""));
-    check_act(act, waiting);
+    check_act(act, waiting.facts);
     if (trouble_ && dice_.one_in(30)) {
       crash("before the answer");
       return false;
@@ -342,7 +337,7 @@ class Sequence {
     return true;
   }
 
-  void check_act(const Act& act, const Waiting& decided) {
+  void check_act(const Act& act, const Facts& decided) {
     const Plan& plan = journal_.at(act.order.plan);
     const bool undo = act.order.action != plan.action;
     promise(plan.intent == (undo ? PlanIntent::kUndo : PlanIntent::kApply), "an action was not journalled");
@@ -356,12 +351,14 @@ class Sequence {
       promise(++sent_[plan.id] == 1, "a plan sent its action twice");
       promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
     }
-    if (!undo) keeps(return_rules_.breach_of_act(plan, decided.facts, world_.steady()));
-    if (!undo && !act.is_link) {
-      promise(decided.doubt == 0 || plan.approved_by != "weftd", "automation acted on a host that nobody confirms");
-      promise(decided.doubt < 2 || !takes_out(plan.action),
-              "a host was drained though somebody says that it is another");
+    if (!undo) keeps(return_rules_.breach_of_act(plan, decided, world_.steady()));
+    if (!undo && takes_out(plan.action)) {
+      keeps(breach_of_taking_out(act.is_link, decided, settings_.limits, world_.shape()));
+      tally_.out_beside_others += decided.by_others > 0;
+      tally_.out_beside_missing += act.is_link && decided.missing > 0;
+      tally_.out_beside_gone += act.is_link && decided.missing > decided.missing_lately;
     }
+    if (!undo && !act.is_link) keeps(breach_of_identity(plan, decided));
     if (undo || !takes_out(plan.action)) {
       promise(!saved_status_.breaker_tripped || plan.requested_by != "weftd" || act.order.undo,
               "automation brought something back with the breaker tripped");
@@ -375,12 +372,8 @@ class Sequence {
                 unwanted == unwanted_.end() || unwanted->second >= plan.id,
             "automation did what a person had rejected or aborted");
     taken_out_by_[{act.is_link, act.index}] = plan.action;
-    promise(settings_.mode(plan.action) != RemedyMode::kOff, "an action that is off was done");
-    promise(settings_.mode(plan.action) == RemedyMode::kAuto || plan.approved_by != "weftd", "nobody approved it");
+    keeps(breach_of_settings(plan, settings_));
     promise(!saved_status_.breaker_tripped, "something was taken out with the breaker tripped");
-    for (const std::string& name : settings_.deny)
-      promise(act.order.target.label.find(name + ' ') == std::string::npos && !act.order.target.label.ends_with(name),
-              "what is on the deny list was touched");
     // An action counts from when it is decided.
     while (!taken_.empty() && world_.steady() - taken_.front() >= 1h - kLongestWait) taken_.pop_front();
     taken_.push_back(world_.steady());
@@ -390,12 +383,12 @@ class Sequence {
 
   void keeps(const char* breach) { promise(breach == nullptr, breach ? breach : ""); }
 
-  void check_capacity(const Act& act, const Waiting& decided) {
-    const char* lost = act.is_link ? lost_capacity(world_.shape(), settings_.limits.capacity, decided.job_leaves,
-                                                   decided.seen_up, act.index)
-                                   : nullptr;
-    keeps(lost);
-    promise(!act.is_link || act.order.action != RemedyAction::kIsolateLink || act.before != Holder::kNobody ||
+  void check_capacity(const Act& act, const Facts& decided) {
+    if (!act.is_link) return;
+    const auto& limits = settings_.limits.capacity;
+    keeps(lost_capacity(world_.shape(), limits, decided.job_leaves, decided.seen_up, act.index));
+    if (world_.has_rails()) keeps(lost_rail(world_.shape(), limits, decided.seen_up, act.index));
+    promise(act.order.action != RemedyAction::kIsolateLink || act.before != Holder::kNobody ||
                 !parts_leaves(world_.shape(), decided.seen_at_any_cost, act.index),
             "two leaves lost each other over links whose cost is raised");
   }
@@ -410,21 +403,39 @@ class Sequence {
         if (verdict.result == GuardResult::kRefused) ++tally_.refused[static_cast<std::size_t>(verdict.guard)];
       if (plan->state != PlanState::kExecuting && plan->state != PlanState::kRollingBack) continue;
       // Several returns may fail at one time; only one plan of all begins while another is at it.
+      tally_.waited_for_lists +=
+          plan->state == PlanState::kExecuting && plan->waits_for.find(" not told ") != std::string::npos;
       if (plan->state == PlanState::kExecuting) ++(plan->target.kind == EntityKind::kLink ? on_links : on_hosts);
     }
     promise(on_links <= 1 && on_hosts <= 1, "two plans are at it on one fabric");
+  }
+
+  // All lists are told, and nothing stands in the way of an answer.
+  void check_executing(const std::vector<analyzer::PlanPtr>& plans) {
+    std::map<std::uint64_t, Duration> executing;
+    for (const auto& plan : plans) {
+      if (plan->state != PlanState::kExecuting) continue;
+      const auto before = executing_.find(plan->id);
+      executing[plan->id] = before != executing_.end() ? before->second : world_.steady();
+      promise(world_.steady() - executing[plan->id] <= kLongestExecution,
+              plan_name(plan->id) + " stays EXECUTING though all lists are told");
+    }
+    executing_ = std::move(executing);
   }
 
   // No more trouble: in the end everything that is out is accounted for, once, and nothing is left under way.
   void settle() {
     trouble_ = false;
     world_.go_blind(false);
+    world_.silence(0);
+    partners_.answer();
     file_there_ = false;
     book_->set_hands_off(person_stops_ = false, "", "bob", world_.now());
     for (unsigned step = 0; step < kSettlingSteps && !broken(); ++step) {
       world_.pass(step % 2 == 0 ? Duration(61s) : Duration(2s));
       turn();
       const auto now = book_->all();
+      check_executing(*now);
       if (step > 7 && !world_.awaits_landing() && std::ranges::none_of(*now, [](const auto& plan) {
             return is_under_way(plan->state) || plan->state == PlanState::kApproved || plan->unresolved;
           }))
@@ -439,30 +450,22 @@ class Sequence {
       const auto now = book_->all();
       if (step >= 2 && std::ranges::none_of(*now, [](const auto& plan) { return plan->unresolved; })) break;
     }
-    std::map<std::pair<bool, unsigned>, unsigned> held;
     const auto plans = book_->all();
     for (const auto& plan : *plans) {
       promise(!is_under_way(plan->state), plan_name(plan->id) + " never ends: " + to_string(plan->state));
       promise(!plan->unresolved, plan_name(plan->id) + " stays unresolved though the world can be read");
       promise(is_over(plan->state) || plan->expires > world_.now() - 10min,
               plan_name(plan->id) + " waits beyond its expiry");
-      if (plan->in_force) ++held[world_.find(plan->target)];
     }
-    const auto check = [&](bool is_link, unsigned index) {
-      const bool ours = world_.holder(is_link, index) == Holder::kWeft;
-      const unsigned holding = held[{is_link, index}];
-      promise(!ours || holding > 0, world_.label(is_link, index) + " was taken out and forgotten");
-      promise(ours || holding == 0, world_.label(is_link, index) + " is said to be out and is not");
-      promise(holding <= 1, world_.label(is_link, index) + " is held by two plans");
-    };
-    for (unsigned link = 0; link < world_.shape().links(); ++link) check(true, link);
-    for (unsigned host = 0; host < world_.shape().hosts(); ++host) check(false, host);
+    const std::string wrong = breach_of_holding(world_, *plans);
+    promise(wrong.empty(), wrong);
   }
 
   Dice dice_;
   Tally& tally_;
   bool tell_;
   World world_;
+  Partners partners_{dice_};
   RemedySettings settings_;
   ReturnRules return_rules_{settings_.limits};
   std::optional<PlanManager> book_;
@@ -482,6 +485,7 @@ class Sequence {
   /// Incident and target of plans that a person rejected or ended, and the first such plan.
   std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> unwanted_;
   std::map<std::pair<bool, unsigned>, RemedyAction> taken_out_by_;  ///< target: how it was last taken out
+  std::map<std::uint64_t, Duration> executing_;                     ///< while it settles: plans, and since when
   bool trouble_ = true, blind_ = false;
   Breach breach_;
 };

@@ -23,6 +23,15 @@ void Tally::add(const Tally& other) {
   other_weftds += other.other_weftds;
   claimed_twice += other.claimed_twice;
   files += other.files;
+  silent_partners += other.silent_partners;
+  lists_told += other.lists_told;
+  told_of_others += other.told_of_others;
+  others_avoid += other.others_avoid;
+  silent_nodes += other.silent_nodes;
+  out_beside_others += other.out_beside_others;
+  out_beside_missing += other.out_beside_missing;
+  out_beside_gone += other.out_beside_gone;
+  waited_for_lists += other.waited_for_lists;
   for (std::size_t i = 0; i < ended.size(); ++i) ended[i] += other.ended[i];
   for (std::size_t i = 0; i < refused.size(); ++i) refused[i] += other.refused[i];
   for (std::size_t i = 0; i < by_action.size(); ++i) by_action[i] += other.by_action[i];
@@ -39,6 +48,14 @@ void print(const Tally& tally, double seconds) {
       n(tally.aborts), n(tally.forgotten), n(tally.renamed), n(tally.wrong_readings), n(tally.unjournalled),
       n(tally.tripped), n(tally.clock_steps), n(tally.other_weftds), n(tally.claimed_twice), n(tally.files),
       n(tally.refused_requests), seconds);
+  std::printf(
+      "%llu lists told, %llu of them with what others took out, partners silent %llu times, plans seen to wait for a "
+      "list "
+      "%llu times, others let avoid %llu links, nodes silent %llu times; taken out beside what others took out %llu, "
+      "beside missing nodes %llu, beside nodes gone for long %llu\n",
+      n(tally.lists_told), n(tally.told_of_others), n(tally.silent_partners), n(tally.waited_for_lists),
+      n(tally.others_avoid), n(tally.silent_nodes), n(tally.out_beside_others), n(tally.out_beside_missing),
+      n(tally.out_beside_gone));
   std::printf("plans ended:");
   for (std::size_t i = 0; i < tally.ended.size(); ++i)
     if (is_over(static_cast<PlanState>(i)))

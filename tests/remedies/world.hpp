@@ -14,60 +14,19 @@
 
 #include "analyzer/remedy/plan_manager.hpp"
 #include "fabric/snapshot.hpp"
+#include "tests/remedies/missing_watch.hpp"
+#include "tests/remedies/shape.hpp"
 
 namespace weft::remedies {
 
 /// Who took a target out of service.
 enum class Holder : std::uint8_t { kNobody, kWeft, kSomebodyElse };
 
+/// How others let a subnet manager avoid a link, which stays up: by what Weft may do as well, or in another way.
+enum class Avoided : std::uint8_t { kByCost, kByPort };
+
 /// Who reports a host's adapter.
 enum class Reported : std::uint8_t { kByItself, kByNobody, kByTwo };
-
-/// What a host's adapter calls itself, where that is not its host's name: any root can write it.
-struct Misnamed {
-  unsigned host = 0;
-  std::string name;
-  bool operator==(const Misnamed&) const = default;
-};
-
-/// Cabling: `spines` switches over `leaves` switches, each with `hosts` hosts of one adapter. Made once, used by many
-/// worlds.
-class Shape {
- public:
-  Shape(unsigned spines, unsigned leaves, unsigned hosts);
-
-  unsigned links() const { return spines_ * leaves_; }
-  unsigned hosts() const { return leaves_ * hosts_; }
-  unsigned leaves() const { return leaves_; }
-  unsigned spines() const { return spines_; }
-  /// Link between leaf `link` / spines() and spine `link` % spines(), as an incident names it.
-  const Entity& link(unsigned link) const { return link_entities_[link]; }
-  /// The last host's adapter: the subnet manager sits there.
-  PortKey manager() const { return {nodes_.back().guid, {1}}; }
-  const std::string& host(unsigned host) const { return host_names_[host]; }
-  /// GUID of the host's adapter.
-  NodeGuid adapter(unsigned host) const { return nodes_[spines_ + leaves_ + host].guid; }
-  /// The fabric with the links of `up` up (bit by link), routed over those of `ways` alone.
-  struct Picture {
-    std::shared_ptr<const Topology> topology;
-    std::shared_ptr<const Routes> routes;
-  };
-  Picture picture(std::uint32_t up, std::uint32_t ways) const;
-  /// The topology of picture() with one adapter that calls itself otherwise. Drawn anew with each call.
-  std::shared_ptr<const Topology> misnamed(std::uint32_t up, const Misnamed& adapter) const;
-
- private:
-  Picture draw(std::uint32_t up) const;
-  std::vector<Port> ports_with(std::uint32_t up) const;
-
-  unsigned spines_, leaves_, hosts_;
-  std::vector<Entity> link_entities_;
-  std::vector<std::string> host_names_;
-  std::vector<Node> nodes_;
-  std::vector<Port> ports_;
-  std::vector<PortIndex> leaf_ends_;  ///< by link
-  mutable std::map<std::uint32_t, Picture> pictures_;
-};
 
 /// A small generator: sequences are many and short.
 class Dice {
@@ -124,6 +83,22 @@ class World {
   /// One adapter gets another name: that of another host, as on a cloned image, or one that no host has. nullopt: all
   /// are called after their hosts again.
   void rename(std::optional<Misnamed> adapter);
+  /// Others let a manager avoid a link between switches, or no longer. False: by cost, and weft holds it.
+  bool others_avoid(Avoided by, unsigned link, bool avoid);
+  /// The links that others let it avoid now, a bit for each.
+  std::uint32_t avoided_by_others(Avoided by) const { return avoided_[static_cast<std::size_t>(by)]; }
+  /// Others drain so many hosts of the scheduler's that are not of this fabric.
+  void drain_elsewhere(unsigned hosts) { drained_elsewhere_ = hosts; }
+  unsigned drained_elsewhere() const { return drained_elsewhere_; }
+  /// The next sweeps do not reach these nodes, a bit for each in the order of their indices.
+  void silence(std::uint32_t nodes) { silent_ = nodes; }
+  std::uint32_t silent() const { return silent_; }
+  /// Since when nodes are missing in the sweeps that weftd saw.
+  const MissingWatch& missing() const { return missing_; }
+  /// Adapters, and so leaves, are of two rails.
+  void lay_rails();
+  bool has_rails() const { return fabrics_[0].places != nullptr; }
+  bool is_swept() const { return fabrics_[0].sweep != nullptr; }
   /// What they say of the host, by the names of the last sweep: 0 it is who it says, 1 nobody knows, 2 somebody says
   /// otherwise.
   int doubt_about(unsigned host) const;
@@ -139,7 +114,8 @@ class World {
   analyzer::RemedyView look();
 
   // What actuators do. A `late` action lands some time later, if nobody else has taken the target by then.
-  TargetReading read(const Entity& target);
+  // `by_cost`: what is read, or changed, is the cost of the link.
+  TargetReading read(const Entity& target, bool by_cost);
   /// False: refused, nothing changed.
   Act act(const RemedyOrder& order, bool takes, Duration late);
 
@@ -165,9 +141,14 @@ class World {
   void show_hosts();
   void show_health(unsigned host);
   void set(bool is_link, unsigned index, Holder holder, bool costly = false);
+  /// Somebody else raised the cost of a link that weft does not hold.
+  bool is_cost_foreign(unsigned link) const {
+    return links_[link] != Holder::kWeft && (avoided_by_others(Avoided::kByCost) >> link & 1U) != 0;
+  }
   bool is_costly(unsigned link) const { return (costly_ >> link & 1U) != 0; }
   const std::string& seen_name(unsigned host) const {
-    return seen_misnamed_ && seen_misnamed_->host == host ? seen_misnamed_->name : shape_->host(host);
+    const auto& misnamed = seen_odd_.misnamed;
+    return misnamed && misnamed->host == host ? misnamed->name : shape_->host(host);
   }
 
   const Shape* shape_;
@@ -194,12 +175,17 @@ class World {
   };
   std::vector<Landing> landing_;
   std::vector<Reported> reported_;
-  std::optional<Misnamed> misnamed_, seen_misnamed_;  ///< as it is; by the last sweep
-  std::uint32_t drawn_up_ = 0;                        ///< links of `drawn_`
-  std::shared_ptr<const Topology> drawn_;             ///< the last topology with seen_misnamed_
-  std::vector<std::vector<std::string>> jobs_;        ///< of each host
-  std::vector<bool> by_other_weftd_;                  ///< of hosts_: that somebody is another weftd
-  std::uint64_t other_mark_ = 0;                      ///< its newest plan
+  std::optional<Misnamed> misnamed_;
+  std::uint32_t silent_ = 0;
+  Oddities seen_odd_;                      ///< by the last sweep
+  std::uint32_t drawn_up_ = 0;             ///< links of `drawn_`
+  std::shared_ptr<const Topology> drawn_;  ///< the last topology with seen_odd_
+  MissingWatch missing_;
+  std::array<std::uint32_t, 2> avoided_{};  ///< by Avoided
+  unsigned drained_elsewhere_ = 0;
+  std::vector<std::vector<std::string>> jobs_;  ///< of each host
+  std::vector<bool> by_other_weftd_;            ///< of hosts_: that somebody is another weftd
+  std::uint64_t other_mark_ = 0;                ///< its newest plan
   std::vector<std::shared_ptr<const HostView>> host_views_;
   std::vector<FabricView> fabrics_;
   std::vector<NodeHealth> health_;

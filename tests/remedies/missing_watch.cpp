@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/remedies/missing_watch.hpp"
 
+#include <utility>
+
 namespace weft::remedies {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr Duration kLongestGap = std::chrono::minutes(1);
 }  // namespace
 
 void MissingWatch::swept(std::uint32_t missing, Duration at) {
-  const Duration gap = last_ ? at - *last_ : Duration{};
+  const Duration gap = std::exchange(restarted_, false) ? kLongestGap : last_ ? at - *last_ : Duration{};
   for (unsigned node = 0; node < watched_.size(); ++node) {
     if ((missing & missing_) >> node & 1U)
       watched_[node] += gap <= kLongestGap ? gap : Duration{};

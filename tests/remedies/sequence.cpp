@@ -7,6 +7,7 @@
 #include <set>
 
 #include "daemon/programs/weftd/act_gate.hpp"
+#include "tests/remedies/act_rules.hpp"
 #include "tests/remedies/changes.hpp"
 #include "tests/remedies/facts.hpp"
 #include "tests/remedies/partners.hpp"
@@ -26,7 +27,6 @@ using analyzer::takes_out;
 constexpr TimePoint kStart{std::chrono::hours(24 * 365)};
 constexpr Duration kLongestChange = 30s;
 constexpr unsigned kSettlingSteps = 400;
-constexpr Duration kLongestWait = 10s;
 constexpr Duration kLongestExecution = 10min;
 constexpr const char* kFileThere = "the file exists";
 
@@ -97,6 +97,7 @@ class Sequence {
     book_.emplace(settings_, std::move(memory), world_.now(), world_.steady());
     book_->resume_clock(clock_, world_.now(), "the machine is never started anew");
     partners_.restart(*book_);
+    world_.restarted();
     gate_.emplace();
     lane_.clear();
     person_stops_ = acknowledged_stop_;
@@ -298,7 +299,7 @@ class Sequence {
       }
       const bool by_cost = analyzer::outward_action(journal_.at(order.plan)) == RemedyAction::kRaiseLinkCost;
       const TargetReading reading = glimpse(order.target, by_cost);
-      last_read_[order.plan] = reading.state;
+      act_rules_.read(order.plan, reading.state);
       const auto known = book_->status(world_.now()).others;
       book_->answer_reading(order.number, reading, world_.now());
       promise(reading.others.empty() || (!known.empty() && known[0].plan >= reading.others[0].plan) ||
@@ -340,58 +341,20 @@ class Sequence {
   void check_act(const Act& act, const Facts& decided) {
     const Plan& plan = journal_.at(act.order.plan);
     const bool undo = act.order.action != plan.action;
-    promise(plan.intent == (undo ? PlanIntent::kUndo : PlanIntent::kApply), "an action was not journalled");
-    promise(!acknowledged_stop_, "something was done after hands-off was acknowledged");
-    promise(!file_there_, "something was done while the hands-off file was there");
-    promise(is_under_way(plan.state), "something was done for a plan that is over");
-    promise(!act.order.decided || world_.steady() - *act.order.decided <= kLongestWait,
-            "something was done that was decided long before");
-    promise(last_read_[plan.id] != TargetState::kForeign, "what somebody else took was touched");
-    if (!undo) {
-      promise(++sent_[plan.id] == 1, "a plan sent its action twice");
-      promise(!takes_out(plan.action) || act.before != Holder::kWeft, "what was out was taken out again");
-    }
-    if (!undo) keeps(return_rules_.breach_of_act(plan, decided, world_.steady()));
-    if (!undo && takes_out(plan.action)) {
-      keeps(breach_of_taking_out(act.is_link, decided, settings_.limits, world_.shape()));
-      tally_.out_beside_others += decided.by_others > 0;
-      tally_.out_beside_missing += act.is_link && decided.missing > 0;
-      tally_.out_beside_gone += act.is_link && decided.missing > decided.missing_lately;
-    }
-    if (!undo && !act.is_link) keeps(breach_of_identity(plan, decided));
-    if (undo || !takes_out(plan.action)) {
-      promise(!saved_status_.breaker_tripped || plan.requested_by != "weftd" || act.order.undo,
-              "automation brought something back with the breaker tripped");
-      if (!takes_out(act.order.action)) return;
-      promise((taken_out_by_[{act.is_link, act.index}]) == act.order.action, "a return was undone by another action");
-      check_capacity(act, decided);
-      return;
-    }
+    keeps(act_rules_.breach_of(plan, act, decided, {acknowledged_stop_, file_there_, saved_status_.breaker_tripped}));
+    if (undo) return;
+    keeps(return_rules_.breach_of_act(plan, decided, world_.steady()));
+    if (!takes_out(plan.action)) return;
+    tally_.out_beside_others += decided.by_others > 0;
+    tally_.out_beside_missing += act.is_link && decided.missing > 0;
+    tally_.out_beside_gone += act.is_link && decided.missing > decided.missing_lately;
     const auto unwanted = unwanted_.find({plan.incident, plan.target.label});
     promise(plan.incident == 0 || plan.requested_by != "weftd" || plan.approved_by != "weftd" ||
                 unwanted == unwanted_.end() || unwanted->second >= plan.id,
             "automation did what a person had rejected or aborted");
-    taken_out_by_[{act.is_link, act.index}] = plan.action;
-    keeps(breach_of_settings(plan, settings_));
-    promise(!saved_status_.breaker_tripped, "something was taken out with the breaker tripped");
-    // An action counts from when it is decided.
-    while (!taken_.empty() && world_.steady() - taken_.front() >= 1h - kLongestWait) taken_.pop_front();
-    taken_.push_back(world_.steady());
-    promise(taken_.size() <= settings_.limits.budget.actions_per_hour, "more actions in an hour than may be");
-    check_capacity(act, decided);
   }
 
   void keeps(const char* breach) { promise(breach == nullptr, breach ? breach : ""); }
-
-  void check_capacity(const Act& act, const Facts& decided) {
-    if (!act.is_link) return;
-    const auto& limits = settings_.limits.capacity;
-    keeps(lost_capacity(world_.shape(), limits, decided.job_leaves, decided.seen_up, act.index));
-    if (world_.has_rails()) keeps(lost_rail(world_.shape(), limits, decided.seen_up, act.index));
-    promise(act.order.action != RemedyAction::kIsolateLink || act.before != Holder::kNobody ||
-                !parts_leaves(world_.shape(), decided.seen_at_any_cost, act.index),
-            "two leaves lost each other over links whose cost is raised");
-  }
 
   void check_book() {
     unsigned on_links = 0, on_hosts = 0;
@@ -468,6 +431,7 @@ class Sequence {
   Partners partners_{dice_};
   RemedySettings settings_;
   ReturnRules return_rules_{settings_.limits};
+  ActRules act_rules_{world_, settings_};
   std::optional<PlanManager> book_;
   std::optional<daemon::ActGate> gate_;
   std::deque<Waiting> lane_;
@@ -475,17 +439,12 @@ class Sequence {
   bool person_stops_ = false, acknowledged_stop_ = false;  ///< as people said it, whatever the book makes of it
   std::map<std::uint64_t, Plan> journal_;
   RemedyStatus saved_status_;
-  std::map<std::uint64_t, unsigned> sent_;  ///< by plan: how often its action was sent
-  /// By plan. The world moves between reading and acting: only what was read counts.
-  std::map<std::uint64_t, TargetState> last_read_;
   std::map<std::pair<bool, unsigned>, Duration> wrong_;  ///< when a target was last read wrongly, as World::steady()
-  std::deque<Duration> taken_;                           // by World::steady(), as far as weftd can know it
   ClockMemory clock_{};                                  // on disk
   std::set<std::uint64_t> aborted_;  // plans that a person ended, by the journal or since weftd was started
   /// Incident and target of plans that a person rejected or ended, and the first such plan.
   std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> unwanted_;
-  std::map<std::pair<bool, unsigned>, RemedyAction> taken_out_by_;  ///< target: how it was last taken out
-  std::map<std::uint64_t, Duration> executing_;                     ///< while it settles: plans, and since when
+  std::map<std::uint64_t, Duration> executing_;  ///< while it settles: plans, and since when
   bool trouble_ = true, blind_ = false;
   Breach breach_;
 };

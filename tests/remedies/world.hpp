@@ -95,6 +95,8 @@ class World {
   std::uint32_t silent() const { return silent_; }
   /// Since when nodes are missing in the sweeps that weftd saw.
   const MissingWatch& missing() const { return missing_; }
+  /// weftd was killed and starts.
+  void restarted() { missing_.restarted(); }
   /// Adapters, and so leaves, are of two rails.
   void lay_rails();
   bool has_rails() const { return fabrics_[0].places != nullptr; }

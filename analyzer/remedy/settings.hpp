@@ -75,8 +75,9 @@ struct RemedyView {
   const FabricView* fabric(std::string_view name) const;
   /// The incident with that id, or null.
   const Incident* incident(std::uint64_t id) const;
-  /// Entries of `hosts` and of `health` that are of the host, short or qualified, in their order.
+  /// Entries of `hosts` that are of the host, short or qualified, in their order.
   std::vector<const HostView*> hosts_of(std::string_view host) const;
+  /// The same of `health`.
   std::vector<const NodeHealth*> all_health_of(std::string_view host) const;
   /// Of the host, short or qualified; of several entries the worst. Null: none is known.
   const NodeHealth* health_of(std::string_view host) const;

@@ -2,10 +2,11 @@
 // How long weftd takes to decide about bad links on a large fat tree, in propose mode: from the incidents to plans with
 // their candidates, their guards and the capacity that would be left. All of them at once, one more beside those that
 // wait, and a review in which nothing is new. Processor time of one core. Half of the hosts run one job.
-// Usage: remedy_decision PODS LEAVES AGGREGATIONS CORES SHARE BAD BAD_PODS [RATE]
+// Usage: remedy_decision PODS LEAVES AGGREGATIONS CORES SHARE BAD BAD_PODS [RATE [AVOIDED]]
 // SHARE (0..1) is what leaves, pairs of leaves and rails must keep. BAD links are drawn from the first BAD_PODS pods
-// with the error rates that CorrOpt (SIGCOMM'17, table 1) found, or all with RATE errors in a bit. Prints lines of
-// name, ours, limit, ratio, tab separated.
+// with the error rates that CorrOpt (SIGCOMM'17, table 1) found, or all with RATE errors in a bit, unless that is 0.
+// AVOIDED links, spread over all, are up and on a list of links to be avoided. Prints lines of name, ours, limit,
+// ratio, tab separated.
 
 #include <time.h>
 
@@ -29,7 +30,7 @@ namespace weft::analyzer {
 namespace {
 
 constexpr int kTries = 3;
-constexpr double kLimitNew = 0.010, kLimitFull = 0.050;  // seconds
+constexpr double kLimitNew = 0.010, kLimitFull = 0.050, kLimitAvoided = 0.100;  // seconds
 
 double processor_seconds() {
   timespec spent{};
@@ -97,7 +98,7 @@ Links draw(const FabricTree& tree, const Topology& topology, unsigned bad, unsig
   return links;
 }
 
-int run(char** arguments, double rate) {
+int run(char** arguments, double rate, unsigned avoided) {
   const auto number = [&](int i) { return static_cast<unsigned>(std::strtoul(arguments[i], nullptr, 10)); };
   auto built = fakes::three_tiers(number(1), number(2), number(3), number(4), 1);
   const double share = std::strtod(arguments[5], nullptr);
@@ -130,6 +131,10 @@ int run(char** arguments, double rate) {
   const std::size_t links = tree.uplinks().size();
   const Links drawn = draw(tree, *sweep->topology, bad, bad_pods, rate);
 
+  std::vector<PortKey> avoided_ports;
+  for (unsigned i = 0; i < avoided; ++i)
+    avoided_ports.push_back(sweep->topology->key_of(tree.uplinks()[i * links / avoided].port));
+
   RemedySettings settings;
   settings.actuators.fill("none");
   CapacityLimits& capacity = settings.limits.capacity;
@@ -144,8 +149,10 @@ int run(char** arguments, double rate) {
       auto next = std::make_shared<Sweep>(*sweep);
       next->started = next->finished = now;
       fabrics[0].sweep = std::move(next);
+      const Duration steady = now.time_since_epoch();
+      if (avoided > 0) book.set_avoided_ports("others", {avoided_ports, steady});
       const double before = processor_seconds();
-      book.review({now, fabrics, incidents, hosts, {}, {}, {}});
+      book.review({now, fabrics, incidents, hosts, {}, {}, {}, steady});
       return processor_seconds() - before;
     };
     const auto add = [&](unsigned i) {
@@ -165,7 +172,17 @@ int run(char** arguments, double rate) {
   }
   const std::string where = std::to_string(bad) + " bad links in " + std::to_string(bad_pods) + " of " +
                             std::to_string(number(1)) + " pods, " + std::to_string(links) + " links, " +
-                            std::to_string(std::lround(share * 100)) + " % kept" + (rate > 0 ? ", all alike" : "");
+                            std::to_string(std::lround(share * 100)) + " % kept" + (rate > 0 ? ", all alike" : "") +
+                            (avoided > 0 ? ", " + std::to_string(avoided) + " of them avoided" : "");
+  const auto report_times = [&](double limit_full, double limit_new) {
+    report("a full choice among " + where, full, limit_full);
+    report("one more beside " + where, one, limit_new);
+    report("a review with nothing new of " + where, idle, limit_new);
+  };
+  if (avoided > 0) {
+    report_times(kLimitAvoided, kLimitAvoided);
+    return 0;
+  }
   // What the choice is worth: the same without a bound on the search.
   LiveTree live(tree, std::vector<std::uint8_t>(links, 1), leaves_of_jobs(tree, *sweep->topology, hosts), capacity);
   std::vector<BadLink> among;
@@ -198,9 +215,7 @@ int run(char** arguments, double rate) {
               least > 0 ? left / least : 1);
   std::printf("loss taken out by weftd's own weights, share of the optimum, of %s\t%.6f\t1\t-\n", where.c_str(),
               all == least ? 1 : (all - left) / (all - least));
-  report("a full choice among " + where, full, kLimitFull);
-  report("one more beside " + where, one, kLimitNew);
-  report("a review with nothing new of " + where, idle, kLimitNew);
+  report_times(kLimitFull, kLimitNew);
   return 0;
 }
 
@@ -208,6 +223,7 @@ int run(char** arguments, double rate) {
 }  // namespace weft::analyzer
 
 int main(int argc, char** argv) {
-  if (argc != 8 && argc != 9) return 2;
-  return weft::analyzer::run(argv, argc == 9 ? std::strtod(argv[8], nullptr) : 0);
+  if (argc < 8 || argc > 10) return 2;
+  const auto avoided = argc == 10 ? std::strtoul(argv[9], nullptr, 10) : 0;
+  return weft::analyzer::run(argv, argc >= 9 ? std::strtod(argv[8], nullptr) : 0, static_cast<unsigned>(avoided));
 }

@@ -368,7 +368,9 @@ class Sequence {
       // Several returns may fail at one time; only one plan of all begins while another is at it.
       tally_.waited_for_lists +=
           plan->state == PlanState::kExecuting && plan->waits_for.find(" not told ") != std::string::npos;
-      if (plan->state == PlanState::kExecuting) ++(plan->target.kind == EntityKind::kLink ? on_links : on_hosts);
+      // What waited for a list may read beside another one; what it sends it sends alone.
+      if (plan->state == PlanState::kExecuting && plan->intent != PlanIntent::kNone)
+        ++(plan->target.kind == EntityKind::kLink ? on_links : on_hosts);
     }
     promise(on_links <= 1 && on_hosts <= 1, "two plans are at it on one fabric");
   }

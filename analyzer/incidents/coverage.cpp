@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/incidents/coverage.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "analyzer/ports/freshness.hpp"
 
 namespace weft::analyzer {
 
@@ -39,6 +42,19 @@ bool Coverage::counters_observed(NodeGuid guid) const {
     is_active = is_active || (ports_[port] & kActive) != 0;
   }
   return !is_active;
+}
+
+bool Coverage::counters_observed(const Finding& finding) const {
+  const auto is_about_counters = [](const Evidence& evidence) { return evidence.signal == kCountersReadAt; };
+  if (finding.kind != IncidentKind::kTelemetryLost || !topology_ ||
+      std::ranges::none_of(finding.evidence, is_about_counters))
+    return true;
+  if (finding.cause.kind == EntityKind::kNode) return counters_observed(finding.cause.port.node);
+  // What left the graph is no reason to wait.
+  return std::ranges::all_of(finding.affected, [this](const Entity& node) {
+    return node.kind != EntityKind::kNode || topology_->find_node(node.port.node) == kNoIndex ||
+           counters_observed(node.port.node);
+  });
 }
 
 bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
@@ -82,7 +98,6 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
     }
     // That a node is down is seen from its neighbours; that it answers, from itself; two with one GUID, from the graph.
     case EntityKind::kNode:
-      if (kind == IncidentKind::kTelemetryLost && !counters_observed(cause.port.node)) return false;
       return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, is_node_outage(kind));
     case EntityKind::kCollector:
     case EntityKind::kHostPort:

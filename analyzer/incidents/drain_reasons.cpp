@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "analyzer/incidents/health.hpp"
 #include "fabric/host_names.hpp"
@@ -21,6 +23,21 @@ std::string drain_text(const Plan& plan, const std::string& kept_out) {
   return kept_out.empty() ? text : text + "; " + kept_out;
 }
 
+// Hosts that plans hold drained and no sweep has found, as before the first one after a restart.
+void add_unseen(std::vector<NodeHealth>& health, std::span<const std::shared_ptr<const Plan>> plans) {
+  std::unordered_set<std::string> seen;
+  for (const NodeHealth& host : health) seen.insert(short_host_name(host.node));
+  for (const auto& plan : plans) {
+    if (!plan->in_force || plan->target.kind != EntityKind::kHost) continue;
+    if (!seen.insert(short_host_name(plan->target.host)).second) continue;
+    NodeHealth& host = health.emplace_back();
+    host.node = plan->target.host;
+    host.verdict = HealthVerdict::kUnknown;
+    host.data_age = Duration::max();
+  }
+  std::ranges::stable_sort(health, {}, &NodeHealth::node);
+}
+
 }  // namespace
 
 std::shared_ptr<const std::vector<NodeHealth>> with_drains(std::shared_ptr<const std::vector<NodeHealth>> health,
@@ -31,6 +48,7 @@ std::shared_ptr<const std::vector<NodeHealth>> with_drains(std::shared_ptr<const
       drains.emplace(short_host_name(plan->target.host), plan.get());
   if (!health || drains.empty()) return health;
   auto with = std::make_shared<std::vector<NodeHealth>>(*health);
+  add_unseen(*with, plans);
   for (NodeHealth& host : *with) {
     const auto [begin, end] = drains.equal_range(short_host_name(host.node));
     for (auto at = begin; at != end; ++at) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/incidents/gone_nodes.hpp"
 
+#include <algorithm>
+
 #include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
@@ -43,7 +45,9 @@ bool is_adapter_name(const std::string& name) {
   Node adapter;
   adapter.type = NodeType::kChannelAdapter;
   adapter.name = name;
-  return host_name(adapter) != name;
+  const std::string_view host = host_name(adapter);
+  if (host == name || is_nobodys_description(name)) return false;
+  return std::ranges::any_of(name.substr(host.size()), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace weft::analyzer

@@ -15,7 +15,8 @@ namespace weft::analyzer {
 std::string name_in(const Entity& link, PortKey end, const Topology& topology);
 /// The finding's cause is a link that the node is an end of, and others are out of reach behind it.
 bool is_switch_gone(const Finding& finding, NodeGuid node);
-/// The name has a device behind the host's: "dgx-04 mlx5_0". Switches have none.
+/// The name has a numbered device behind the host's: "dgx-04 mlx5_0". Switches, and the vendors' own descriptions, have
+/// none.
 bool is_adapter_name(const std::string& name);
 
 }  // namespace weft::analyzer

@@ -192,7 +192,9 @@ Subject* Assessment::subject_gone(const FabricView& view, const std::string& nam
 
 /// The host of an adapter that an incident names, and that no sweep has found since a restart.
 Subject* Assessment::subject_gone(const FabricView& view, const Entity& node) {
-  if (node.kind != EntityKind::kNode || view.sweep->topology->find_node(node.port.node) != kNoIndex) return nullptr;
+  if (node.kind != EntityKind::kNode || !is_adapter_name(node.label) ||
+      view.sweep->topology->find_node(node.port.node) != kNoIndex)
+    return nullptr;
   return subject_gone(view, node.label, node.port.node);
 }
 
@@ -229,7 +231,7 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
   if (entity.kind != EntityKind::kNode && entity.kind != EntityKind::kPort) return;
   Subject* of = subject_of(view, entity.port.node);
   const bool is_behind = incident.finding.kind == IncidentKind::kLinkDown && !is_cause &&
-                         !is_switch_gone(incident.finding, entity.port.node) && is_adapter_name(entity.label);
+                         !is_switch_gone(incident.finding, entity.port.node);
   const bool is_silent = is_cause && incident.finding.kind == IncidentKind::kTelemetryLost;
   if (!of && (is_behind || is_silent)) {
     of = subject_gone(view, entity);

@@ -21,7 +21,8 @@ std::vector<NodeHealth> assess(std::span<const FabricView> fabrics,
                                const MaintenanceList& windows, TimePoint now);
 
 /// The same with a reason at each host that a plan drained: who asks must see that no job will start there, and why.
-/// Its verdict stays: it says whether the host may come back. Takes no copy where no host is drained; null stays null.
+/// Its verdict stays: it says whether the host may come back. One that is not in `health` is added as UNKNOWN. Takes no
+/// copy where no host is drained; null stays null.
 std::shared_ptr<const std::vector<NodeHealth>> with_drains(std::shared_ptr<const std::vector<NodeHealth>> health,
                                                            std::span<const std::shared_ptr<const Plan>> plans);
 

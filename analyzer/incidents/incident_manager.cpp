@@ -297,7 +297,7 @@ void IncidentManager::close(std::string_view fabric, const std::unordered_map<st
         continue;
       }
     }
-    if (!coverage.observed(known.kind, known.cause)) continue;
+    if (!coverage.observed(known.kind, known.cause) || !coverage.counters_observed(known)) continue;
     if (++entry.clean_sweeps >= policy_.resolve_sweeps) resolve(entry, {}, now, changed);
   }
 }

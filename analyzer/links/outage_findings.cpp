@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/links/link_findings.hpp"
+#include "analyzer/ports/freshness.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -256,7 +257,7 @@ void Writer::silent(const Outage& outage) {
   finding.confidence = 0.9;
   if (outage.kind == OutageKind::kCountersSilent) {
     finding.summary = finding.cause.label + " responds, but its counters can no longer be read";
-    finding.evidence.push_back(fact("counters_read_at", "the last successful reading of its counters was too old",
+    finding.evidence.push_back(fact(kCountersReadAt, "the last successful reading of its counters was too old",
                                     sweep_.finished, finding.cause));
   } else {
     add_live_links(finding, outage.node);
@@ -275,7 +276,7 @@ void Writer::unread(const Outage& outage) {
                     finding.cause.label + " cannot be read, although the nodes respond";
   add_nodes(finding, outage.nodes);
   finding.evidence.push_back(fact(
-      "counters_read_at",
+      kCountersReadAt,
       "requests routed by LID were not answered, those on a directed route were: the forwarding tables did not lead "
       "to these nodes, or not back",
       sweep_.finished, finding.cause));

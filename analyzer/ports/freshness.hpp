@@ -9,6 +9,9 @@
 
 namespace weft::analyzer {
 
+/// The signal of evidence that the counters of a node can be read no more, with when they were read last.
+inline constexpr const char* kCountersReadAt = "counters_read_at";
+
 /// From one sweep to the next as it really is: the configured interval, or the sweep's own duration where that is
 /// longer (a great fabric on a slow network).
 inline Duration effective_interval(const Sweep& sweep) {

@@ -21,9 +21,11 @@ namespace {
 Verdict passed(std::string why) {
   return {GuardResult::kPassed, std::move(why)};
 }
-// It says what it waits for, and has sent nothing.
-bool waits_unsent(const Plan& plan) {
-  return plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone && !plan.waits_for.empty();
+// It says what it waits for, and has sent nothing. What only waits for its turn has it before those that came later.
+bool lets_pass(const Plan& waiting, const Plan& other) {
+  if (waiting.state != PlanState::kExecuting || waiting.intent != PlanIntent::kNone || waiting.waits_for.empty())
+    return false;
+  return !waiting.waits_for.starts_with(kOneActorFirst) || other.id < waiting.id;
 }
 Verdict refused(std::string why) {
   return {GuardResult::kRefused, std::move(why)};
@@ -252,7 +254,7 @@ class Judge {
 
   Verdict one_actor() const {
     for (const PlanPtr& other : in_.plans)
-      if (other->id != plan_.id && holds_fabric(*other) && !waits_unsent(*other) &&
+      if (other->id != plan_.id && holds_fabric(*other) && !lets_pass(*other, plan_) &&
           other->target.fabric == plan_.target.fabric)
         return refused(plan_name(other->id) + " is under way");
     // One at a time: when both fail again their switch loses both at once.

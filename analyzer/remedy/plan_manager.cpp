@@ -166,6 +166,7 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
   }
   plan.state = PlanState::kApproved;
   plan.approved_by = who;
+  found->held_until = kNever;
   note(*found, who, "approved", view.now);
   return plan;
 }
@@ -382,6 +383,7 @@ void PlanManager::withdraw(std::uint64_t id, TimePoint now) {
   const bool begun = plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone;
   if (plan.state != PlanState::kApproved && !begun) return;
   of->work = {};
+  plan.waits_for.clear();
   const std::string why = "not done because it could not be stored";
   const std::string ourselves(kOurselves);
   if (plan.requested_by != kOurselves) return end(*of, PlanState::kExpired, ourselves, why, now);
@@ -423,13 +425,17 @@ PlanPtr PlanManager::find(std::uint64_t id) const {
   return at != shown_.end() && (*at)->id == id ? *at : nullptr;
 }
 
+void PlanManager::add_out_by_others(RemedyStatus& status) const {
+  status.out_by_others = out_by_others_;
+  status.links_out_by_others = links_out_by_others_;
+}
+
 RemedyStatus PlanManager::status(TimePoint now) const {
   RemedyStatus status = status_;
   status.actions_last_hour = actions_within(shown_, clock_.ages(now), 1h);
   status.actions_per_hour = settings_.limits.budget.actions_per_hour;
   status.out_of_service = out_of_service(shown_);
-  status.out_by_others = out_by_others_;
-  status.links_out_by_others = links_out_by_others_;
+  add_out_by_others(status);
   for (const PlanPtr& plan : shown_) {
     status.undone_by_others += is_undone_by_others(*plan, shown_);
     status.on_probation += !takes_out(plan->action) && plan->state == PlanState::kVerifying;

@@ -69,6 +69,7 @@ void PlanRunner::end(PlanState state, std::string outcome) {
 void PlanRunner::begin() {
   plan_.state = PlanState::kExecuting;
   plan_.intent = PlanIntent::kNone;
+  plan_.waits_for.clear();
   work_ = {};
   work_.stage = Stage::kLook;
   work_.due = now_;
@@ -80,6 +81,7 @@ void PlanRunner::resume() {
   work_.due = now_;
   if (plan_.state == PlanState::kVerifying) {
     work_.verifying_since = now_;
+    work_.resumed = true;
     if (takes_out(plan_.action)) {
       plan_.windows_good = 0;  // the last ones may have been bad: only good ones are stored
       return;
@@ -380,7 +382,7 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed, Dura
   }
   const Duration patience =
       comes_back ? limits_.verification.probation + limits_.verification.within : limits_.verification.within;
-  const bool is_overdue = !comes_back && window.fresh && !window.good && age > kMostTries * patience;
+  const bool is_overdue = work_.resumed && !comes_back && window.fresh && !window.good && age > kMostTries * patience;
   if (is_overdue || now_ - work_.verifying_since > patience)
     roll_back(work_.why.empty() ? "it could not be verified in time"
               : comes_back      ? "it could not be verified in time: " + work_.why

@@ -50,6 +50,7 @@ struct PlanWork {
   unsigned excused = 0;           ///< so many have been
   /// As RemedyOrder::decided, of the change that comes next.
   std::optional<Duration> decided{};
+  bool resumed = false;      ///< a process before this one had begun to verify it
   bool unanswered = false;   ///< the change that was sent got no answer: it may still land
   bool late = false;         ///< what is being undone got no answer: it may land after its undoing
   bool looked_back = false;  ///< it was undone, the fabric is not as before, and the target was read again

@@ -122,7 +122,8 @@ const SweepCounts& PlanManager::counts(const std::string& name, const RemedyView
     SeenSweep& seen = seen_sweeps_[name];
     if (seen.started != fabric->sweep->started) {
       const Duration unseen = seen.started == kNever ? Duration{} : *view.steady - seen.since;
-      if (unseen > std::max(kLongestUnseen, 4 * fabric->sweep->interval)) trees_.pass_over(name, unseen);
+      const Duration cycle = std::max(fabric->sweep->interval, fabric->sweep->statistics.duration);
+      if (unseen > std::max(kLongestUnseen, 4 * cycle)) trees_.pass_over(name, unseen);
       seen = {fabric->sweep->started, *view.steady};
     }
   }
@@ -391,6 +392,7 @@ bool PlanManager::renew(Entry& entry, const RemedyView& view) {
                           : plan.state == PlanState::kApproved ? "it could not start in time"
                                                                : "it could not be carried out in time";
   entry.work = {};
+  plan.waits_for.clear();
   if (plan.requested_by != kOurselves) {
     end(entry, PlanState::kExpired, std::string(kOurselves), why, view.now);
     return false;

@@ -114,10 +114,12 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
 }
 
 // Some guard has come to refuse what was about to be sent: the plan waits as before it began, and longer each time.
+// What a person approved was what the guards said then.
 void PlanManager::wait_again(Entry& entry, std::vector<GuardVerdict> guards, const RemedyView& view) {
   constexpr unsigned kMostDoublings = 8;
   const GuardVerdict why = *first_refusal(guards, false);
   take_verdicts(entry.plan, std::move(guards), view);
+  if (entry.plan.approved_by != kOurselves) return wait_for_person(entry, why, view.now);
   entry.held_until = view.now + settings_.limits.reading_interval * (1 << std::min(entry.held++, kMostDoublings));
   entry.work = {};
   entry.plan.state = PlanState::kApproved;
@@ -133,7 +135,7 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   // After a restart the lists are not read yet. An approval holds only so long.
   if (auto why = entry.plan.state == PlanState::kExecuting ? untold_list(entry.plan, view) : std::nullopt)
     return wait_for(entry, std::move(*why));
-  entry.plan.waits_for.clear();
+  wait_for(entry, {});  // told at once: others of its fabric must not begin
   // As when it was held before: somebody may have come meanwhile.
   if (view.now - entry.checked > kLongestReading) return runner(entry, view.now).read_again();
   Plan& plan = entry.plan;
@@ -159,9 +161,10 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     const GuardVerdict* refused = first_refusal(guards, false);
     if (const GuardVerdict* why = refused ? nullptr : first_refusal(guards, plan.approved_by == kOurselves))
       return wait_for_person(entry, *why, view.now);
+    // A person's word stands where only another plan is in the way.
+    if (refused && refused->guard == Guard::kOneActor && plan.approved_by != kOurselves)
+      return wait_for(entry, kOneActorFirst + refused->explanation);
     if (refused && is_for_a_while(*refused) && plan.requested_by == kOurselves) return wait_again(entry, guards, view);
-    // A person waits for the answer; but not where only another plan is in the way.
-    if (refused && refused->guard == Guard::kOneActor) return wait_for(entry, "ONE_ACTOR: " + refused->explanation);
     if (refused) refusal = std::string(to_string(refused->guard)) + ": " + refused->explanation;
   }
   plan.routes_before.reset();

@@ -52,6 +52,7 @@ Result<LinkWords> LinkWords::parse(std::string_view text) {
       return fail(ErrorCode::kInvalidArgument, "more than " + std::to_string(kMost) + " words to look for in links");
     const std::size_t size = std::min(text.find_first_of(kSpaces), text.size());
     wanted.words_.emplace_back(text.substr(0, size));
+    wanted.phrase_ += (wanted.phrase_.empty() ? "" : " ") + wanted.words_.back();
     text = without_spaces(text.substr(size));
   }
   return wanted;
@@ -62,15 +63,19 @@ LinkWords::Bits LinkWords::words_of(std::initializer_list<std::string_view> name
   for (std::size_t i = 0; i < words_.size(); ++i)
     if (std::ranges::any_of(names, [&](std::string_view name) { return contains(name, words_[i]); }))
       has |= Bits{1} << i;
+  if (words_.size() > 1 && std::ranges::any_of(names, [&](std::string_view name) { return contains(name, phrase_); }))
+    has |= kPhrase;
   return has;
 }
 
 bool LinkWords::fits(const End& a, const std::optional<End>& b) const {
   const Bits all = (Bits{1} << words_.size()) - 1;
-  if (port_) return (a.port == *port_ && a.has == all) || (b && b->port == *port_ && b->has == all);
-  const bool one_has_all = a.has == all || (b && b->has == all);
+  const auto has_all = [all](Bits has) { return (has & all) == all; };
+  if (port_) return (a.port == *port_ && has_all(a.has)) || (b && b->port == *port_ && has_all(b->has));
+  const bool one_has_all = has_all(a.has) || (b && has_all(b->has));
   if (words_.size() <= 1) return one_has_all;
-  return !one_has_all && b && (a.has | b->has) == all;
+  if (((a.has | (b ? b->has : 0)) & kPhrase) != 0) return true;
+  return !one_has_all && b && has_all(a.has | b->has);
 }
 
 LinkWords::End LinkFilter::end_of(PortIndex index) {

@@ -20,8 +20,10 @@ class LinkWords {
  public:
   /// Words that a text may have.
   static constexpr std::size_t kMost = 16;
-  /// One bit for each word that a node has.
+  /// One bit for each word that a node has, and kPhrase.
   using Bits = std::uint32_t;
+  /// The node has several words as they stand, "dgx-04 mlx5_0": they are one name.
+  static constexpr Bits kPhrase = Bits{1} << kMost;
   /// One end of a link.
   struct End {
     Bits has = 0;            ///< of its node, see words_of()
@@ -36,12 +38,13 @@ class LinkWords {
   bool is_empty() const { return words_.empty() && !port_; }
   /// The words that stand in at least one of a node's names.
   Bits words_of(std::initializer_list<std::string_view> names) const;
-  /// Of a port: that end's node has all words. Of one word: either end has it. Of several: both ends together have all,
-  /// and neither alone. `b` is not set where the far end is not known.
+  /// Of a port: that end's node has all words. Of one word, or several that are one name: either end has it. Of
+  /// several: both ends together have all, and neither alone. `b` is not set where the far end is not known.
   bool fits(const End& a, const std::optional<End>& b) const;
 
  private:
   std::vector<std::string> words_;
+  std::string phrase_;  ///< all of them
   std::optional<std::uint32_t> port_;
 };
 

@@ -82,14 +82,16 @@ grpc::ServerUnaryReactor* FabricService::ListNodes(grpc::CallbackServerContext* 
                                                    v1::ListNodesResponse* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->list_nodes(*request, std::move(done)); });
-  return answer(context, list_nodes(*publication_.load(), *request), response);
+  const auto of = [&](const Snapshot& snapshot) { return list_nodes(snapshot, *request); };
+  return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* FabricService::GetNode(grpc::CallbackServerContext* context,
                                                  const v1::GetNodeRequest* request, v1::GetNodeResponse* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->get_node(request->node(), std::move(done)); });
-  return answer(context, get_node(*publication_.load(), request->node(), clock_.now()), response);
+  const auto of = [&](const Snapshot& snapshot) { return get_node(snapshot, request->node(), clock_.now()); };
+  return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* FabricService::ListPorts(grpc::CallbackServerContext* context,
@@ -97,7 +99,8 @@ grpc::ServerUnaryReactor* FabricService::ListPorts(grpc::CallbackServerContext* 
                                                    v1::ListPortsResponse* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->list_ports(*request, std::move(done)); });
-  return answer(context, list_ports(*publication_.load(), *request, clock_.now()), response);
+  const auto of = [&](const Snapshot& snapshot) { return list_ports(snapshot, *request, clock_.now()); };
+  return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* FabricService::ListLinks(grpc::CallbackServerContext* context,
@@ -105,7 +108,8 @@ grpc::ServerUnaryReactor* FabricService::ListLinks(grpc::CallbackServerContext* 
                                                    v1::ListLinksResponse* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->list_links(*request, std::move(done)); });
-  return answer(context, list_links(*publication_.load(), *request), response);
+  const auto of = [&](const Snapshot& snapshot) { return list_links(snapshot, *request); };
+  return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* FabricService::ListWorstLinks(grpc::CallbackServerContext* context,

@@ -17,7 +17,8 @@ grpc::ServerUnaryReactor* HealthService::Get(grpc::CallbackServerContext* contex
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->get_health(request->node(), std::move(done)); });
   const auto of = [&](const Snapshot& snapshot) { return get_health(snapshot, request->node()); };
-  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
+  const auto swept = [&](const Snapshot& snapshot) { return of_swept_shard(*context, snapshot, of); };
+  return answer(context, of_own_shard(*context, *publication_.load(), swept), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::BatchGet(grpc::CallbackServerContext* context,
@@ -26,7 +27,8 @@ grpc::ServerUnaryReactor* HealthService::BatchGet(grpc::CallbackServerContext* c
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->batch_get_health(*request, std::move(done)); });
   const auto of = [&](const Snapshot& snapshot) { return batch_get_health(snapshot, *request); };
-  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
+  const auto swept = [&](const Snapshot& snapshot) { return of_swept_shard(*context, snapshot, of); };
+  return answer(context, of_own_shard(*context, *publication_.load(), swept), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::GetJobHealth(grpc::CallbackServerContext* context,
@@ -34,7 +36,8 @@ grpc::ServerUnaryReactor* HealthService::GetJobHealth(grpc::CallbackServerContex
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->get_job_health(*request, std::move(done)); });
   const auto of = [&](const Snapshot& snapshot) { return get_job_health(snapshot, *request); };
-  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
+  const auto swept = [&](const Snapshot& snapshot) { return of_swept_shard(*context, snapshot, of); };
+  return answer(context, of_own_shard(*context, *publication_.load(), swept), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::List(grpc::CallbackServerContext* context,

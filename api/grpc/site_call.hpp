@@ -40,6 +40,17 @@ auto of_own_shard(const grpc::CallbackServerContext& context, const Snapshot& sn
   return ask(snapshot);
 }
 
+/// The same of what nobody knows before the first sweep: another shard then takes it as no answer, and does not hold
+/// this one for away.
+template <typename Ask>
+auto of_swept_shard(const grpc::CallbackServerContext& context, const Snapshot& snapshot, const Ask& ask)
+    -> decltype(ask(snapshot)) {
+  if (is_before_first_sweep(snapshot) && context.client_metadata().contains(kAskedByShard) &&
+      !snapshot.leadership.stands_by())
+    return fail(ErrorCode::kResourceExhausted, "its first sweep is not complete");
+  return ask(snapshot);
+}
+
 /// Takes the result of a command about `what`, a name. Where nothing of that name is known here, and another shard of
 /// the site knows it, `done` gets the refusal that names that shard.
 template <typename Value>

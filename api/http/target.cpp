@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "api/publication/utf8.hpp"
+
 namespace weft::api {
 namespace {
 
@@ -41,6 +43,16 @@ std::string_view take(std::string_view& rest, char separator) {
   return part;
 }
 
+// The messages of gRPC, which other shards are asked by, carry nothing else.
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string HttpTarget::parameter(const std::string& name) const {
@@ -66,6 +78,7 @@ Result<HttpTarget> parse_target(std::string_view target) {
   while (!path.empty()) {
     const auto segment = decode(take(path, '/'), false);
     if (!segment) return fail(ErrorCode::kInvalidArgument, "a percent sign in the path is not followed by two digits");
+    if (!is_utf8(*segment)) return fail(ErrorCode::kInvalidArgument, "the path is not UTF-8");
     if (!segment->empty()) result.path.push_back(*segment);
   }
   while (!rest.empty()) {
@@ -75,6 +88,7 @@ Result<HttpTarget> parse_target(std::string_view target) {
     const auto value = decode(pair, true);
     if (!name || !value)
       return fail(ErrorCode::kInvalidArgument, "a percent sign in the query is not followed by two digits");
+    if (!is_utf8(*name) || !is_utf8(*value)) return fail(ErrorCode::kInvalidArgument, "the query is not UTF-8");
     const bool is_node = *name == "node";
     const bool is_group = *name == "collect[]";
     if (is_node) result.nodes.push_back(*value);

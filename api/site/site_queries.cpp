@@ -89,7 +89,7 @@ void SiteQueries::get_health(const std::string& node, Done<v1::NodeHealth> done)
   request.set_node(node);
   state_->ask_all<v1::HealthService, v1::GetHealthRequest, v1::NodeHealth>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::Get),
-      [done](auto answers) { done(merge_health(std::move(answers))); });
+      [done](auto answers) { done(merge_health(std::move(answers))); }, State::Needs::kSweep);
 }
 
 void SiteQueries::batch_get_health(const v1::BatchGetHealthRequest& request,
@@ -99,7 +99,7 @@ void SiteQueries::batch_get_health(const v1::BatchGetHealthRequest& request,
   if (!snapshot->site || !local) return done(std::move(local));
   state_->ask_all<v1::HealthService, v1::BatchGetHealthRequest, v1::BatchGetHealthResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::BatchGet),
-      [done](auto answers) { done(merge_health(std::move(answers))); });
+      [done](auto answers) { done(merge_health(std::move(answers))); }, State::Needs::kSweep);
 }
 
 void SiteQueries::list_health(const v1::ListHealthRequest& request, Done<v1::ListHealthResponse> done) const {
@@ -116,7 +116,8 @@ void SiteQueries::get_job_health(const v1::GetJobHealthRequest& request, Done<v1
       *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::GetJobHealth),
       [done, names_nodes = !request.nodes().empty()](auto answers) {
         done(merge_job(std::move(answers), names_nodes));
-      });
+      },
+      State::Needs::kSweep);
 }
 
 void SiteQueries::list_plans(const v1::ListPlansRequest& request, Done<v1::ListPlansResponse> done) const {
@@ -165,29 +166,30 @@ void SiteQueries::get_node(const std::string& name, Done<v1::GetNodeResponse> do
   request.set_node(name);
   state_->ask_all<v1::FabricService, v1::GetNodeRequest, v1::GetNodeResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetNode),
-      [done](auto answers) { done(merge_nodes(std::move(answers))); });
+      [done](auto answers) { done(merge_nodes(std::move(answers))); }, State::Needs::kSweep);
 }
 
 void SiteQueries::list_nodes(const v1::ListNodesRequest& request, Done<v1::ListNodesResponse> done) const {
   state_->list<v1::FabricService, v1::ListNodesResponse>(
-      request, [](const Snapshot& snapshot, const auto& asked) { return api::list_nodes(snapshot, asked); },
+      request,
+      State::if_swept([](const Snapshot& snapshot, const auto& asked) { return api::list_nodes(snapshot, asked); }),
       rpc(&Calls<v1::FabricService>::ListNodes), [](v1::ListNodesResponse& page) { return page.mutable_nodes(); },
       done);
 }
 
 void SiteQueries::list_ports(const v1::ListPortsRequest& request, Done<v1::ListPortsResponse> done) const {
   state_->list<v1::FabricService, v1::ListPortsResponse>(
-      request,
-      [&clock = state_->clock](const Snapshot& snapshot, const auto& asked) {
+      request, State::if_swept([&clock = state_->clock](const Snapshot& snapshot, const auto& asked) {
         return api::list_ports(snapshot, asked, clock.now());
-      },
+      }),
       rpc(&Calls<v1::FabricService>::ListPorts), [](v1::ListPortsResponse& page) { return page.mutable_ports(); },
       done);
 }
 
 void SiteQueries::list_links(const v1::ListLinksRequest& request, Done<v1::ListLinksResponse> done) const {
   state_->list<v1::FabricService, v1::ListLinksResponse>(
-      request, [](const Snapshot& snapshot, const auto& asked) { return api::list_links(snapshot, asked); },
+      request,
+      State::if_swept([](const Snapshot& snapshot, const auto& asked) { return api::list_links(snapshot, asked); }),
       rpc(&Calls<v1::FabricService>::ListLinks), [](v1::ListLinksResponse& page) { return page.mutable_links(); },
       done);
 }
@@ -199,7 +201,8 @@ void SiteQueries::list_worst_links(const v1::ListWorstLinksRequest& request,
   if (!snapshot->site || (!local && local.error().code != ErrorCode::kNotFound)) return done(std::move(local));
   state_->ask_all<v1::FabricService, v1::ListWorstLinksRequest, v1::ListWorstLinksResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::ListWorstLinks),
-      [done, limit = limit_of(request)](auto answers) { done(merge_worst_links(std::move(answers), limit)); }, false);
+      [done, limit = limit_of(request)](auto answers) { done(merge_worst_links(std::move(answers), limit)); },
+      State::Needs::kNothing);
 }
 
 void SiteQueries::get_path(const v1::GetPathRequest& request, Done<v1::GetPathResponse> done) const {
@@ -218,7 +221,7 @@ void SiteQueries::get_cabling_differences(const v1::GetCablingDifferencesRequest
   if (!snapshot->site) return done(std::move(local));
   state_->ask_all<v1::FabricService, v1::GetCablingDifferencesRequest, v1::GetCablingDifferencesResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetCablingDifferences),
-      [done](auto answers) { done(merge_cabling(std::move(answers))); }, false);
+      [done](auto answers) { done(merge_cabling(std::move(answers))); }, State::Needs::kNothing);
 }
 
 std::shared_ptr<SiteTopology> SiteQueries::topology(const std::string& fabric) const {

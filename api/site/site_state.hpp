@@ -24,6 +24,8 @@
 
 namespace weft::api {
 
+/// Why a shard says nothing of names and cables.
+inline constexpr const char* kNotSwept = "its first sweep is not complete";
 /// Shards that give entries to one page. Each gives some 1 MB at most, and a client takes 4 MB.
 inline constexpr std::size_t kShardsOfPage = 3;
 
@@ -42,17 +44,30 @@ struct SiteQueries::State {
         watches(the_publication, peers),
         peers(std::move(security), patience) {}
 
-  /// Asks all shards the same. `local` is what this weftd says; standing by, it hears no collectors, and where those
-  /// count its shard is missing.
+  /// What an answer of this weftd needs to be one.
+  enum class Needs : std::uint8_t {
+    kNothing,     ///< the store, or whatever it has seen
+    kCollectors,  ///< a weftd that stands by hears none
+    kSweep,       ///< those, and the first sweep: before it a name is not known, which is no news of what bears it
+  };
+
+  /// Asks all shards the same. `local` is what this weftd says; where it has not what that needs its shard is missing,
+  /// or the leader is asked while this one stands by.
   template <typename Service, typename Request, typename Response, typename Begin>
   void ask_all(const Snapshot& snapshot, Result<Response> local, const Request& request, Begin begin,
-               std::function<void(std::vector<ShardAnswer<Response>>)> done, bool needs_collectors = true) {
+               std::function<void(std::vector<ShardAnswer<Response>>)> done, Needs needs = Needs::kCollectors) {
     const SitePtr& site = snapshot.site;
-    const bool stands_by = needs_collectors && snapshot.leadership.stands_by();
-    if (stands_by) local = fail(ErrorCode::kUnavailable, leadership_text(snapshot.leadership));
+    const bool stands_by = needs != Needs::kNothing && snapshot.leadership.stands_by();
+    const bool is_blind = needs == Needs::kSweep && is_before_first_sweep(snapshot);
+    if (is_blind) local = fail(ErrorCode::kUnavailable, kNotSwept);
     const ShardTokens shards = all_shards(*site);
     const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
-    gathering->take(0, {site->own, std::move(local), stands_by});
+    const auto of_own = [gathering](ShardAnswer<Response> answer) { gathering->take(0, std::move(answer)); };
+    // As a probe: nobody else looks whether our own leader answers.
+    if (stands_by && site->find(site->own) != nullptr)
+      peers.ask<Service, Request, Response>(site, *site->find(site->own), request, begin, true, of_own);
+    else
+      of_own({site->own, std::move(local), is_blind});
     for (std::size_t i = 1; i < shards.size(); ++i)
       peers.ask<Service, Request, Response>(
           site, *site->find(shards[i].first), request, begin, false,
@@ -76,7 +91,16 @@ struct SiteQueries::State {
           }
           done(tl::unexpected(unknown_in_site(unknown, missing)));
         },
-        false);
+        Needs::kNothing);
+  }
+
+  /// Before the first sweep the own shard is missing, and does not say that there is nothing.
+  template <typename Local>
+  static auto if_swept(Local local) {
+    return [local](const Snapshot& snapshot, const auto& asked) -> decltype(local(snapshot, asked)) {
+      if (snapshot.site && is_before_first_sweep(snapshot)) return fail(ErrorCode::kUnavailable, kNotSwept);
+      return local(snapshot, asked);
+    };
   }
 
   /// What the own shard says: at once or, where `local` takes a third argument, when it was read.

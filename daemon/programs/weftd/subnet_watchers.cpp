@@ -125,7 +125,7 @@ void SubnetWatchers::add(const config::InfinibandPort& port) {
 }
 
 void SubnetWatchers::take(const std::string& name, Sweep sweep) {
-  if (!watchers_.contains(name)) return;  // on its way out
+  if (!watchers_.contains(name) || reserve_.contains(name)) return;  // on its way out
   if (config_.infiniband.ports.automatic) {
     // In each sweep: the first one may have been replaced by a newer one before we looked, and cables move.
     if (const std::string other = twin_of(name, sweep.local_port, &sweep); !other.empty()) {
@@ -183,7 +183,8 @@ bool SubnetWatchers::is_leaving(const std::string& name) const {
 
 std::string SubnetWatchers::twin_of(const std::string& name, PortKey local_port, const Sweep* sweep) const {
   for (const auto& [other, watcher] : watchers_) {
-    if (other == name || !core_.is_watching(other)) continue;
+    // One that is being let go stands in for nobody.
+    if (other == name || reserve_.contains(other) || !core_.is_watching(other)) continue;
     const auto last = core_.last_sweep(other);
     if (!last) continue;
     const Duration within = analyzer::stale_after(*last, config_.analyzer);

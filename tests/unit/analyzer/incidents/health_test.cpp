@@ -104,6 +104,34 @@ TEST_F(Health, AHostThatWasDrainedSaysByWhatAndWhyAndKeepsItsVerdict) {
             "drained by PLAN-7 for INC-3: its adapter is dead");
 }
 
+// As before the first sweep after a restart.
+TEST_F(Health, ADrainedHostThatNobodySeesIsToBeAvoided) {
+  const auto plan = std::make_shared<Plan>();
+  plan->id = 7;
+  plan->action = RemedyAction::kDrainNode;
+  plan->state = PlanState::kCommitted;
+  plan->in_force = true;
+  plan->requested_by = "ann";
+  plan->reason = "new memory";
+  plan->target.kind = EntityKind::kHost;
+  plan->target.host = "gone-1.example";
+  const std::vector<std::shared_ptr<const Plan>> plans{plan};
+  EXPECT_EQ(with_drains(nullptr, plans), nullptr);
+  for (const bool is_empty : {true, false}) {
+    const FabricView views[] = {view()};
+    auto seen = is_empty ? std::vector<NodeHealth>() : assess(views, {}, {}, {}, watch.fabric.now());
+    const auto with = with_drains(std::make_shared<const std::vector<NodeHealth>>(seen), plans);
+    ASSERT_EQ(with->size(), seen.size() + 1);
+    EXPECT_TRUE(std::ranges::is_sorted(*with, {}, &NodeHealth::node)) << "it is searched by name";
+    const auto gone = std::ranges::find(*with, "gone-1.example", &NodeHealth::node);
+    ASSERT_NE(gone, with->end());
+    EXPECT_EQ(gone->verdict, HealthVerdict::kUnknown);
+    EXPECT_EQ(gone->action, RecommendedAction::kAvoidNewJobs);
+    ASSERT_EQ(gone->reasons.size(), 1U);
+    EXPECT_EQ(gone->reasons[0].message, "drained by PLAN-7, which ann ordered: new memory");
+  }
+}
+
 TEST_F(Health, AHostWithOneOfTwoAdaptersUnpluggedIsDegradedAndNotUnknown) {
   watch.fabric.unlink(watch.fabric.port_of("dgx-2 mlx5_1", 1));
   const NodeIndex adapter = watch.fabric.find("dgx-2 mlx5_1");
@@ -298,7 +326,8 @@ TEST_F(Health, HostsBehindASwitchThatTheGraphDoesNotKnowAreCutOff) {
                              .peer = {NodeGuid{0xffff0000}, PortNum{1}},
                              .label = "leaf-1 port " + port + " - login-switch port 1"};
   std::uint64_t guid = 0xffff0000;
-  for (const char* name : {"login-switch", "login-0 mlx5_0", "login-1 mlx5_0"}) {
+  for (const char* name : {"login-switch", "login-0 mlx5_0", "login-1 mlx5_0", "Quantum Mellanox", "host-1-1 switch",
+                           "Mellanox Technologies Aggregation Node", "MT4123 ConnectX6 Mellanox Technologies"}) {
     Entity& node = incident->finding.affected.emplace_back();
     node.kind = EntityKind::kNode;
     node.fabric = "test";

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/incidents/incident_manager.hpp"
+#include "analyzer/ports/freshness.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::analyzer {
@@ -262,7 +263,14 @@ TEST_F(Book, LostTelemetryIsOverWhenCountersAreReadAgain) {
                 .peer = {},
                 .label = "leaf-1"};
   lost.summary = "its counters can no longer be read";
-  update({lost});
+  lost.evidence = {{kCountersReadAt, "too old", 1, 0, "", now, lost.cause}};
+  Finding of_several = lost;
+  of_several.cause = {.kind = EntityKind::kFabric, .fabric = "test", .port = {}, .peer = {}, .label = "test"};
+  of_several.affected = {lost.cause};
+  Finding silent = lost;
+  silent.cause.port.node = fabric.nodes()[fabric.find("leaf-0")].guid;
+  silent.evidence.clear();
+  update({lost, of_several, silent});
   const auto topology = fabric.topology();
   const auto with = [&](std::uint8_t bits) {
     coverage = Coverage(topology, std::vector<std::uint8_t>(topology->ports().size(), bits), true);
@@ -270,8 +278,11 @@ TEST_F(Book, LostTelemetryIsOverWhenCountersAreReadAgain) {
   };
   with(Coverage::kStateFresh | Coverage::kActive);
   EXPECT_TRUE(book.find(1)->is_open());
+  EXPECT_TRUE(book.find(2)->is_open());
+  EXPECT_FALSE(book.find(3)->is_open()) << "it answers again";
   with(Coverage::kStateFresh | Coverage::kActive | Coverage::kCountersFresh);
   EXPECT_FALSE(book.find(1)->is_open());
+  EXPECT_FALSE(book.find(2)->is_open());
 }
 
 TEST_F(Book, ReopensTheSameIncident) {

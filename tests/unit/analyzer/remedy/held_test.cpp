@@ -113,6 +113,48 @@ TEST(HeldPlans, OneThatIsHeldAgainAndAgainWaitsLonger) {
   EXPECT_LT(b.book->drain_changes(b.fabric.now()).audit.size(), 200U);
 }
 
+// What waited for a list has its turn before what came later, and is not overtaken while it is read anew.
+TEST(HeldPlans, OneThatWaitedForAListIsNotOvertaken) {
+  Held b;
+  b.settings.limits.budget.actions_per_hour = 1;
+  b.settings.limits.budget.cool_down = 0s;
+  b.restart({});
+  b.book->set_avoided_ports("ufm", {{}, *b.look().steady});
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look()));
+  b.sweep();
+  b.restart();
+  b.book->set_avoided_ports("ufm", {});
+  b.errors("leaf-2", "spine-2");
+  b.steps(10);
+  ASSERT_EQ(b.acts, 0);
+  b.book->set_avoided_ports("ufm", {{}, *b.look().steady});
+  b.steps(10);
+  EXPECT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  EXPECT_EQ(b.acts, 1) << "the hour has room for one";
+}
+
+// The approval was of what the guards said then.
+TEST(HeldPlans, OneThatAPersonApprovedNeedsThatAnew) {
+  Held b;
+  b.settings.modes.fill(RemedyMode::kPropose);
+  b.restart({});
+  b.errors("leaf-0", "spine-0");
+  b.sweep();
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  b.step();
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+  b.rack(true);
+  b.step();
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+  EXPECT_EQ(b.plan(1).approved_by, "");
+  b.rack(false);
+  b.steps(20);
+  EXPECT_EQ(b.acts, 0);
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  b.steps(10);
+  EXPECT_EQ(b.acts, 1);
+}
+
 TEST(HeldPlans, WhatAPersonOrderedEndsWithTheReason) {
   Held b;
   const auto asked = b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look());

@@ -33,7 +33,8 @@ TEST(LinkWords, SeveralAreInBothEndsTogetherAndInNoneAlone) {
   EXPECT_TRUE(fits("leaf-1 spine-0", "leaf-1", "spine-0"));
   EXPECT_TRUE(fits("Spine-0  leaf", "leaf-1", "spine-0"));
   EXPECT_FALSE(fits("leaf-1 spine-1", "leaf-1", "spine-0"));
-  EXPECT_FALSE(fits("gpu-01 mlx5_0", "gpu-01 mlx5_0", "leaf-1")) << "it is one node";
+  EXPECT_TRUE(fits("gpu-01 mlx5_0", "gpu-01 mlx5_0", "leaf-1")) << "it is one name";
+  EXPECT_FALSE(fits("mlx5_0 gpu-01", "gpu-01 mlx5_0", "leaf-1")) << "they are one node";
   EXPECT_TRUE(fits("gpu-01 mlx5_0 leaf", "gpu-01 mlx5_0", "leaf-1"));
   const LinkWords wanted = words("leaf-1 spine-0");
   EXPECT_FALSE(wanted.fits({wanted.words_of({"leaf-1"}), 12}, std::nullopt)) << "the far end is not known";
@@ -111,6 +112,8 @@ TEST_F(LinksThatContain, AreThoseOfTheirNodesInEachFabric) {
   EXPECT_EQ(count("host-1-0"), 1);
   EXPECT_EQ(count("leaf-1:" + std::to_string(topology->port(up).number.value)), 1);
   EXPECT_EQ(count(to_string(topology->node_of(topology->port(up)).guid)), 2 + 2) << "spines and hosts of one leaf";
+  EXPECT_EQ(count("host-1-0 MLX5_0"), 1) << "one name of two words";
+  EXPECT_EQ(count("leaf-1 mlx5_0"), 2) << "two ends";
   EXPECT_EQ(count("nothing"), 0);
   EXPECT_FALSE(ask("a a a a a a a a a a a a a a a a a a"));
 }

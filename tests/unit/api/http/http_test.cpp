@@ -470,6 +470,11 @@ TEST(Target, IsTakenApart) {
   EXPECT_EQ(target->parameter("y"), "&");
   EXPECT_EQ(target->parameter("z"), "");
   EXPECT_FALSE(parse_target("/%4"));
+  for (const char* not_utf8 : {"/a%ff", "/a?x=%ff%fe", "/a?%c3=1"}) {
+    ASSERT_FALSE(parse_target(not_utf8)) << not_utf8;
+    EXPECT_EQ(parse_target(not_utf8).error().code, ErrorCode::kInvalidArgument);
+  }
+  EXPECT_TRUE(parse_target("/a?x=%c3%a9"));
   EXPECT_FALSE(parse_target(""));
 }
 

@@ -42,6 +42,8 @@ class SiteQueriesTest : public ::testing::Test {
     site->shards = {{"north", 1, "n", 1, {north.address()}, {}, {}}, {"south", 2, "s", 1, {south.address()}, {}, {}}};
     if (has_third) site->shards.push_back({"west", 3, "w", 1, {"127.0.0.1:1"}, {}, {}});
     snapshot->site = site;
+    snapshot->watches_subnets = !is_swept;
+    if (stands_by) snapshot->leadership.is_shared = true, snapshot->leadership.leads = false;
     shard.publication.publish(snapshot);
   }
   template <typename Response, typename Ask>
@@ -61,7 +63,7 @@ class SiteQueriesTest : public ::testing::Test {
   }
 
   StillClock clock;
-  bool has_third = false;
+  bool has_third = false, is_swept = true, stands_by = false;
   Shard north{clock}, south{clock};
 };
 
@@ -255,6 +257,58 @@ TEST_F(SiteQueriesTest, AShardThatIsBackIsFoundByTheNextProbe) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_EQ(list()->incidents_size(), 10);
+}
+
+// What it will know is not known yet: that is no "no".
+TEST_F(SiteQueriesTest, AShardWithoutASweepIsMissing) {
+  const auto links = [&](const Shard& shard) {
+    return wait<v1::ListLinksResponse>([&](auto done) { shard.site.list_links({}, done); });
+  };
+  const auto nodes = [&](const Shard& shard) {
+    return wait<v1::ListNodesResponse>([&](auto done) { shard.site.list_nodes({}, done); });
+  };
+  is_swept = false;
+  publish(south, "south", 2);
+  for (const char* host : {"host-south", "host-nowhere"}) {
+    EXPECT_EQ(health(host).error().code, ErrorCode::kUnavailable) << host;
+    EXPECT_NE(health(host).error().message.find("south"), std::string::npos) << health(host).error().message;
+  }
+  ASSERT_TRUE(health("host-north"));
+  EXPECT_EQ(health("host-north")->missing_shards_size(), 1);
+  for (const Shard* each : {&north, &south}) {
+    ASSERT_TRUE(links(*each));
+    ASSERT_EQ(links(*each)->missing_shards_size(), 1);
+    EXPECT_EQ(links(*each)->missing_shards(0), "south");
+    ASSERT_TRUE(nodes(*each));
+    EXPECT_EQ(nodes(*each)->missing_shards_size(), 1);
+  }
+  EXPECT_EQ(list()->missing_shards_size(), 0) << "incidents are from the store";
+  is_swept = true;
+  publish(south, "south", 2);
+  EXPECT_TRUE(health("host-south"));
+  EXPECT_EQ(links(north)->missing_shards_size(), 0);
+}
+
+TEST_F(SiteQueriesTest, AStandbyAsksItsLeaderWhereCollectorsCount) {
+  Shard standby{clock};
+  stands_by = true;
+  publish(standby, "north", 1);
+  const auto asked = [&](const std::string& node) {
+    return wait<v1::NodeHealth>([&](auto done) { standby.site.get_health(node, done); });
+  };
+  for (const char* host : {"host-north", "host-south"}) {
+    const auto found = asked(host);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->verdict(), v1::NodeHealth::HEALTHY);
+    EXPECT_EQ(found->missing_shards_size(), 0);
+  }
+  EXPECT_EQ(asked("host-nowhere").error().code, ErrorCode::kNotFound);
+  north.server->stop();
+  EXPECT_EQ(asked("host-north").error().code, ErrorCode::kUnavailable);
+  const auto found = asked("host-south");
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->missing_shards_size(), 1);
+  EXPECT_EQ(found->missing_shards(0), "north");
 }
 
 TEST_F(SiteQueriesTest, OnItsOwnItAnswersFromItsSnapshot) {

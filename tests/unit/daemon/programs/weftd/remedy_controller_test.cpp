@@ -85,6 +85,21 @@ TEST_F(RemedyControllerTest, WritesWhatWasRefusedLaterInOrderAndOnce) {
   EXPECT_EQ(audit[1].what, "automation stopped");
 }
 
+// Nothing of ours is stored for it.
+TEST_F(RemedyControllerTest, TellsWhatOthersTookOutAtOnce) {
+  settings.modes.fill(RemedyMode::kPropose);
+  start();
+  look(), settle();
+  const PortIndex end = fabric.port_towards("leaf-0", "spine-0");
+  fabric.unlink(end);
+  fabric.port(end).physical_state = PortPhysicalState::kDisabled;
+  look(), settle();
+  EXPECT_EQ(look().remedy.out_by_others, 1U);
+  fabric.relink(end);
+  look(), settle();
+  EXPECT_EQ(look().remedy.out_by_others, 0U);
+}
+
 TEST_F(RemedyControllerTest, WithdrawsAnApprovalThatTheDiskRefused) {
   start_with_plan(RemedyMode::kPropose);
   settle();

@@ -201,11 +201,21 @@ void append_plans(std::string& page, const Snapshot& snapshot, TimePoint now) {
   append_plan_table(page, held, now);
 }
 
+/// The rest of the page is of one shard.
+void append_shard(std::string& page, const SitePtr& site) {
+  if (!site || site->others().empty()) return;
+  std::string others;
+  for (const SiteShard& other : site->others()) others += (others.empty() ? "" : ", ") + other.name;
+  page += "<p>Of shard " + escaped(site->own) + " alone; other shards of the site: " + escaped(others) +
+          ". <a href=\"/\">The web page</a> shows all.</p>";
+}
+
 }  // namespace
 
 std::string status_page(const Snapshot& snapshot, TimePoint now) {
   std::string page = kHead;
   if (snapshot.leadership.is_shared) page += "<p>" + escaped(leadership_text(snapshot.leadership)) + "</p>";
+  append_shard(page, snapshot.site);
   if (snapshot.fabrics.empty()) page += "<p class=\"dim\">No fabric is monitored yet.</p>";
   if (!snapshot.figures.store_ok)
     page += "<p class=\"WARNING\">Not all data is stored: " + escaped(snapshot.figures.store_status) + "</p>";

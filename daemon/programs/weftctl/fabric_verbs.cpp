@@ -296,7 +296,7 @@ Exit show_links(const Session& session, const LinkChoice& choice) {
   }
   if (links.links().empty()) {
     const std::string none =
-        choice.contains.empty() ? "No links are known" : "No links contain \"" + choice.contains + '"';
+        choice.contains.empty() ? "No links are known" : "No links contain \"" + printable(choice.contains) + '"';
     session.out << (known > 0 ? "No links are down" : none);
     if (unread > 0) session.out << "; not read: " << unread;
     session.out << (links.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");

@@ -340,6 +340,22 @@ TEST_F(Http, ThePageShowsWhatIsOpenAndEscapesIt) {
   EXPECT_THAT(page, Not(HasSubstr("<script")));
 }
 
+TEST_F(Http, ThePlainPageSaysThatItIsOfOneShard) {
+  const auto snapshot = make_snapshot(2, {SmallFabric(1).build()}, {});
+  auto site = std::make_shared<Site>();
+  site->own = "north";
+  site->shards.push_back({"north", 1, {}, 0});
+  snapshot->site = site;
+  publication.publish(snapshot);
+  EXPECT_THAT(route("/plain").body, Not(HasSubstr("shard")));
+  auto two = std::make_shared<Site>(*site);
+  two->shards.push_back({"south", 2, {}, 0});
+  const auto later = std::make_shared<Snapshot>(*snapshot);
+  later->site = two;
+  publication.publish(later);
+  EXPECT_THAT(route("/plain").body, HasSubstr("Of shard north alone; other shards of the site: south."));
+}
+
 TEST_F(Http, ThePageShowsTheWorstSeverityBesideThePresentOne) {
   SmallFabric fabric(1);
   Incident incident = make_incident(9);

@@ -13,6 +13,7 @@
 
 #include "daemon/programs/weftctl/automation_report.hpp"
 #include "daemon/programs/weftctl/incident_drawing.hpp"
+#include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/others_disabled.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
@@ -73,7 +74,9 @@ void print_line(const Session& session, const v1::Plan& plan, std::map<std::stri
   still.clear_windows_needed();
   still.clear_probation_until();
   const std::string line = plan.id() + "  " + v1::Plan::Action_Name(plan.action()) + "  " + plan_state_text(still) +
-                           "  " + printable(plan.target().label()) + "  " + printable(essence(plan)) + '\n';
+                           "  " + printable(plan.target().label()) +
+                           (plan.shard().empty() ? "" : "  shard " + printable(plan.shard())) + "  " +
+                           printable(essence(plan)) + '\n';
   if (std::exchange(last[plan.id()], line) != line) session.out << time_text(plan.updated()) << "  " << line;
 }
 
@@ -140,8 +143,11 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
     session.out << "No plan holds anything.\n";
     return;
   }
-  Table table(
-      {"ID", whole("ACTION"), link("TARGET"), whole("SINCE"), spare("INCIDENT"), story("REASON"), story("COMES BACK")});
+  const bool shards = has_shards(plans.plans());
+  std::vector<Column> columns{"ID", whole("ACTION"), link("TARGET"), whole("SINCE"), spare("INCIDENT")};
+  if (shards) columns.push_back(key("SHARD"));
+  columns.insert(columns.end(), {story("REASON"), story("COMES BACK")});
+  Table table(std::move(columns));
   for (const v1::Plan& plan : plans.plans()) {
     // What nobody knows of an older plan says nothing beside what another one does with the same target.
     if (plan.unresolved() && std::ranges::any_of(plans.plans(), [&plan](const v1::Plan& other) {
@@ -153,9 +159,13 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
              other.target().identity() == plan.target().identity();
     });
     const v1::Plan& first = first_out(plan, all.plans());
-    table.add({first.id(), v1::Plan::Action_Name(held_by(plan)), dash_if_empty(plan.target().label()),
-               since_text(plan, first), dash_if_empty(plan.incident_id()), cause(plan, first),
-               way_back(plan, next == all.plans().end() ? nullptr : &*next, session.now)});
+    std::vector<std::string> cells{first.id(), v1::Plan::Action_Name(held_by(plan)),
+                                   dash_if_empty(plan.target().label()), since_text(plan, first),
+                                   dash_if_empty(plan.incident_id())};
+    if (shards) cells.push_back(plan.shard());
+    cells.push_back(cause(plan, first));
+    cells.push_back(way_back(plan, next == all.plans().end() ? nullptr : &*next, session.now));
+    table.add(std::move(cells));
   }
   table.print(session.sheet());
 }
@@ -261,13 +271,23 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
   if (plans.plans().empty()) {
     session.out << (which == WhichPlans::kAll ? "No plans.\n" : "No open plans.\n");
   } else {
-    Table table({"ID", whole("ACTION"), judged("STATE"), link("TARGET"), spare("INCIDENT"), spare(age("UPDATED")),
-                 story("REASON OR OUTCOME")});
-    for (const v1::Plan& plan : plans.plans())
-      table.add({plan.id(), v1::Plan::Action_Name(plan.action()),
-                 narrow_state_text(plan, holds_again(plan, plans.plans())), dash_if_empty(plan.target().label()),
-                 dash_if_empty(plan.incident_id()), age_text(plan.has_updated(), plan.updated(), session.now),
-                 progress_text(plan)});
+    const bool shards = has_shards(plans.plans());
+    std::vector<Column> columns{"ID",           whole("ACTION"),   judged("STATE"),
+                                link("TARGET"), spare("INCIDENT"), spare(age("UPDATED"))};
+    if (shards) columns.push_back(key("SHARD"));
+    columns.push_back(story("REASON OR OUTCOME"));
+    Table table(std::move(columns));
+    for (const v1::Plan& plan : plans.plans()) {
+      std::vector<std::string> cells{plan.id(),
+                                     v1::Plan::Action_Name(plan.action()),
+                                     narrow_state_text(plan, holds_again(plan, plans.plans())),
+                                     dash_if_empty(plan.target().label()),
+                                     dash_if_empty(plan.incident_id()),
+                                     age_text(plan.has_updated(), plan.updated(), session.now)};
+      if (shards) cells.push_back(plan.shard());
+      cells.push_back(progress_text(plan));
+      table.add(std::move(cells));
+    }
     table.print(session.sheet());
   }
   print_held(session.out, status, std::numeric_limits<int>::max());

@@ -43,7 +43,9 @@ void print_line(const Session& session, const v1::WatchIncidentsResponse& event,
   const bool resolved = incident.state() == v1::Incident::RESOLVED;
   session.out << time_text(resolved && incident.has_resolved() ? incident.resolved() : incident.updated()) << "  "
               << incident.id() << "  " << listed_state(incident, now) << "  " << listed_severity(incident) << "  "
-              << v1::Incident::Kind_Name(incident.kind()) << "  " << printable(listed_summary(incident)) << '\n';
+              << v1::Incident::Kind_Name(incident.kind())
+              << (incident.shard().empty() ? "" : "  shard " + printable(incident.shard())) << "  "
+              << printable(listed_summary(incident)) << '\n';
 }
 
 }  // namespace

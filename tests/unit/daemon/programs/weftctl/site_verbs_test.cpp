@@ -33,6 +33,9 @@ class SiteVerbs : public Verbs {
     window.until = api::kNow + std::chrono::hours(1);
     window.reason = "power";
     snapshot->maintenance = windows;
+    Plan held = api::make_plan(200 + number, PlanState::kCommitted);
+    held.in_force = true;
+    snapshot->plans = api::with_plans(api::make_snapshot(1, {}), {api::make_plan(100 + number), held})->plans;
     auto site = std::make_shared<Site>();
     site->own = name;
     site->shards = {{"north", 1, "n", 1, {north.address()}, {"ib-north"}, {}},
@@ -58,6 +61,16 @@ TEST_F(SiteVerbs, IncidentsSayWhoseTheyAre) {
   EXPECT_THAT(all, ContainsRegex("INC-102 .* south  ib-south  link of host-1 is down"));
   EXPECT_THAT(say(Exit::kGood, show_incident, std::string("INC-102")),
               HasSubstr("\nfabric      ib-south, of shard south\n"));
+}
+
+TEST_F(SiteVerbs, PlansSayWhoseTheyAre) {
+  const std::string all = say(Exit::kGood, show_plans, WhichPlans::kOpen, false);
+  EXPECT_THAT(all, HasSubstr("SHARD  REASON OR OUTCOME"));
+  EXPECT_THAT(all, ContainsRegex("PLAN-101 .* north  "));
+  EXPECT_THAT(all, ContainsRegex("PLAN-102 .* south  "));
+  const std::string held = say(Exit::kGood, show_plans, WhichPlans::kInForce, false);
+  EXPECT_THAT(held, HasSubstr("SHARD  REASON"));
+  EXPECT_THAT(held, ContainsRegex("PLAN-202 .* south  "));
 }
 
 TEST_F(SiteVerbs, HealthSaysWhichShardsKnowAHost) {

@@ -2,6 +2,7 @@
 """Scraped by real Prometheus and VictoriaMetrics; what is exposed is as promtool wants it."""
 
 import gzip
+import re
 import subprocess
 import time
 import unittest
@@ -35,9 +36,12 @@ class Exposition(weft_testing.SubnetTest):
     def test_no_answer_of_a_healthy_subnet_is_counted_as_bad(self):
         self.weftd.wait_sweeps(3)  # by then the subnet administrator was asked as well
         text = self.weftd.metrics()
-        for result in ("malformed", "unexpected", "send_failed"):
-            with self.subTest(result):
-                self.assertRegex(text, rf'(?m)^weft_sweep_requests_total{{[^}}]*result="{result}"}} 0$')
+        counts = dict(re.findall(r'(?m)^weft_sweep_requests_total{[^}]*result="(\w+)"} (\d+)$', text))
+        self.assertGreater(int(counts["ok"]), 0)
+        for result in ("malformed", "send_failed"):
+            self.assertEqual("0", counts[result], result)
+        # On a busy machine an answer may come after its time: then it was given up before.
+        self.assertLessEqual(int(counts["unexpected"]), int(counts["timeout"]) + int(counts["retried"]), counts)
 
     def test_compressed_and_open_metrics_are_the_same(self):
         request = urllib.request.Request(self.weftd.client.base + "/metrics", headers={"Accept-Encoding": "gzip"})

@@ -39,9 +39,10 @@ class HostIndex {
   /// Positions in the list, ascending.
   std::vector<std::size_t> find(std::string_view host) const {
     std::vector<std::size_t> found;
-    for (const Entry& entry :
-         std::ranges::equal_range(entries_, std::hash<std::string>()(short_host_name(host)), {}, &Entry::hash))
-      if (same_host(entry.host, host)) found.push_back(entry.at);
+    const std::size_t hash = std::hash<std::string>()(short_host_name(host));
+    for (auto entry = std::ranges::lower_bound(entries_, hash, {}, &Entry::hash);
+         entry != entries_.end() && entry->hash == hash; ++entry)
+      if (same_host(entry->host, host)) found.push_back(entry->at);
     return found;
   }
 

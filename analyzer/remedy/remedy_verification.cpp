@@ -116,11 +116,11 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
 // Some guard has come to refuse what was about to be sent: the plan waits as before it began, and longer each time.
 // What a person approved was what the guards said then.
 void PlanManager::wait_again(Entry& entry, std::vector<GuardVerdict> guards, const RemedyView& view) {
-  constexpr unsigned kMostDoublings = 8;
+  constexpr unsigned kMostHeldDoublings = 8;
   const GuardVerdict why = *first_refusal(guards, false);
   take_verdicts(entry.plan, std::move(guards), view);
   if (entry.plan.approved_by != kOurselves) return wait_for_person(entry, why, view.now);
-  entry.held_until = view.now + settings_.limits.reading_interval * (1 << std::min(entry.held++, kMostDoublings));
+  entry.held_until = view.now + settings_.limits.reading_interval * (1 << std::min(entry.held++, kMostHeldDoublings));
   entry.work = {};
   entry.plan.state = PlanState::kApproved;
   note(entry, std::string(kOurselves),
@@ -135,9 +135,11 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   // After a restart the lists are not read yet. An approval holds only so long.
   if (auto why = entry.plan.state == PlanState::kExecuting ? untold_list(entry.plan, view) : std::nullopt)
     return wait_for(entry, std::move(*why));
-  wait_for(entry, {});  // told at once: others of its fabric must not begin
+  // Told at once: others of its fabric must not begin. What waits for its turn keeps it while it is read.
+  if (!entry.plan.waits_for.starts_with(kOneActorFirst)) wait_for(entry, {});
   // As when it was held before: somebody may have come meanwhile.
   if (view.now - entry.checked > kLongestReading) return runner(entry, view.now).read_again();
+  wait_for(entry, {});
   Plan& plan = entry.plan;
   const bool undoing = plan.state == PlanState::kRollingBack;
   entry.work.decided.reset();

@@ -27,8 +27,7 @@ grpc::ServerUnaryReactor* HealthService::BatchGet(grpc::CallbackServerContext* c
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->batch_get_health(*request, std::move(done)); });
   const auto of = [&](const Snapshot& snapshot) { return batch_get_health(snapshot, *request); };
-  const auto swept = [&](const Snapshot& snapshot) { return of_swept_shard(*context, snapshot, of); };
-  return answer(context, of_own_shard(*context, *publication_.load(), swept), response);
+  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::GetJobHealth(grpc::CallbackServerContext* context,
@@ -36,8 +35,7 @@ grpc::ServerUnaryReactor* HealthService::GetJobHealth(grpc::CallbackServerContex
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->get_job_health(*request, std::move(done)); });
   const auto of = [&](const Snapshot& snapshot) { return get_job_health(snapshot, *request); };
-  const auto swept = [&](const Snapshot& snapshot) { return of_swept_shard(*context, snapshot, of); };
-  return answer(context, of_own_shard(*context, *publication_.load(), swept), response);
+  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* HealthService::List(grpc::CallbackServerContext* context,

@@ -99,7 +99,7 @@ void SiteQueries::batch_get_health(const v1::BatchGetHealthRequest& request,
   if (!snapshot->site || !local) return done(std::move(local));
   state_->ask_all<v1::HealthService, v1::BatchGetHealthRequest, v1::BatchGetHealthResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::BatchGet),
-      [done](auto answers) { done(merge_health(std::move(answers))); }, State::Needs::kSweep);
+      [done](auto answers) { done(merge_health(std::move(answers))); });
 }
 
 void SiteQueries::list_health(const v1::ListHealthRequest& request, Done<v1::ListHealthResponse> done) const {
@@ -116,8 +116,7 @@ void SiteQueries::get_job_health(const v1::GetJobHealthRequest& request, Done<v1
       *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::GetJobHealth),
       [done, names_nodes = !request.nodes().empty()](auto answers) {
         done(merge_job(std::move(answers), names_nodes));
-      },
-      State::Needs::kSweep);
+      });
 }
 
 void SiteQueries::list_plans(const v1::ListPlansRequest& request, Done<v1::ListPlansResponse> done) const {

@@ -48,7 +48,7 @@ struct SiteQueries::State {
   enum class Needs : std::uint8_t {
     kNothing,     ///< the store, or whatever it has seen
     kCollectors,  ///< a weftd that stands by hears none
-    kSweep,       ///< those, and the first sweep: before it a name is not known, which is no news of what bears it
+    kSweep,       ///< those; and before the first sweep that a name is not known is no news of what bears it
   };
 
   /// Asks all shards the same. `local` is what this weftd says; where it has not what that needs its shard is missing,
@@ -58,7 +58,8 @@ struct SiteQueries::State {
                std::function<void(std::vector<ShardAnswer<Response>>)> done, Needs needs = Needs::kCollectors) {
     const SitePtr& site = snapshot.site;
     const bool stands_by = needs != Needs::kNothing && snapshot.leadership.stands_by();
-    const bool is_blind = needs == Needs::kSweep && is_before_first_sweep(snapshot);
+    const bool is_blind = needs == Needs::kSweep && is_before_first_sweep(snapshot) && !local &&
+                          local.error().code == ErrorCode::kNotFound;
     if (is_blind) local = fail(ErrorCode::kUnavailable, kNotSwept);
     const ShardTokens shards = all_shards(*site);
     const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
@@ -98,8 +99,11 @@ struct SiteQueries::State {
   template <typename Local>
   static auto if_swept(Local local) {
     return [local](const Snapshot& snapshot, const auto& asked) -> decltype(local(snapshot, asked)) {
-      if (snapshot.site && is_before_first_sweep(snapshot)) return fail(ErrorCode::kUnavailable, kNotSwept);
-      return local(snapshot, asked);
+      auto page = local(snapshot, asked);
+      const bool is_nothing = page ? page->ByteSizeLong() == 0 : page.error().code == ErrorCode::kNotFound;
+      if (is_nothing && snapshot.site && is_before_first_sweep(snapshot))
+        return fail(ErrorCode::kUnavailable, kNotSwept);
+      return page;
     };
   }
 

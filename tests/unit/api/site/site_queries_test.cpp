@@ -269,10 +269,9 @@ TEST_F(SiteQueriesTest, AShardWithoutASweepIsMissing) {
   };
   is_swept = false;
   publish(south, "south", 2);
-  for (const char* host : {"host-south", "host-nowhere"}) {
-    EXPECT_EQ(health(host).error().code, ErrorCode::kUnavailable) << host;
-    EXPECT_NE(health(host).error().message.find("south"), std::string::npos) << health(host).error().message;
-  }
+  EXPECT_EQ(health("host-nowhere").error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(health("host-nowhere").error().message.find("south"), std::string::npos);
+  EXPECT_TRUE(health("host-south")) << "its collectors know that one";
   ASSERT_TRUE(health("host-north"));
   EXPECT_EQ(health("host-north")->missing_shards_size(), 1);
   for (const Shard* each : {&north, &south}) {

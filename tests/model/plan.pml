@@ -33,7 +33,7 @@ bool j_in_force = false;
 bool j_unresolved = false;
 
 /* How much more may go wrong. */
-byte crashes = 2, lost = 3, refusals = 1, strangers = 2, bad_windows = 1, doubts = 1, hands_off = 1, guards = 1;
+byte crashes = 2, lost = 3, refusals = 1, strangers = 2, bad_windows = 1, doubts = 1, hands_off = 1;
 
 /* The brake: closed at the gate (daemon/programs/weftd/act_gate.hpp), then acknowledged with what has begun. */
 bool braked = false, acknowledged = false, reported = false;
@@ -182,7 +182,7 @@ again:
         failures = 0;
         if
         :: intent == NONE -> intent = APPLY; stage = ACT; journal()
-        :: intent == NONE && guards > 0 -> guards--; state = APPROVED; journal() /* one has come to refuse it */
+        :: intent == NONE && refusals > 0 -> refusals--; state = APPROVED; journal() /* a guard has come to refuse it */
         :: intent == APPLY ->
            readings++;
            if

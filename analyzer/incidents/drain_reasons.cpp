@@ -23,34 +23,24 @@ std::string drain_text(const Plan& plan, const std::string& kept_out) {
   return kept_out.empty() ? text : text + "; " + kept_out;
 }
 
-// Hosts that plans hold drained and no sweep has found, as before the first one after a restart.
-void add_unseen(std::vector<NodeHealth>& health, std::span<const std::shared_ptr<const Plan>> plans) {
-  std::unordered_set<std::string> seen;
-  for (const NodeHealth& host : health) seen.insert(short_host_name(host.node));
-  for (const auto& plan : plans) {
-    if (!plan->in_force || plan->target.kind != EntityKind::kHost) continue;
-    if (!seen.insert(short_host_name(plan->target.host)).second) continue;
-    NodeHealth& host = health.emplace_back();
-    host.node = plan->target.host;
-    host.verdict = HealthVerdict::kUnknown;
-    host.data_age = Duration::max();
-  }
-  std::ranges::stable_sort(health, {}, &NodeHealth::node);
+bool drains(const Plan& plan) {
+  return plan.in_force && plan.target.kind == EntityKind::kHost;
 }
 
 }  // namespace
 
 std::shared_ptr<const std::vector<NodeHealth>> with_drains(std::shared_ptr<const std::vector<NodeHealth>> health,
                                                            std::span<const std::shared_ptr<const Plan>> plans) {
-  std::unordered_multimap<std::string, const Plan*> drains;
+  std::unordered_multimap<std::string, const Plan*> drained;
   for (const auto& plan : plans)
-    if (plan->in_force && plan->target.kind == EntityKind::kHost)
-      drains.emplace(short_host_name(plan->target.host), plan.get());
-  if (!health || drains.empty()) return health;
+    if (drains(*plan)) drained.emplace(short_host_name(plan->target.host), plan.get());
+  if (!health || drained.empty()) return health;
   auto with = std::make_shared<std::vector<NodeHealth>>(*health);
-  add_unseen(*with, plans);
-  for (NodeHealth& host : *with) {
-    const auto [begin, end] = drains.equal_range(short_host_name(host.node));
+  std::unordered_set<std::string> seen;  // of the names in `drained`
+  const auto add_reasons = [&](NodeHealth& host) {
+    const std::string name = short_host_name(host.node);
+    const auto [begin, end] = drained.equal_range(name);
+    if (begin != end) seen.insert(name);
     for (auto at = begin; at != end; ++at) {
       const Plan& plan = first_out(*at->second, plans);
       if (!same_host(plan.target.host, host.node)) continue;
@@ -61,7 +51,19 @@ std::shared_ptr<const std::vector<NodeHealth>> with_drains(std::shared_ptr<const
                               .plan = plan.id});
       host.action = std::max(host.action, RecommendedAction::kAvoidNewJobs);
     }
+  };
+  for (NodeHealth& host : *with) add_reasons(host);
+  const std::size_t known = with->size();
+  // Those that no sweep has found, as before the first one after a restart.
+  for (const auto& plan : plans) {
+    if (!drains(*plan) || seen.contains(short_host_name(plan->target.host))) continue;
+    NodeHealth& host = with->emplace_back();
+    host.node = plan->target.host;
+    host.verdict = HealthVerdict::kUnknown;
+    host.data_age = Duration::max();
+    add_reasons(host);
   }
+  if (with->size() > known) std::ranges::stable_sort(*with, {}, &NodeHealth::node);
   return with;
 }
 

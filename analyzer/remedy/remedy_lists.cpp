@@ -20,12 +20,13 @@ void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts po
 void PlanManager::note_out_by_others(const RemedyView& view) {
   std::vector<std::span<const Entity>> taken_out;
   for (const FabricView& fabric : view.fabrics) taken_out.emplace_back(counts(fabric.name, view).taken_out);
-  const auto links = taken_out_by_others(shown_, taken_out);
+  auto links = taken_out_by_others(shown_, taken_out);
   out_by_others_ = static_cast<std::uint32_t>(links.size());
+  const auto named = std::min(links.size(), RemedyStatus::kMostNamedLinks);
+  std::ranges::partial_sort(links, links.begin() + static_cast<std::ptrdiff_t>(named), {}, &Entity::label);
+  links.resize(named);
   links_out_by_others_.clear();
   for (const Entity* link : links) links_out_by_others_.push_back(link->label);
-  std::ranges::sort(links_out_by_others_);
-  links_out_by_others_.resize(std::min(links_out_by_others_.size(), RemedyStatus::kMostNamedLinks));
 }
 
 std::optional<std::string> PlanManager::untold_list(const Plan& plan, const RemedyView& view) const {

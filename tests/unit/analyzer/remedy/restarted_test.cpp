@@ -87,12 +87,9 @@ TEST(Restarted, ALinkWhoseSwitchNoSweepHasFoundWaitsForIt) {
   EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
 }
 
-// What is stored by the way are good sweeps; bad ones that came after them are not stored.
-TEST(Restarted, AnIsolationNeedsAllItsGoodSweepsAnew) {
-  Book b;
-  b.settings.limits.verification.windows = 10;
-  RemedyMemory memory;
-  Plan& plan = memory.plans.emplace_back();
+/// PLAN-1, by ann, which has isolated the link of leaf-0 and spine-0 and verifies that.
+Plan being_verified(const Book& b) {
+  Plan plan;
   plan.id = 1;
   plan.action = RemedyAction::kIsolateLink;
   plan.state = PlanState::kVerifying;
@@ -100,10 +97,20 @@ TEST(Restarted, AnIsolationNeedsAllItsGoodSweepsAnew) {
   plan.in_force = true;
   plan.requested_by = plan.approved_by = "ann";
   plan.target = b.link("leaf-0", "spine-0");
-  plan.started = b.fabric.now() - 1min;
+  plan.started = b.fabric.now();
   plan.expires = b.fabric.now() + 1h;
-  plan.windows_good = 9;
   plan.actuator = "fake";
+  return plan;
+}
+
+// What is stored by the way are good sweeps; bad ones that came after them are not stored.
+TEST(Restarted, AnIsolationNeedsAllItsGoodSweepsAnew) {
+  Book b;
+  b.settings.limits.verification.windows = 10;
+  RemedyMemory memory;
+  Plan& plan = memory.plans.emplace_back(being_verified(b));
+  plan.started -= 1min;
+  plan.windows_good = 9;
   b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
   b.fabric.route();
   b.book.emplace(b.settings, std::move(memory), b.fabric.now(), b.fabric.now().time_since_epoch());
@@ -117,17 +124,7 @@ TEST(Restarted, AnIsolationThatDoesNotHelpIsUndoneForAllRestarts) {
   Book b;
   b.settings.limits.verification.within = 60s;
   b.settings.limits.verification.windows = 10;
-  Plan plan;
-  plan.id = 1;
-  plan.action = RemedyAction::kIsolateLink;
-  plan.state = PlanState::kVerifying;
-  plan.intent = PlanIntent::kApply;
-  plan.in_force = true;
-  plan.requested_by = plan.approved_by = "ann";
-  plan.target = b.link("leaf-0", "spine-0");
-  plan.started = b.fabric.now();
-  plan.expires = b.fabric.now() + 1h;
-  plan.actuator = "fake";
+  Plan plan = being_verified(b);
   b.fabric.port(b.fabric.port_towards("leaf-0", "spine-0")).physical_state = PortPhysicalState::kPolling;
   const auto run = [&](int restarts) {
     for (int i = 0; i < restarts; ++i) {

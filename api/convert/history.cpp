@@ -51,9 +51,9 @@ Result<void> find_ports_of(const v1::GetPortHistoryRequest& request, PortHistory
   }
   if (asked.ports.empty())
     for (const FoundPort& found : find_ports(*asked.snapshot, request.what())) add(*found.fabric, found.port);
-  if (asked.ports.empty() && !asked.snapshot->site && is_before_first_sweep(*asked.snapshot))
-    return fail(ErrorCode::kNotFound, not_swept_text(valid_utf8(request.what())));
-  if (asked.ports.empty()) return fail(ErrorCode::kNotFound, "unknown node or port " + valid_utf8(request.what()));
+  if (asked.ports.empty())
+    return tl::unexpected(
+        unknown_name(*asked.snapshot, request.what(), "unknown node or port " + valid_utf8(request.what())));
   if (fabrics.size() > 1) {
     std::string names;
     for (const std::string& name : fabrics) names += (names.empty() ? "" : ", ") + valid_utf8(name);

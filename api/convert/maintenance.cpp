@@ -137,12 +137,11 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
       }
   if (std::string ports = ports_there_are(snapshot, std::string(what)); !ports.empty())
     return fail(ErrorCode::kNotFound, std::move(ports));
-  if (!snapshot.site && is_before_first_sweep(snapshot))
-    return fail(ErrorCode::kNotFound, not_swept_text(valid_utf8(what)));
-  return fail(ErrorCode::kNotFound, "nothing is named " + valid_utf8(what) +
-                                        ": name a host, a switch, a port (\"leaf-1 port 12\", on Ethernet "
-                                        "\"leaf01 swp12\"), a link (\"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"), a "
-                                        "fabric, or \"fabric\" for all of them");
+  return tl::unexpected(unknown_name(snapshot, what,
+                                     "nothing is named " + valid_utf8(what) +
+                                         ": name a host, a switch, a port (\"leaf-1 port 12\", on Ethernet "
+                                         "\"leaf01 swp12\"), a link (\"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"), a "
+                                         "fabric, or \"fabric\" for all of them"));
 }
 
 Result<void> look_up(const Snapshot& snapshot, const std::string& what, const std::string& fabric,

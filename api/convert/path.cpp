@@ -288,10 +288,10 @@ Result<v1::GetPathResponse> get_path(const Snapshot& snapshot, const v1::GetPath
   if (!answer.unread.empty()) return fail(ErrorCode::kFailedPrecondition, answer.unread);
   for (const auto& [known, name] :
        {std::pair(answer.known_from, &request.from()), std::pair(answer.known_to, &request.to())})
-    if (!known && is_before_first_sweep(snapshot))
-      return fail(ErrorCode::kNotFound, not_swept_text(valid_utf8(*name)));
-    else if (!known)
-      return fail(ErrorCode::kNotFound, "no node or port is named " + valid_utf8(*name));
+    if (!known)
+      return fail(ErrorCode::kNotFound, is_before_first_sweep(snapshot)
+                                            ? not_swept_text(valid_utf8(*name))
+                                            : "no node or port is named " + valid_utf8(*name));
   return fail(ErrorCode::kNotFound, "the two ends have no common subnet");
 }
 

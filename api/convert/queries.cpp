@@ -51,9 +51,8 @@ Result<Response> page(const Snapshot& snapshot, const Request& request, CountEnt
 
 // Another shard of the site may know it.
 Error unknown_node(const Snapshot& snapshot, std::string_view name) {
-  if (!name.empty() && !snapshot.site && is_before_first_sweep(snapshot))
-    return {ErrorCode::kNotFound, not_swept_text(valid_utf8(name))};
-  return {ErrorCode::kNotFound, name.empty() ? "no node given" : "no node named " + valid_utf8(name)};
+  if (name.empty()) return {ErrorCode::kNotFound, "no node given"};
+  return unknown_name(snapshot, name, "no node named " + valid_utf8(name));
 }
 
 void to_proto(const SiteShard& from, const Site& site, v1::Status::Shard& to) {

@@ -13,7 +13,6 @@
 #include "api/publication/derived.hpp"
 #include "api/site/shard_peers.hpp"
 #include "api/site/site_queries.hpp"
-#include "weft/v1/fabric.pb.h"
 
 namespace weft::api {
 
@@ -41,33 +40,15 @@ auto of_own_shard(const grpc::CallbackServerContext& context, const Snapshot& sn
   return ask(snapshot);
 }
 
-/// An empty page of a list.
-inline bool says_nothing(const v1::ListNodesResponse& page) {
-  return page.nodes().empty();
-}
-inline bool says_nothing(const v1::ListPortsResponse& page) {
-  return page.ports().empty();
-}
-inline bool says_nothing(const v1::ListLinksResponse& page) {
-  return page.links().empty();
-}
-/// Any other answer says something.
-template <typename Response>
-bool says_nothing(const Response&) {
-  return false;
-}
-
 /// What the own shard says of a name or of its cables. Before the first sweep that there is none is no answer for
 /// another shard, which does not hold this one for away; standing by, the leader is to be asked.
 template <typename Ask>
 auto of_swept_shard(const grpc::CallbackServerContext& context, const Snapshot& snapshot, const Ask& ask)
     -> decltype(ask(snapshot)) {
   auto answer = ask(snapshot);
-  if (!is_before_first_sweep(snapshot) || !context.client_metadata().contains(kAskedByShard)) return answer;
-  if (answer && !says_nothing(*answer)) return answer;
-  if (!answer && answer.error().code != ErrorCode::kNotFound) return answer;
+  if (!context.client_metadata().contains(kAskedByShard) || !is_before_it_knows(snapshot, answer)) return answer;
   if (snapshot.leadership.stands_by()) return fail(ErrorCode::kUnavailable, leadership_text(snapshot.leadership));
-  return fail(ErrorCode::kResourceExhausted, "its first sweep is not complete");
+  return fail(ErrorCode::kResourceExhausted, kNotSwept);
 }
 
 /// Takes the result of a command about `what`, a name. Where nothing of that name is known here, and another shard of

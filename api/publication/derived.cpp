@@ -32,6 +32,11 @@ std::string not_swept_text(std::string_view name) {
   return std::string(name) + " is not known yet: the first sweep of the fabric is not complete";
 }
 
+Error unknown_name(const Snapshot& snapshot, std::string_view name, std::string unknown) {
+  const bool is_early = !snapshot.site && is_before_first_sweep(snapshot);
+  return {ErrorCode::kNotFound, is_early ? not_swept_text(valid_utf8(name)) : std::move(unknown)};
+}
+
 std::string leadership_text(const Leadership& leadership) {
   const auto in_seconds = [](Duration time) { return std::to_string(time / std::chrono::seconds(1)) + " s"; };
   std::string text;

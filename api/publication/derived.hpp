@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/result.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {
@@ -21,6 +22,17 @@ bool is_ready(const Snapshot& snapshot);
 bool is_before_first_sweep(const Snapshot& snapshot);
 /// "leaf-1 is not known yet: the first sweep of the fabric is not complete".
 std::string not_swept_text(std::string_view name);
+/// kNotFound of a name: not_swept_text() before the first sweep, else `unknown`. In a site always that: another shard
+/// may know it.
+Error unknown_name(const Snapshot& snapshot, std::string_view name, std::string unknown);
+/// Why a shard says nothing of names and cables.
+inline constexpr const char* kNotSwept = "its first sweep is not complete";
+/// The answer is empty, or does not know a name, before the first sweep: it says nothing of what is there.
+template <typename Message>
+bool is_before_it_knows(const Snapshot& snapshot, const Result<Message>& answer) {
+  const bool is_nothing = answer ? answer->ByteSizeLong() == 0 : answer.error().code == ErrorCode::kNotFound;
+  return is_nothing && is_before_first_sweep(snapshot);
+}
 
 /// "leader: host, process 123" or "standby: host, process 123 leads at host:50051", and what is wrong about it. Only
 /// for a weftd that shares its database. Clients and collectors know a standby by its first word.

@@ -24,8 +24,6 @@
 
 namespace weft::api {
 
-/// Why a shard says nothing of names and cables.
-inline constexpr const char* kNotSwept = "its first sweep is not complete";
 /// Shards that give entries to one page. Each gives some 1 MB at most, and a client takes 4 MB.
 inline constexpr std::size_t kShardsOfPage = 3;
 
@@ -58,8 +56,7 @@ struct SiteQueries::State {
                std::function<void(std::vector<ShardAnswer<Response>>)> done, Needs needs = Needs::kCollectors) {
     const SitePtr& site = snapshot.site;
     const bool stands_by = needs != Needs::kNothing && snapshot.leadership.stands_by();
-    const bool is_blind = needs == Needs::kSweep && is_before_first_sweep(snapshot) && !local &&
-                          local.error().code == ErrorCode::kNotFound;
+    const bool is_blind = needs == Needs::kSweep && is_before_it_knows(snapshot, local);
     if (is_blind) local = fail(ErrorCode::kUnavailable, kNotSwept);
     const ShardTokens shards = all_shards(*site);
     const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
@@ -100,9 +97,7 @@ struct SiteQueries::State {
   static auto if_swept(Local local) {
     return [local](const Snapshot& snapshot, const auto& asked) -> decltype(local(snapshot, asked)) {
       auto page = local(snapshot, asked);
-      const bool is_nothing = page ? page->ByteSizeLong() == 0 : page.error().code == ErrorCode::kNotFound;
-      if (is_nothing && snapshot.site && is_before_first_sweep(snapshot))
-        return fail(ErrorCode::kUnavailable, kNotSwept);
+      if (snapshot.site && is_before_it_knows(snapshot, page)) return fail(ErrorCode::kUnavailable, kNotSwept);
       return page;
     };
   }

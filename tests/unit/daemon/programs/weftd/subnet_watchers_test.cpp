@@ -113,6 +113,11 @@ class SubnetWatchersTest : public CoreTest {
     EXPECT_TRUE(core->is_watching(name)) << name;
     return name;
   }
+  void expect_watched(const std::string& fabric_name) {
+    SubnetWatchers watchers(main, config, *core, *remedies, {});
+    EXPECT_EQ(watched_when_the_second_comes(watchers), fabric_name);
+    watchers.stop();
+  }
   /// The next sweep of a fabric that is watched, through the first port.
   void sweep_first() {
     fabric.set_local_port(own[0]);
@@ -195,9 +200,7 @@ TEST_F(SubnetWatchersTest, StopDoesNotWaitForAListOfPortsThatHangs) {
 
 TEST_F(SubnetWatchersTest, OfTwoPortsNobodyKnowsTheFirstIsWatched) {
   start();
-  SubnetWatchers watchers(main, config, *core, *remedies, {});
-  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
-  watchers.stop();
+  expect_watched(kFabrics[0]);
 }
 
 // The machine's second port trains first after a boot: a link that Weft took out must not be lost by that.
@@ -222,27 +225,21 @@ TEST_F(SubnetWatchersTest, APlanThatLetItsLinkGoDoesNotDecide) {
   memory.plans = {plan_in(kFabrics[1])};
   memory.plans[0].in_force = false;
   start({}, memory);
-  SubnetWatchers watchers(main, config, *core, *remedies, {});
-  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
-  watchers.stop();
+  expect_watched(kFabrics[0]);
 }
 
 TEST_F(SubnetWatchersTest, WherePlansHoldLinksOfBothTheFirstStays) {
   RemedyMemory memory;
   memory.plans = {plan_in(kFabrics[0]), plan_in(kFabrics[1], 2)};
   start({}, memory);
-  SubnetWatchers watchers(main, config, *core, *remedies, {});
-  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
-  watchers.stop();
+  expect_watched(kFabrics[0]);
 }
 
 TEST_F(SubnetWatchersTest, ThePortThatAnOpenIncidentNamesIsWatched) {
   store::Restored restored;
   restored.incidents = {incident_in(kFabrics[1])};
   start(std::move(restored));
-  SubnetWatchers watchers(main, config, *core, *remedies, {});
-  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[1]);
-  watchers.stop();
+  expect_watched(kFabrics[1]);
 }
 
 TEST_F(SubnetWatchersTest, PlansWeighMoreThanIncidents) {
@@ -251,9 +248,7 @@ TEST_F(SubnetWatchersTest, PlansWeighMoreThanIncidents) {
   RemedyMemory memory;
   memory.plans = {plan_in(kFabrics[0])};
   start(std::move(restored), memory);
-  SubnetWatchers watchers(main, config, *core, *remedies, {});
-  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
-  watchers.stop();
+  expect_watched(kFabrics[0]);
 }
 
 TEST_F(SubnetWatchersTest, TheStandbyTakesThePlaceOfAPortThatLostItsCable) {
@@ -306,9 +301,7 @@ TEST_F(SubnetWatchersTest, AStandbyThatDoesNotAnswerIsNoSubnetOfItsOwn) {
   fabric.silence(fabric.find("host-1-0 mlx5_0"), false);
   fabric.set_local_port(own[1]);
   write_sweep(kFabrics[1]);
-  SubnetWatchers watchers(main, config, *core, *remedies, {});
-  EXPECT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
-  watchers.stop();
+  expect_watched(kFabrics[0]);
 }
 
 TEST_F(SubnetWatchersTest, OnlyAPortThatWasReadLatelyAndIsUpAtBothEndsIsSeenUp) {

@@ -2,7 +2,9 @@
 """A few lines of HTTP and JSON: what weftd says, for the demonstration and the tests. Standard library only."""
 
 import json
+import random
 import socket
+import threading
 import urllib.error
 import urllib.request
 
@@ -48,12 +50,27 @@ class WeftClient:
         return self.json("/api/v1/incidents" + (f"?state={state}" if state else "")).get("incidents", [])
 
 
+_given: set[str] = set()
+_giving = threading.Lock()
+
+
 def free_address(host: str = "127.0.0.1") -> str:
-    """A loopback address whose port nobody listens on now. Connections begin at 127.0.0.1, so that at another one of 127.0.0.0/8
-    none takes the port meanwhile."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return f"{host}:{probe.getsockname()[1]}"
+    """HOST:PORT where nobody listens now. Each is given once, and its port is none that the kernel gives to connections or to
+    whoever asks for any (ip_local_port_range, ip(7)): whoever got it has time to listen there."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as stream:
+        first, last = (int(word) for word in stream.read().split())
+    ports = range(10_000, first) if first > 20_000 else range(last + 1, 65_536)
+    with _giving:
+        while True:
+            address = f"{host}:{random.SystemRandom().choice(ports)}"
+            if address not in _given and is_free(address):
+                _given.add(address)
+                return address
+
+
+def free_port() -> int:
+    """The port of a free address of 127.0.0.1."""
+    return int(free_address().rpartition(":")[2])
 
 
 def is_free(address: str) -> bool:

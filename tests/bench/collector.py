@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -25,16 +24,12 @@ import bench_lib as bench
 
 sys.path.insert(0, str(bench.ROOT / "tests" / "collector"))
 import sysfs_tree  # noqa: E402
+from weft_client import free_address  # noqa: E402
 
 ADAPTERS = 8
 INTERVAL = 0.1
 SECONDS = 15
 SCRAPES = 200
-
-
-def free_address():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 def processor_seconds(pid):

@@ -10,7 +10,6 @@ on both. The ratio is limit / ours: at least 1 keeps the limit.
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,17 +19,10 @@ from datetime import datetime
 from pathlib import Path
 
 import bench_lib as bench
+from weft_client import free_port
 
 LIMITS = {512: (2, 400), 2000: (2, 400), 2048: (2, 400), 10240: (2, 400), 39936: (6, 1500)}
 SWEEPS = 6
-
-
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    numbers = [opened.getsockname()[1] for opened in sockets]
-    for opened in sockets:
-        opened.close()
-    return numbers
 
 
 def moment(text):
@@ -88,7 +80,7 @@ def watch(weftd, port, timeout):
 def measure(adapters, build):
     with bench.subnet(adapters) as net, tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
         variables = bench.environment(net, build)
-        http, grpc = free_ports(2)
+        http, grpc = free_port(), free_port()
         command = [bench.program(build, "weftd"), "--state-dir", f"{folder}/state", "--http", f"127.0.0.1:{http}",
                    "--grpc", f"127.0.0.1:{grpc}", "--listen-socket", f"{folder}/weftd.sock", "--log-level", "warn"]
         with bench.Measured():

@@ -15,7 +15,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ import urllib.request
 from pathlib import Path
 
 import bench_lib as bench
+from weft_client import free_port
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "collector"))
 
@@ -35,11 +35,6 @@ LIMIT_CPU = 1.0
 # Of what was sent; the rest is still on its way at the end. The first turn of each collector answers a clock probe.
 FOLLOWS = 0.93
 TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as opened:
-        return opened.getsockname()[1]
 
 
 def cpu_seconds(pid):

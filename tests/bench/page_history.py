@@ -18,6 +18,7 @@ from pathlib import Path
 
 import bench_lib as bench
 import end_to_end
+from weft_client import free_port
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "web"))
 import browser as driver  # noqa: E402
@@ -31,7 +32,7 @@ class Weftd:
     """While it is entered, it watches the subnet and answers at `url`."""
 
     def __init__(self, net, build, folder, interval):
-        self._port, self._grpc = end_to_end.free_ports(2)
+        self._port, self._grpc = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self._port}/"
         config = Path(folder) / "weft.toml"
         config.write_text(f'[store]\nhistory_interval = "{interval}"\n', encoding="ascii")

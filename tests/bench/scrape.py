@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import urllib.request
 from pathlib import Path
 
 import bench_lib as bench
+from weft_client import free_port
 
 SERIES = 1_000_000
 INTERVAL = 30
@@ -38,12 +38,6 @@ SCRAPERS = {
         f"-promscrape.config={place}/scrape.yml", f"-storageDataPath={place}/data", f"-httpListenAddr={address}", "-retentionPeriod=1d",
         "-search.latencyOffset=0s", "-promscrape.maxScrapeSize=500000000"], "stream_parse: true"),
 }
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextlib.contextmanager

@@ -48,10 +48,10 @@ class Collector:
     """One weft-collector with a state directory and a port of its own."""
 
     def __init__(self, sysfs: str, analyzer: str = "", interval: str = "10ms", extra: tuple[str, ...] = (),
-                 node_name: str = "node-1", host: str = "127.0.0.1"):
+                 node_name: str = "node-1"):
         self.place = tempfile.mkdtemp(prefix="weft-collector-")
         self.state_dir = os.path.join(self.place, "state")
-        self.http = free_address(host)
+        self.http = free_address()
         self.log_path = os.path.join(self.place, "log")
         self.command = [program("weft-collector"), "--state-dir", self.state_dir, "--http", self.http, "--sysfs-root", sysfs,
                         "--interval", interval, "--node-name", node_name, "--analyzer-reconnect-limit", "500ms", *extra]

@@ -29,7 +29,9 @@ class History(weft_testing.SubnetTest):
         wait_until(lambda: weftctl(self.weftd, "history", PORT[0]).returncode == 0, 30, why="there is no history")
         self.subnet.set_counter(*PORT, "PortCounters.SymbolErrorCounter", 7)
         seen = self.wait_counted("symbol_errors", 7)
-        self.assertEqual(1, sum(rate > 0 for rate in seen["rate"]), "all came at once")
+        # All came at once: in one point, or in two beside each other where the one reading reaches into both.
+        moved = [at for at, rate in enumerate(seen["rate"]) if rate > 0]
+        self.assertIn([at - moved[0] for at in moved], ([0], [0, 1]), seen)
         self.weftd.kill()
         self.weftd.start()
         self.weftd.wait_sweeps(1)

@@ -6,17 +6,12 @@ import contextlib
 import fcntl
 import os
 import shutil
-import socket
 import stat
 import tempfile
 
 import actuate_testing
 from actuate_testing import Snapshot, guid_text
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+from weft_testing import free_port
 
 
 class HopWeights(actuate_testing.ActuateTest):

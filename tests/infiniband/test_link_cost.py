@@ -13,7 +13,7 @@ import unittest
 import weft_testing
 from physical_layer import Snapshot
 from shifted_clock import SHIM, ShiftedClock
-from weft_testing import fat_tree, free_address, guid_text, program, wait_until, weftctl, weftctl_json
+from weft_testing import fat_tree, free_port, guid_text, program, wait_until, weftctl, weftctl_json
 
 REMEDIES = """
 [remedy]
@@ -50,8 +50,8 @@ class WithSlowLink(weft_testing.SubnetTest):
         place = tempfile.mkdtemp(prefix="weft-weights-")
         cls.addClassCleanup(shutil.rmtree, place, ignore_errors=True)
         cls.file = os.path.join(place, "hop-weights.conf")
-        console = free_address().rsplit(":", 1)[1]
-        cls.opensm_options = ("-w", cls.file, "--console", "loopback", "-C", console)
+        console = free_port()
+        cls.opensm_options = ("-w", cls.file, "--console", "loopback", "-C", str(console))
         with open(cls.file, "w", encoding="ascii"):
             pass
         cls.infiniband = REMEDIES.format(file=cls.file, console=console)

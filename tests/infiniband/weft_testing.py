@@ -17,7 +17,7 @@ import fat_tree  # noqa: E402
 import netfile  # noqa: E402
 import simulated_subnet  # noqa: E402
 from physical_layer import PhysicalLayer  # noqa: E402
-from weft_client import Answer, WeftClient, ends_of, free_address, guid_text, is_open  # noqa: E402, F401
+from weft_client import Answer, WeftClient, ends_of, free_address, free_port, guid_text, is_open  # noqa: E402, F401
 
 FIXTURES = os.path.join(os.path.dirname(ROOT), "shared", "fixtures")
 DGX = os.path.join(FIXTURES, "ibnetdiscover", "dgx-h100-ndr-40sw-582ca.ibnetdiscover")

@@ -69,19 +69,24 @@ class Hosts:
     def __len__(self) -> int:
         return len(self._hosts)
 
-    def start(self, weftd, address: str, interval: str) -> None:
+    def start(self, weftd, interval: str) -> None:
         """All collectors, until weftd has heard each."""
         for number, host in enumerate(self._hosts):
             jobs = os.path.join(self._place, str(number), "jobs")
-            collector = collector_testing.Collector(self.tree(number), weftd.grpc, interval, ("--jobs-file", jobs), host["name"], address)
+            collector = collector_testing.Collector(self.tree(number), weftd.grpc, interval, ("--jobs-file", jobs), host["name"])
             self._collectors.append(collector)
             collector.start(wait=False)
-        wait_until(lambda: self._heard(weftd) >= len(self._hosts), why=lambda: f"{self._heard(weftd)} of {len(self._hosts)} hosts are heard")
+        wait_until(lambda: not self._unheard(weftd), why=lambda: "not heard: " + "; ".join(self._unheard(weftd)))
 
-    @staticmethod
-    def _heard(weftd) -> int:
-        collectors = weftd.client.json("/api/v1/collectors").get("collectors", [])
-        return sum(one["state"] == "CONNECTED" and int(one.get("batches", 0)) > 0 for one in collectors)
+    def _unheard(self, weftd) -> list[str]:
+        """Of each collector that weftd has no batch of: what weftd knows of it, and the end of its own log."""
+        known = {one["host"]: one for one in weftd.client.json("/api/v1/collectors").get("collectors", [])}
+        unheard = []
+        for host, collector in zip(self._hosts, self._collectors, strict=True):
+            one = known.get(host["name"], {})
+            if one.get("state") != "CONNECTED" or int(one.get("batches", 0)) == 0:
+                unheard.append(f"{host['name']}: {one}; exit code {collector.process.poll()}; its log:\n{collector.log()}")
+        return unheard
 
     def show_traffic(self, node: int, values: dict) -> None:
         """`values`: the counters of that adapter's port, by the catalogue's names."""

@@ -11,7 +11,6 @@ they are fed the same scenario straight: the same kinds, with the same causes, a
 import argparse
 import contextlib
 import glob
-import itertools
 import json
 import os
 import subprocess
@@ -63,11 +62,6 @@ _STEPS = 20
 _SLOW_STEPS = 5
 _BUSY = 0.5  # of its rate
 _WAITS = 0.02  # of the time
-
-
-# Many daemons start at once: each listens at an address of its own, and no connection takes its port before it does.
-_hosts = (f"127.{1 + os.getpid() // 250 % 250}.{1 + os.getpid() % 250}.{number}" for number in itertools.cycle(range(1, 250)))
-_next_host = threading.Lock()
 
 
 # What a machine of two cores shows in time; those with hosts have many daemons.
@@ -319,16 +313,14 @@ def _run(timeline: Timeline, verdict: Verdict) -> None:
     try:
         subnet.start()
         watcher = timeline.fabric["nodes"][timeline.fabric["watcher"]]["name"]
-        with _next_host:
-            host = next(_hosts)
-        weftd = weft_testing.Weftd(subnet.environment(watcher), host=host, interval=f"{interval * 1000:.0f}ms",
+        weftd = weft_testing.Weftd(subnet.environment(watcher), interval=f"{interval * 1000:.0f}ms",
                                    infiniband=f'expected_topology = "{subnet.topology_file}"')
         ticks: dict[tuple[str, int], float] = {}
         mirror = Mirror(timeline, subnet, lambda node, port: ticks.get((node, port)), hosts)
         mirror.show(timeline.frames[0])
         weftd.start()
         weftd.wait_sweeps(1)
-        hosts.start(weftd, host, f"{interval * 1000:.0f}ms")
+        hosts.start(weftd, f"{interval * 1000:.0f}ms")
         # While all of them are up: a port that is down has no rate, and its ticks no length. Where OpenSM runs nobody answers
         # what a tick is.
         ticks.update({(port["node"], port["port"]): port["waitTickSeconds"] for port in weftd.client.json("/api/v1/ports")["ports"]

@@ -13,7 +13,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ sys.path.insert(0, os.path.join(ROOT, "deploy", "demonstration"))
 
 from separate_network import SeparateNetwork  # noqa: E402
 from simulated_subnet import _die_with_parent  # noqa: E402
+from weft_client import free_port  # noqa: E402
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
 PATIENCE = 120
@@ -40,12 +40,6 @@ fsync = off
 
 def missing() -> list[str]:
     return [] if os.access(os.path.join(PROGRAMS, "postgres"), os.X_OK) else ["postgresql-15"]
-
-
-def free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return server.getsockname()[1]
 
 
 class Server:

@@ -58,14 +58,13 @@ class Weftd:
     """One weftd with a state directory and ports of its own. `environment` is that of a simulated subnet's client."""
 
     def __init__(self, environment: dict, analyzer: str = "", state_dir: str | None = None, window: int = 128,
-                 infiniband: str = "", extra: tuple[str, ...] = (), interval: str = INTERVAL,
-                 host: str = "127.0.0.1"):
+                 infiniband: str = "", extra: tuple[str, ...] = (), interval: str = INTERVAL):
         self.environment = environment
         self.place = tempfile.mkdtemp(prefix="weft-test-")
         self.state_dir = state_dir or os.path.join(self.place, "state")
         os.makedirs(self.state_dir, exist_ok=True)
-        self.http = free_address(host)
-        self.grpc = free_address(host)
+        self.http = free_address()
+        self.grpc = free_address()
         self.socket = os.path.join(self.place, "weftd.sock")
         self.client = WeftClient(self.http)
         self.extra = extra

@@ -20,6 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "deploy", "demonstration"))
 
 from simulated_subnet import _die_with_parent  # noqa: E402
+from weft_client import free_port  # noqa: E402
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "scontrol", "sbatch", "squeue")
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
@@ -70,18 +71,6 @@ def _address_of(host: str) -> str:
         return "127.0.0.1"
 
 
-def _free_ports(count: int) -> list[int]:
-    held = []
-    for _ in range(count):
-        taken = socket.socket()
-        taken.bind(("127.0.0.1", 0))
-        held.append(taken)
-    ports = [taken.getsockname()[1] for taken in held]
-    for taken in held:
-        taken.close()
-    return ports
-
-
 class SlurmCluster:
     """`nodes` real nodes n1, n2 …; `hostnames` gives some of them another NodeHostname and no slurmd: those stay down or unknown, and
     can still be drained."""
@@ -116,7 +105,7 @@ class SlurmCluster:
         real = [f"n{number}" for number in range(1, self.count + 1)]
         for name in real:
             os.makedirs(os.path.join(self.place, "spool", name))
-        ports = _free_ports(len(real) + len(self.hostnames) + 1)
+        ports = [free_port() for _ in range(len(real) + len(self.hostnames) + 1)]
         lines = [f"NodeName={name} NodeHostname={self.host} NodeAddr={self.address} Port={port} CPUs=2 RealMemory=1000 State=UNKNOWN"
                  for name, port in zip(real, ports[1:])]
         lines += [f"NodeName={name} NodeHostname={hostname} NodeAddr={self.address} Port={port} CPUs=2 RealMemory=1000 State=UNKNOWN"

@@ -93,4 +93,11 @@ void limit_connect_time(grpc::ChannelArguments& arguments, std::chrono::millisec
   arguments.SetInt(GRPC_ARG_DNS_ARES_QUERY_TIMEOUT_MS, milliseconds);
 }
 
+std::string unreachable_reason(const std::string& message) {
+  const std::string end = message.substr(message.rfind(": ") == message.npos ? 0 : message.rfind(": ") + 2);
+  if (message.starts_with("DNS resolution failed")) return "its name cannot be looked up: " + end;
+  if (message != end && !message.starts_with("failed to connect")) return message;
+  return end.starts_with("connection attempt timed out") ? "it takes connections, and does not answer" : end;
+}
+
 }  // namespace weft::api

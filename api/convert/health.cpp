@@ -115,6 +115,7 @@ Result<v1::BatchGetHealthResponse> batch_get_health(const Snapshot& snapshot,
   response.mutable_nodes()->Reserve(request.nodes_size());
   Lines lines;
   for (std::size_t i = 0; i < names->size(); ++i) lines.add(found[i], (*names)[i], *response.add_nodes());
+  say_if_unswept(snapshot, response);
   return response;
 }
 
@@ -147,6 +148,7 @@ Result<v1::JobHealth> get_job_health(const Snapshot& snapshot, const v1::GetJobH
   message.set_paths(job.paths);
   message.set_links_used(job.links_used);
   for (const std::string& why : job.not_followed) message.add_not_followed(valid_utf8(why));
+  say_if_unswept(snapshot, message);
   return message;
 }
 

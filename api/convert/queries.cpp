@@ -238,6 +238,7 @@ Result<v1::Incident> get_incident(const Snapshot& snapshot, std::string_view id)
 Result<v1::ListHealthResponse> list_health(const Snapshot& snapshot, const v1::ListHealthRequest& request) {
   if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   v1::ListHealthResponse response;
+  say_if_unswept(snapshot, response);
   if (!snapshot.health) return response;
   const auto& health = *snapshot.health;
   // The token is "SKIP:NAME": go on at NAME, leaving out so many of that name.

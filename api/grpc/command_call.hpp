@@ -67,4 +67,13 @@ class CommandCall final : public grpc::ServerUnaryReactor {
   std::shared_ptr<State> state_;
 };
 
+/// `convert`, and the shard to which belongs what a command changed; see own_shard().
+template <typename Value, typename Message>
+std::function<void(const Value&, Message&)> in_shard(void (*convert)(const Value&, Message&), std::string shard) {
+  return [convert, shard = std::move(shard)](const Value& from, Message& to) {
+    convert(from, to);
+    to.set_shard(shard);
+  };
+}
+
 }  // namespace weft::api

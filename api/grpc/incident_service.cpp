@@ -57,7 +57,7 @@ grpc::ServerUnaryReactor* IncidentService::Acknowledge(grpc::CallbackServerConte
   if (!id) return answer<v1::Incident>(context, tl::unexpected(id.error()), response);
   if (const auto claim = check_claim(request->who()); !claim)
     return answer<v1::Incident>(context, tl::unexpected(claim.error()), response);
-  auto* call = new IncidentCall(response, to_proto);
+  auto* call = new IncidentCall(response, in_shard<Incident, v1::Incident>(to_proto, own_shard(*publication_.load())));
   commands_.acknowledge(*id, callers_.who(request->who(), *context), call->callback());
   return call;
 }
@@ -70,7 +70,7 @@ grpc::ServerUnaryReactor* IncidentService::Silence(grpc::CallbackServerContext* 
   if (!until) return answer<v1::Incident>(context, tl::unexpected(until.error()), response);
   if (const auto claim = check_claim(request->who()); !claim)
     return answer<v1::Incident>(context, tl::unexpected(claim.error()), response);
-  auto* call = new IncidentCall(response, to_proto);
+  auto* call = new IncidentCall(response, in_shard<Incident, v1::Incident>(to_proto, own_shard(*publication_.load())));
   commands_.silence(*id, *until, callers_.who(request->who(), *context), call->callback());
   return call;
 }

@@ -11,10 +11,12 @@ namespace {
 
 using Call = CommandCall<MaintenanceWindow, v1::MaintenanceWindow>;
 
-Call* waiting_call(const Clock& clock, v1::MaintenanceWindow* response) {
-  return new Call(response, [&clock](const MaintenanceWindow& window, v1::MaintenanceWindow& message) {
-    to_proto(window, clock.now(), message);
-  });
+Call* waiting_call(const Snapshot& snapshot, const Clock& clock, v1::MaintenanceWindow* response) {
+  return new Call(
+      response, [&clock, shard = own_shard(snapshot)](const MaintenanceWindow& window, v1::MaintenanceWindow& message) {
+        to_proto(window, clock.now(), message);
+        message.set_shard(shard);
+      });
 }
 
 }  // namespace
@@ -52,7 +54,7 @@ grpc::ServerUnaryReactor* MaintenanceService::Add(grpc::CallbackServerContext* c
   if (const auto kept = keep_reason(*window); !kept)
     return answer<v1::MaintenanceWindow>(context, tl::unexpected(kept.error()), response);
   window->added_by = callers_.who(request->who(), *context);
-  Call* call = waiting_call(clock_, response);
+  Call* call = waiting_call(*publication_.load(), clock_, response);
   commands_.add_maintenance(std::move(*window), call->callback());
   return call;
 }
@@ -66,7 +68,7 @@ grpc::ServerUnaryReactor* MaintenanceService::End(grpc::CallbackServerContext* c
         context, fail(ErrorCode::kInvalidArgument, "a maintenance window's id must be like MW-3"), response);
   if (const auto claim = check_claim(request->who()); !claim)
     return answer<v1::MaintenanceWindow>(context, tl::unexpected(claim.error()), response);
-  Call* call = waiting_call(clock_, response);
+  Call* call = waiting_call(*publication_.load(), clock_, response);
   commands_.end_maintenance(*id, callers_.who(request->who(), *context), call->callback());
   return call;
 }

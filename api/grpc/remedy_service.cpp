@@ -57,7 +57,7 @@ grpc::ServerUnaryReactor* RemedyService::ApprovePlan(grpc::CallbackServerContext
   if (!id) return answer<v1::Plan>(context, tl::unexpected(id.error()), response);
   if (const auto claim = check_claim(request->who()); !claim)
     return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
-  auto* call = new PlanCall(response, to_proto);
+  auto* call = new PlanCall(response, in_shard<Plan, v1::Plan>(to_proto, own_shard(*publication_.load())));
   commands_.approve(*id, request->revision(), callers_.who(request->who(), *context), call->callback());
   return call;
 }
@@ -71,7 +71,7 @@ grpc::ServerUnaryReactor* RemedyService::end_plan(grpc::CallbackServerContext* c
   if (!reason) return answer<v1::Plan>(context, tl::unexpected(reason.error()), response);
   if (const auto claim = check_claim(request.who()); !claim)
     return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
-  auto* call = new PlanCall(response, to_proto);
+  auto* call = new PlanCall(response, in_shard<Plan, v1::Plan>(to_proto, own_shard(*publication_.load())));
   (commands_.*end)(*id, std::move(*reason), callers_.who(request.who(), *context), call->callback());
   return call;
 }
@@ -99,7 +99,7 @@ grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContex
   if (const auto claim = check_claim(wish.who); !claim)
     return answer<v1::Plan>(context, tl::unexpected(claim.error()), response);
   wish.who = callers_.who(wish.who, *context);
-  auto* call = new PlanCall(response, to_proto);
+  auto* call = new PlanCall(response, in_shard<Plan, v1::Plan>(to_proto, own_shard(*publication_.load())));
   auto done = or_owner<Plan>(site_, wish.target, call->callback());
   commands_.request(std::move(wish), std::move(done));
   return call;

@@ -15,6 +15,7 @@
 #include "api/convert/plans.hpp"
 #include "api/http/json.hpp"
 #include "api/publication/commands.hpp"
+#include "api/publication/derived.hpp"
 
 namespace weft::api {
 namespace {
@@ -82,13 +83,14 @@ Result<Message> parse_body(const HttpRequest& request, const std::string& id) {
   return message;
 }
 
-/// The daemon's answer as that of the request.
+/// The daemon's answer, of its `shard`, as that of the request.
 template <typename Message, typename Value>
-std::function<void(Result<Value>)> reply_with(Router::Done done) {
-  return [done = std::move(done)](Result<Value> result) {
+std::function<void(Result<Value>)> reply_with(Router::Done done, const std::string& shard) {
+  return [done = std::move(done), shard](Result<Value> result) {
     if (!result) return done(error_reply(result.error()));
     Message message;
     to_proto(*result, message);
+    if constexpr (requires { message.set_shard(shard); }) message.set_shard(shard);
     HttpReply reply;
     reply.body = to_json(message);
     done(std::move(reply));
@@ -98,8 +100,9 @@ std::function<void(Result<Value>)> reply_with(Router::Done done) {
 /// One command: its request, from the body, and what is done with it.
 class Order {
  public:
-  Order(const HttpRequest& request, std::string id, const access::Principal& principal, const HttpCommandTargets& desks)
-      : request_(request), id_(std::move(id)), principal_(principal), desks_(desks) {}
+  Order(const HttpRequest& request, std::string id, const access::Principal& principal, const HttpCommandTargets& desks,
+        std::string shard)
+      : request_(request), id_(std::move(id)), principal_(principal), desks_(desks), shard_(std::move(shard)) {}
 
   Result<void> approve(Router::Done& done) const {
     const auto body = parse_body<v1::ApprovePlanRequest>(request_, id_);
@@ -107,7 +110,8 @@ class Order {
     const auto id = plan_id(id_);
     if (!id) return tl::unexpected(id.error());
     if (desks_.remedies == nullptr) return nobody();
-    desks_.remedies->approve(*id, body->revision(), who(body->who()), reply_with<v1::Plan, Plan>(std::move(done)));
+    desks_.remedies->approve(*id, body->revision(), who(body->who()),
+                             reply_with<v1::Plan, Plan>(std::move(done), shard_));
     return {};
   }
   Result<void> reject(Router::Done& done) const {
@@ -120,7 +124,7 @@ class Order {
     const auto id = incident_id(id_);
     if (!id) return tl::unexpected(id.error());
     if (desks_.commands == nullptr) return nobody();
-    desks_.commands->acknowledge(*id, who(body->who()), reply_with<v1::Incident, Incident>(std::move(done)));
+    desks_.commands->acknowledge(*id, who(body->who()), reply_with<v1::Incident, Incident>(std::move(done), shard_));
     return {};
   }
   Result<void> silence(Router::Done& done, TimePoint now) const {
@@ -131,7 +135,8 @@ class Order {
     const auto until = silence_end(*body, now);
     if (!until) return tl::unexpected(until.error());
     if (desks_.commands == nullptr) return nobody();
-    desks_.commands->silence(*id, *until, who(body->who()), reply_with<v1::Incident, Incident>(std::move(done)));
+    desks_.commands->silence(*id, *until, who(body->who()),
+                             reply_with<v1::Incident, Incident>(std::move(done), shard_));
     return {};
   }
 
@@ -143,7 +148,7 @@ class Order {
     if (!reason) return tl::unexpected(reason.error());
     if (desks_.remedies == nullptr) return nobody();
     desks_.remedies->set_hands_off(body->hands_off(), std::move(*reason), who(body->who()),
-                                   reply_with<v1::RemedyStatus, RemedyStatus>(std::move(done)));
+                                   reply_with<v1::RemedyStatus, RemedyStatus>(std::move(done), shard_));
     return {};
   }
 
@@ -178,11 +183,12 @@ class Order {
         return {};
     return fail(ErrorCode::kInvalidArgument, "handsOff is required: true stops automation, false lets it go on");
   }
-  static Commands::MaintenanceCallback window_reply(Router::Done done, TimePoint now) {
-    return [done = std::move(done), now](const Result<MaintenanceWindow>& result) {
+  Commands::MaintenanceCallback window_reply(Router::Done done, TimePoint now) const {
+    return [done = std::move(done), now, shard = shard_](const Result<MaintenanceWindow>& result) {
       if (!result) return done(error_reply(result.error()));
       v1::MaintenanceWindow message;
       to_proto(*result, now, message);
+      message.set_shard(shard);
       HttpReply reply;
       reply.body = to_json(message);
       done(std::move(reply));
@@ -198,7 +204,8 @@ class Order {
     auto reason = given_reason(body->reason());
     if (!reason) return tl::unexpected(reason.error());
     if (desks_.remedies == nullptr) return nobody();
-    (desks_.remedies->*end)(*id, std::move(*reason), who(body->who()), reply_with<v1::Plan, Plan>(std::move(done)));
+    (desks_.remedies->*end)(*id, std::move(*reason), who(body->who()),
+                            reply_with<v1::Plan, Plan>(std::move(done), shard_));
     return {};
   }
   std::string who(const std::string& claims) const { return who_asks(principal_.name, claims, request_.peer); }
@@ -208,6 +215,7 @@ class Order {
   std::string id_;
   const access::Principal& principal_;
   const HttpCommandTargets& desks_;
+  const std::string shard_;  ///< own_shard()
 };
 
 }  // namespace
@@ -224,12 +232,13 @@ Result<void> check_own_site(const HttpRequest& request) {
 void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
                const HttpCommandTargets& desks, const Snapshot& snapshot, TimePoint now, Router::Done done) {
   Result<void> begun = fail(ErrorCode::kNotFound, "no such path");
+  const std::string shard = own_shard(snapshot);
   if (path.size() == 4 && path[2] == "remedy" && path[3] == "hands-off")
-    begun = Order(request, "", principal, desks).set_hands_off(done);
+    begun = Order(request, "", principal, desks, shard).set_hands_off(done);
   if (path.size() == 3 && path[2] == "maintenance")
-    begun = Order(request, "", principal, desks).add_maintenance(done, snapshot, now);
+    begun = Order(request, "", principal, desks, shard).add_maintenance(done, snapshot, now);
   if (path.size() == 5) {
-    const Order order(request, path[3], principal, desks);
+    const Order order(request, path[3], principal, desks, shard);
     if (path[2] == "plans" && path[4] == "approve") begun = order.approve(done);
     if (path[2] == "plans" && path[4] == "reject") begun = order.reject(done);
     if (path[2] == "plans" && path[4] == "abort") begun = order.abort(done);

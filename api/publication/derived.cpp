@@ -19,6 +19,10 @@ bool is_swept(const FabricView& fabric) {
 
 }  // namespace
 
+std::string own_shard(const Snapshot& snapshot) {
+  return snapshot.site ? snapshot.site->own : std::string();
+}
+
 bool is_ready(const Snapshot& snapshot) {
   if (!snapshot.health || (snapshot.fabrics.empty() && snapshot.watches_subnets)) return false;
   return std::ranges::all_of(snapshot.fabrics, is_swept);

@@ -14,6 +14,9 @@
 
 namespace weft::api {
 
+/// The shard that this weftd belongs to; empty: it is no part of a site.
+std::string own_shard(const Snapshot& snapshot);
+
 /// There is a complete first sweep of every fabric, and an analysis of it. Where no subnet is to be watched nothing is
 /// missing.
 bool is_ready(const Snapshot& snapshot);
@@ -32,6 +35,12 @@ template <typename Message>
 bool is_before_it_knows(const Snapshot& snapshot, const Result<Message>& answer) {
   const bool is_nothing = answer ? answer->ByteSizeLong() == 0 : answer.error().code == ErrorCode::kNotFound;
   return is_nothing && is_before_first_sweep(snapshot);
+}
+
+/// Names the own shard of a site in an answer of before the first sweep: what is not in there may exist all the same.
+template <typename Message>
+void say_if_unswept(const Snapshot& snapshot, Message& message) {
+  if (snapshot.site && is_before_first_sweep(snapshot)) message.add_missing_shards(snapshot.site->own);
 }
 
 /// "leader: host, process 123" or "standby: host, process 123 leads at host:50051", and what is wrong about it. Only

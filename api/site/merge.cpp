@@ -51,11 +51,12 @@ void add_to(v1::NodeHealth& to, v1::NodeHealth&& more) {
   to.set_reasons_left_out(to.reasons_left_out() + more.reasons_left_out());
 }
 
+/// Those that did not answer, and those that say of themselves that they have not swept yet.
 template <typename Response>
 std::vector<std::string> missing_of(const std::vector<ShardAnswer<Response>>& answers) {
   std::vector<std::string> missing;
   for (const auto& each : answers)
-    if (each.is_missing) missing.push_back(each.shard);
+    if (each.is_missing || (each.answer && is_partial(*each.answer))) missing.push_back(each.shard);
   return missing;
 }
 
@@ -164,6 +165,7 @@ Result<v1::NodeHealth> merge_health(std::vector<ShardAnswer<v1::NodeHealth>> ans
 }
 
 Result<v1::BatchGetHealthResponse> merge_health(std::vector<ShardAnswer<v1::BatchGetHealthResponse>> answers) {
+  const std::vector<std::string> missing = missing_of(answers);
   v1::BatchGetHealthResponse merged;
   bool is_first = true;
   for (auto& each : answers) {
@@ -177,7 +179,8 @@ Result<v1::BatchGetHealthResponse> merge_health(std::vector<ShardAnswer<v1::Batc
     const int count = std::min(merged.nodes_size(), each.answer->nodes_size());
     for (int i = 0; i < count; ++i) add_to(*merged.mutable_nodes(i), std::move(*each.answer->mutable_nodes(i)));
   }
-  add_missing(missing_of(answers), merged);
+  merged.clear_missing_shards();
+  add_missing(missing, merged);
   return merged;
 }
 

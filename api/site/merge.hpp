@@ -24,6 +24,15 @@ struct ShardAnswer {
   bool is_missing = false;
 };
 
+/// Whether a shard says by its answer that it has not swept yet: what it owns is not all in there.
+template <typename Response>
+bool is_partial(const Response& answer) {
+  if constexpr (requires { answer.missing_shards(); })
+    return !answer.missing_shards().empty();
+  else
+    return false;
+}
+
 /// Whether a shard that says this of a node has ever seen it.
 bool is_seen(const v1::NodeHealth& health);
 

@@ -134,7 +134,7 @@ tl::unexpected<Error> ShardPeers::no_address(const SiteShard& shard) {
 
 void ShardPeers::note(const std::string& shard, bool answers, const std::string& trouble) {
   const std::lock_guard lock(mutex_);
-  peers_[shard].reached = {answers, answers ? "" : trouble.empty() ? "no answer" : trouble};
+  peers_[shard].reached = {answers, answers ? "" : trouble.empty() ? "no answer" : unreachable_reason(trouble)};
   if (answers) return;
   // A stream on which nothing comes does not tell a shard that hangs from one where nothing happens.
   for (const auto& [context, open] : open_)

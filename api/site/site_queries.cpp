@@ -15,6 +15,7 @@
 #include "api/convert/path.hpp"
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
+#include "api/convert/times.hpp"
 #include "api/convert/worst_links.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/find_ports.hpp"
@@ -285,7 +286,7 @@ void SiteQueries::refer(const std::string& what, const Error& unknown, std::func
         std::vector<std::string> missing;
         for (auto& each : answers) {
           if (each.shard == site->own) continue;
-          if (each.is_missing) missing.push_back(each.shard);
+          if (each.is_missing || (each.answer && is_partial(*each.answer))) missing.push_back(each.shard);
           if (each.answer && std::ranges::any_of(each.answer->nodes(), is_seen))
             return done(belongs_to(valid_utf8(what), *site->find(each.shard)));
         }
@@ -311,23 +312,33 @@ v1::Status SiteQueries::status() const {
     } else if (shard.trouble().empty()) {
       shard.set_trouble("not asked yet");
     }
-    if (const auto found = state_->incidents.find(shard.name()); found != state_->incidents.end())
-      *shard.mutable_open_incidents() = found->second;
+    const auto told = state_->told.find(shard.name());
+    if (told == state_->told.end()) continue;
+    *shard.mutable_open_incidents() = told->second.open_incidents;
+    set_timestamp(*shard.mutable_answered(), told->second.at);
+    if (shard.answers() && told->second.only_standby) shard.set_trouble("a standby answers: nobody leads it now");
   }
   return status;
 }
 
 void SiteQueries::probe() const {
   state_->watches.look_after();
-  const SitePtr site = state_->publication.load()->site;
+  const auto snapshot = state_->publication.load();
+  const SitePtr& site = snapshot->site;
   if (!site) return;
-  for (const SiteShard& shard : site->others()) {
+  std::vector<SiteShard> asked = site->others();
+  // A weftd that stands by asks its own leader, too; see ask_all().
+  const SiteShard* const own = site->find(site->own);
+  if (snapshot->leadership.stands_by() && own != nullptr) asked.push_back(*own);
+  for (const SiteShard& shard : asked) {
     state_->peers.ask<v1::FabricService, v1::GetStatusRequest, v1::Status>(
         site, shard, {}, rpc(&Calls<v1::FabricService>::GetStatus), true,
         [state = state_.get()](const ShardAnswer<v1::Status>& answer) {
           if (!answer.answer) return;
+          const v1::Status& status = *answer.answer;
           const std::lock_guard lock(state->mutex);
-          state->incidents[answer.shard] = answer.answer->open_incidents();
+          state->told[answer.shard] = {status.open_incidents(), state->clock.now(),
+                                       status.has_leadership() && !status.leadership().leads()};
         });
   }
 }

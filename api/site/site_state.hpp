@@ -33,6 +33,13 @@ inline Error does_not_answer(const std::string& what, const SiteShard& shard, co
           what + " belongs to shard " + shard.name + ", which does not answer: " + why.message};
 }
 
+/// What another shard said last of itself.
+struct ShardStatus {
+  v1::Status::Incidents open_incidents;
+  TimePoint at = kNever;      ///< when it came
+  bool only_standby = false;  ///< who said it does not lead
+};
+
 /// What all questions share.
 struct SiteQueries::State {
   State(const Publication& the_publication, const Clock& the_clock, ClientSecurity security,
@@ -61,9 +68,8 @@ struct SiteQueries::State {
     const ShardTokens shards = all_shards(*site);
     const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
     const auto of_own = [gathering](ShardAnswer<Response> answer) { gathering->take(0, std::move(answer)); };
-    // As a probe: nobody else looks whether our own leader answers.
     if (stands_by && site->find(site->own) != nullptr)
-      peers.ask<Service, Request, Response>(site, *site->find(site->own), request, begin, true, of_own);
+      peers.ask<Service, Request, Response>(site, *site->find(site->own), request, begin, false, of_own);
     else
       of_own({site->own, std::move(local), is_blind});
     for (std::size_t i = 1; i < shards.size(); ++i)
@@ -177,6 +183,7 @@ struct SiteQueries::State {
               next = std::move(*checked);
             }
             is_known = true;
+            if (is_partial(*each.answer)) missing.push_back(each.shard);
             for (auto& entry : *entries(*each.answer)) {
               mark(entry, each.shard);
               *entries(page)->Add() = std::move(entry);
@@ -236,7 +243,7 @@ struct SiteQueries::State {
   const Publication& publication;
   const Clock& clock;
   std::mutex mutex;
-  std::map<std::string, v1::Status::Incidents> incidents;  ///< open ones of other shards, as last told
+  std::map<std::string, ShardStatus> told;  ///< by other shards
   SiteWatches watches;
   ShardPeers peers;  ///< last: its callbacks use the rest
 };

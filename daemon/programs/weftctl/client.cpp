@@ -95,14 +95,10 @@ bool is_listened_on(std::string_view path) {
   return connected;
 }
 
-/// Without gRPC's own words, "failed to connect to all addresses; last error: …": "Connection refused".
 std::string unreachable_reason(const std::string& message) {
-  const std::string end = message.substr(message.rfind(": ") == message.npos ? 0 : message.rfind(": ") + 2);
-  if (message.starts_with("DNS resolution failed")) return "its name cannot be looked up: " + end;
-  if (message != end && !message.starts_with("failed to connect")) return message;
-  if (end.starts_with("connection attempt timed out")) return "it takes connections, and does not answer";
+  const std::string reason = api::unreachable_reason(message);
   // A weftd with TLS ends a connection in clear text without a word.
-  return end == "Socket closed" ? end + " (a weftd with TLS takes --ca, and one without does not)" : end;
+  return reason == "Socket closed" ? reason + " (a weftd with TLS takes --ca, and one without does not)" : reason;
 }
 
 /// Of a command that got no answer, whether it was done: nothing waits for a weftd that is started later.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftctl/names.hpp"
+#include "daemon/programs/weftctl/namesakes.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
@@ -70,8 +71,10 @@ Exit add_maintenance(const Session& session, const NewMaintenance& wanted) {
   if (wanted.from)
     request.mutable_from()->set_seconds(
         std::chrono::floor<std::chrono::seconds>(wanted.from->time_since_epoch()).count());
-  return print_window(session,
-                      session.client.change(session.client.maintenance, &v1::MaintenanceService::Stub::Add, request));
+  const v1::MaintenanceWindow window =
+      session.client.change(session.client.maintenance, &v1::MaintenanceService::Stub::Add, request);
+  note_namesakes(session, wanted.what, window.shard());
+  return print_window(session, window);
 }
 
 Exit end_maintenance(const Session& session, const std::string& id, const std::string& who) {

@@ -358,6 +358,7 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
       << '\n';
   out << label_of(plan.target()) << "\n\n";
   if (plan.has_finished()) say("outcome     ", plan.outcome().empty() ? "-" : plan.outcome());
+  say("shard       ", plan.shard());
   say("action      ", action_text(plan));
   say("reason      ", plan.reason());
   say("incident    ", plan.incident_id());
@@ -419,6 +420,7 @@ std::string waiting_text(const v1::Plan& plan) {
 void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
   out << v1::Plan::Action_Name(plan.action()) << "  preview: nothing is done yet\n"
       << label_of(plan.target()) << "\n\n";
+  if (!plan.shard().empty()) out << "shard       " << printable(plan.shard()) << '\n';
   out << "action      " << (plan.outcome().empty() ? action_text(plan) : printable(plan.outcome())) << '\n';
   if (!plan.undoes().empty()) out << "reverts     " << printable(plan.undoes()) << '\n';
   if (!plan.actuator().empty()) out << "actuator    " << printable(plan.actuator()) << '\n';

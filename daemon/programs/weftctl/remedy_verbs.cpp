@@ -5,6 +5,7 @@
 
 #include "daemon/programs/weftctl/automation_report.hpp"
 #include "daemon/programs/weftctl/incident_drawing.hpp"
+#include "daemon/programs/weftctl/namesakes.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
@@ -201,12 +202,15 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
     } else {
       print_preview(session.out, plan, session.columns);
     }
+    note_namesakes(session, wish.target, plan.shard());
     const v1::GuardVerdict* guard = refusal(plan);
     if (wish.dry_run) return guard != nullptr ? Exit::kRefused : Exit::kGood;
     if (guard != nullptr) refuse(*guard);
     if (!is_confirmed(session, plan)) throw Failure(Exit::kRefused, "nothing was done");
   }
-  return follow(session, session.client.change(session.client.remedies, method, request), wish.wait, !asks);
+  const v1::Plan plan = session.client.change(session.client.remedies, method, request);
+  if (!asks) note_namesakes(session, wish.target, plan.shard());
+  return follow(session, plan, wish.wait, !asks);
 }
 
 /// The newest lines of one shard's audit trail, or of weftd's own.

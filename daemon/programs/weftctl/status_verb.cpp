@@ -53,7 +53,8 @@ void print_shards(const Session& session, const v1::Status& status) {
   session.out << "\nShards of the site; fabrics and figures above are of this weftd's own.\n";
   Table table({"SHARD", judged("STATE"), "ADDRESSES", spare("LEADER"), spare("FABRICS"), story("OPEN INCIDENTS")});
   for (const v1::Status::Shard& shard : status.shards()) {
-    const std::string figures = shard.has_open_incidents() ? counts_text(shard.open_incidents()) : "not known";
+    std::string figures = shard.has_open_incidents() ? counts_text(shard.open_incidents()) : "not known";
+    if (!shard.answers() && shard.has_answered()) figures += ", " + age_text(true, shard.answered(), session.now);
     const char* state = shard.answers()     ? shard.own() ? "this weftd's own" : "answers"
                         : shard.own()       ? "taken out"
                         : shard.never_led() ? "never led"

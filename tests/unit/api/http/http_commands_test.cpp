@@ -67,6 +67,12 @@ class HttpCommands : public ::testing::Test {
   }
   HttpReply post(const std::string& target, const std::string& body) { return send(post_request(target, body)); }
 
+  json answer_of(const std::string& target, const std::string& body) {
+    const HttpReply reply = post(target, body);
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    return json::parse(reply.body);
+  }
+
   Publication publication;
   StillClock clock;
   FakeIncidents incidents;
@@ -223,6 +229,21 @@ TEST_F(HttpCommands, EveryRouteOfTheTableIsServedAndRefusedWithoutRights) {
     EXPECT_NE(reply.status, 0U) << route.method;
     EXPECT_EQ(send(request, &gate).status == 401U, route.right != access::Right::kNone) << route.method;
   }
+}
+
+TEST_F(HttpCommands, AnswersOfASiteSayWhoseTheyAre) {
+  const std::vector<std::pair<std::string, std::string>> commands = {
+      {"/api/v1/plans/PLAN-1/approve", "{}"},
+      {"/api/v1/incidents/INC-1/acknowledge", "{}"},
+      {"/api/v1/maintenance", R"({"what": "leaf-1", "reason": "r", "length": "60s"})"},
+      {"/api/v1/maintenance/MW-3/end", "{}"}};
+  for (const auto& [target, body] : commands) EXPECT_EQ(answer_of(target, body)["shard"], "") << target;
+  auto snapshot = std::make_shared<Snapshot>(*publication.load());
+  auto site = std::make_shared<Site>();
+  site->own = "north";
+  snapshot->site = site;
+  publication.publish(snapshot);
+  for (const auto& [target, body] : commands) EXPECT_EQ(answer_of(target, body)["shard"], "north") << target;
 }
 
 }  // namespace

@@ -58,6 +58,20 @@ class SiteQueriesTest : public ::testing::Test {
   Result<v1::Incident> get(const std::string& id) {
     return wait<v1::Incident>([&](auto done) { north.site.get_incident(id, done); });
   }
+  Result<v1::BatchGetHealthResponse> many_of(const Shard& shard, const std::vector<std::string>& nodes) {
+    v1::BatchGetHealthRequest request;
+    for (const std::string& node : nodes) request.add_nodes(node);
+    return wait<v1::BatchGetHealthResponse>([&](auto done) { shard.site.batch_get_health(request, done); });
+  }
+  Result<v1::ListHealthResponse> all_of(const Shard& shard) {
+    return wait<v1::ListHealthResponse>([&](auto done) { shard.site.list_health({}, done); });
+  }
+  Result<v1::JobHealth> job_of(const Shard& shard, const std::vector<std::string>& nodes) {
+    v1::GetJobHealthRequest request;
+    request.set_job("j");
+    for (const std::string& node : nodes) request.add_nodes(node);
+    return wait<v1::JobHealth>([&](auto done) { shard.site.get_job_health(request, done); });
+  }
   Result<v1::NodeHealth> health(const std::string& node) {
     return wait<v1::NodeHealth>([&](auto done) { north.site.get_health(node, done); });
   }
@@ -259,6 +273,24 @@ TEST_F(SiteQueriesTest, AShardThatIsBackIsFoundByTheNextProbe) {
   EXPECT_EQ(list()->incidents_size(), 10);
 }
 
+// The database names the leader that died until another one leads.
+TEST_F(SiteQueriesTest, AStandbyThatAnswersForALostLeaderIsToldOf) {
+  const auto south_of_status = [&] {
+    north.site.probe();
+    for (int i = 0; i < 1000 && !north.site.status().shards(1).has_answered(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return north.site.status().shards(1);
+  };
+  EXPECT_EQ(south_of_status().trouble(), "");
+  stands_by = true;
+  publish(south, "south", 2);
+  north.site.probe();
+  for (int i = 0; i < 1000 && north.site.status().shards(1).trouble().empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(north.site.status().shards(1).answers());
+  EXPECT_EQ(north.site.status().shards(1).trouble(), "a standby answers: nobody leads it now");
+}
+
 // What it will know is not known yet: that is no "no".
 TEST_F(SiteQueriesTest, AShardWithoutASweepIsMissing) {
   const auto links = [&](const Shard& shard) {
@@ -282,8 +314,27 @@ TEST_F(SiteQueriesTest, AShardWithoutASweepIsMissing) {
     EXPECT_EQ(nodes(*each)->missing_shards_size(), 1);
   }
   EXPECT_EQ(list()->missing_shards_size(), 0) << "incidents are from the store";
+  for (const Shard* each : {&north, &south}) {
+    const auto many = many_of(*each, {"host-north", "host-nowhere"});
+    ASSERT_TRUE(many);
+    EXPECT_EQ(many->nodes(0).verdict(), v1::NodeHealth::HEALTHY);
+    ASSERT_EQ(many->missing_shards_size(), 1);
+    EXPECT_EQ(many->missing_shards(0), "south");
+    const auto all = all_of(*each);
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->nodes_size(), 2) << "its collectors tell of one";
+    ASSERT_EQ(all->missing_shards_size(), 1);
+    EXPECT_EQ(all->missing_shards(0), "south");
+    const auto job = job_of(*each, {"host-north"});
+    ASSERT_TRUE(job);
+    EXPECT_EQ(job->verdict(), v1::NodeHealth::UNKNOWN);
+    ASSERT_EQ(job->missing_shards_size(), 1);
+  }
   is_swept = true;
   publish(south, "south", 2);
+  EXPECT_EQ(many_of(north, {"host-north"})->missing_shards_size(), 0);
+  EXPECT_EQ(all_of(north)->missing_shards_size(), 0);
+  EXPECT_EQ(job_of(north, {"host-north"})->verdict(), v1::NodeHealth::HEALTHY);
   EXPECT_TRUE(health("host-south"));
   EXPECT_EQ(links(north)->missing_shards_size(), 0);
 }

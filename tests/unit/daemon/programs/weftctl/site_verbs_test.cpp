@@ -24,7 +24,8 @@ class SiteVerbs : public Verbs {
     Incident down = api::make_incident(100 + number);
     down.finding.cause.fabric = "ib-" + name;
     NodeHealth host = api::make_health("host-of-" + name, 0x100 + number, HealthVerdict::kDegraded);
-    auto snapshot = api::make_snapshot(1, {api::SmallFabric(1, "ib-" + name).build()}, {down}, {host});
+    NodeHealth twin = api::make_health("twin", 0x200 + number, HealthVerdict::kHealthy);
+    auto snapshot = api::make_snapshot(1, {api::SmallFabric(1, "ib-" + name).build()}, {down}, {host, twin});
     auto windows = std::make_shared<MaintenanceList>();
     MaintenanceWindow& window = windows->emplace_back();
     window.id = 100 + number;
@@ -79,6 +80,24 @@ TEST_F(SiteVerbs, HealthSaysWhichShardsKnowAHost) {
   EXPECT_THAT(all, ContainsRegex("host-of-south .* south"));
   EXPECT_THAT(say(Exit::kBadNews, show_health, std::vector<std::string>{"host-of-north"}),
               ContainsRegex("host-of-north .* north"));
+}
+
+// What is shown of a name is of all shards, what is done is of one.
+TEST_F(SiteVerbs, ACommandSaysOfWhichShardItIs) {
+  std::ostringstream notes;
+  client->notes = &notes;
+  Wish wish{.target = "twin", .reason = "memory", .who = "", .dry_run = true};
+  EXPECT_THAT(say(Exit::kGood, drain_node, wish), HasSubstr("\nshard       north\n"));
+  EXPECT_EQ(notes.str(), "weftctl: this is of shard north alone: twin is a name in south, too\n");
+  wish.dry_run = false;
+  EXPECT_THAT(say(Exit::kGood, drain_node, wish), HasSubstr("PLAN-9"));
+  wish.target = "twin mlx5_0:1";
+  EXPECT_THAT(say(Exit::kGood, isolate_link, wish), HasSubstr("PLAN-9"));
+  EXPECT_THAT(notes.str(), ContainsRegex("alone: twin is .*\n.*alone: twin mlx5_0:1 is a name in south, too"));
+  notes.str("");
+  wish.target = "host-of-north";
+  EXPECT_THAT(say(Exit::kGood, drain_node, wish), HasSubstr("PLAN-9"));
+  EXPECT_EQ(notes.str(), "");
 }
 
 }  // namespace

@@ -217,6 +217,7 @@ class PostgresStore(weft_testing.SubnetTest):
             self.assertRegex(done.stdout, "^" + words)
             self.assertIn("set store.url" if "://" in target else "remove store.url", done.stdout)
             self.assertEqual("", done.stderr, "there is no terminal to show progress on")
+            self.assertRegex(done.stdout, rf"\n{len(before)} incidents?, \d+ plans? and \d+ maintenance windows? are among them\.")
             return re.search(r"(\d+) records, last hash ([0-9a-f]{64})", done.stdout)[0]
 
         def refused(source: str, target: str) -> None:

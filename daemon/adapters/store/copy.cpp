@@ -113,6 +113,11 @@ Result<Side> open_side(const std::string& place, bool is_source) {
   std::error_code ignored;
   if (is_source && !std::filesystem::exists(file, ignored))
     return fail(ErrorCode::kNotFound, file.string() + " does not exist: name a state directory or postgresql://…");
+  const std::filesystem::path parent = std::filesystem::absolute(std::filesystem::path(place) / "x").parent_path();
+  if (!is_source && !std::filesystem::exists(parent, ignored) &&
+      !std::filesystem::is_directory(parent.parent_path(), ignored))
+    return fail(ErrorCode::kNotFound, "there is no directory " + parent.parent_path().string() +
+                                          " to make the state directory in: nothing was copied");
   auto lock = lock_state_dir(place);
   if (!lock) return tl::unexpected<Error>(lock.error());
   if (is_source)
@@ -242,6 +247,9 @@ Result<Copied> verify(Database& source, Database& target, const std::vector<Tabl
     if (rows != count_rows(source, table))
       target.fail(ErrorCode::kCorrupt, "the table " + table.name + " was not copied whole");
     copied.rows += static_cast<std::uint64_t>(rows);
+    if (table.name == "incident") copied.incidents = static_cast<std::uint64_t>(rows);
+    if (table.name == "plan") copied.plans = static_cast<std::uint64_t>(rows);
+    if (table.name == "maintenance") copied.windows = static_cast<std::uint64_t>(rows);
   }
   copied.audit = verify_audit(source);
   if (auto outcome = source.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());

@@ -20,9 +20,10 @@ struct CopyProgress {
 
 /// What was copied.
 struct Copied {
-  std::uint64_t rows = 0;   ///< of all tables, in the target
-  std::uint64_t added = 0;  ///< of these, by this copy; the others were there
-  AuditProof audit;         ///< found whole in both
+  std::uint64_t rows = 0;                               ///< of all tables, in the target
+  std::uint64_t added = 0;                              ///< of these, by this copy; the others were there
+  std::uint64_t incidents = 0, plans = 0, windows = 0;  ///< of planned work; among `rows`
+  AuditProof audit;                                     ///< found whole in both
 };
 
 /// Copies all tables from one place to the other. A place is a state directory (its weft.db) or postgresql://… (see
@@ -30,12 +31,15 @@ struct Copied {
 /// leads is refused; one that starts meanwhile cannot write any more. The source is brought to the newest version, and
 /// stays otherwise as it is.
 ///
+/// A directory that is the target is made where the one that it is in exists: a path with a typing error is refused.
+///
 /// The target must be empty, or a copy of the same source that was broken off: that goes on, or begins anew when the
 /// source was used since. Until the copy is whole and verified no weftd opens the target. Afterwards a directory that
 /// is the target goes with its own weft.db again.
 ///
-/// Fails with a sentence for the operator: kNotFound without a source, kFailedPrecondition for a target with something
-/// in it, kCorrupt where a trail is not whole or the copy is not the source, and as the engines do.
+/// Fails with a sentence for the operator: kNotFound without a source or a place for the target, kFailedPrecondition
+/// for a target with something in it, kCorrupt where a trail is not whole or the copy is not the source, and as the
+/// engines do.
 Result<Copied> copy_store(const std::string& from, const std::string& to,
                           const std::function<void(const CopyProgress&)>& on_progress);
 

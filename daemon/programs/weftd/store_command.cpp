@@ -31,6 +31,15 @@ std::string rows_text(const store::Copied& copied) {
          " were there already; all are verified.";
 }
 
+std::string counted(std::uint64_t number, const std::string& what) {
+  return std::to_string(number) + ' ' + what + (number == 1 ? "" : "s");
+}
+
+std::string things_text(const store::Copied& copied) {
+  return counted(copied.incidents, "incident") + ", " + counted(copied.plans, "plan") + " and " +
+         counted(copied.windows, "maintenance window") + " are among them.";
+}
+
 std::string trail_text(const store::AuditProof& trail) {
   if (trail.records == 0) return "The audit trail is empty.";
   return "Audit trail: " + std::to_string(trail.records) + " records, last hash " + trail.last_hash + '.';
@@ -51,7 +60,8 @@ int copy(const std::string& from, const std::string& to) {
     std::cerr << "weftd store copy: " << copied.error().message << '\n';
     return 1;
   }
-  std::cout << rows_text(*copied) << ' ' << trail_text(copied->audit) << '\n'
+  std::cout << rows_text(*copied) << '\n'
+            << things_text(*copied) << ' ' << trail_text(copied->audit) << '\n'
             << (store::is_url(to)
                     ? "Next: set store.url of weftd.toml to that database, and start weftd.\n"
                     : "Next: remove store.url from weftd.toml, set state_dir to that directory, and start "

@@ -131,6 +131,13 @@ TEST_P(Copy, OnlyWhatIsEmptyIsATarget) {
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().code, ErrorCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(back.path() / "weft.db"));
+  const std::filesystem::path mistyped = back.path() / "waft" / "state";
+  const auto nowhere = copy_store(url, mistyped.string(), quietly);
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(nowhere.error().message.find("there is no directory " + mistyped.parent_path().string()), std::string::npos)
+      << nowhere.error().message;
+  EXPECT_FALSE(std::filesystem::exists(mistyped.parent_path()));
   const auto busy = std::move(*SqlStore::open(from.path(), {}));
   EXPECT_FALSE(copy_store(from.path(), url_of(back.path()), quietly)) << "a weftd uses it";
 }

@@ -243,8 +243,10 @@ void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
   // What bears a later time than now is from before the clock was set back.
   const TimePoint seen = view.fabric(plan.target.fabric)->sweep->started;
   const TimePoint since = is_verified ? entry.work.verifying_since : ended(plan, view.now);
-  // Directly after our own change the link may still be on its way down.
-  if (seen <= std::max(entry.checked, since + settings_.limits.reading_interval) || seen > view.now) return;
+  // Directly after our own change the link may still be on its way down. A sweep of before a takeover may be of before
+  // what landed meanwhile.
+  if (seen <= std::max({entry.checked, began_at_, since + settings_.limits.reading_interval}) || seen > view.now)
+    return;
   if (!is_verified) entry.checked = kNever;
   // The reading that follows is a second sight.
   entry.doubted = view.now - std::max(settings_.limits.reading_interval, settings_.limits.check_interval / 2);

@@ -103,6 +103,27 @@ Plan being_verified(const Book& b) {
   return plan;
 }
 
+// A weftd that stood by has such a sweep. What landed late since then was read by the leader, and is read once more
+// now: that reading may fall into the change.
+TEST(Restarted, ASweepOfBeforeATakeoverIsNoSightOfALinkThatIsOut) {
+  Book b;
+  RemedyMemory memory;
+  Plan& out = memory.plans.emplace_back(being_verified(b));
+  out.state = PlanState::kCommitted;
+  out.finished = b.fabric.now() - 1min;
+  RemedyView before = b.look();
+  b.fabric.advance(5min);
+  b.book.emplace(b.settings, std::move(memory), b.fabric.now(), b.fabric.now().time_since_epoch());
+  before.now = b.fabric.now();
+  before.steady = b.fabric.now().time_since_epoch();
+  b.book->review(before);
+  EXPECT_EQ(b.answer(TargetState::kClear), 1U);
+  EXPECT_TRUE(b.plan(1).in_force) << "one sight is none";
+  b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-0"));
+  for (int i = 0; i < 5; ++i) b.sweep(), b.answer(TargetState::kOurs);
+  EXPECT_TRUE(b.plan(1).in_force);
+}
+
 // What is stored by the way are good sweeps; bad ones that came after them are not stored.
 TEST(Restarted, AnIsolationNeedsAllItsGoodSweepsAnew) {
   Book b;

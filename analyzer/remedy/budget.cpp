@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/guards.hpp"
@@ -19,6 +20,10 @@ constexpr Duration kDay = 24h;  // of the circuit breaker; the budgets' hour is 
 
 using Plans = std::span<const std::shared_ptr<const Plan>>;
 
+LinkKey key_of(const Entity& link) {
+  return make_link_key(link.port, link.peer);
+}
+
 // It is out of service, or may be at any moment. A return that failed goes out again; until it was read as returned,
 // the plan before holds it.
 bool is_out(const Plan& plan, Plans plans) {
@@ -32,20 +37,28 @@ bool is_out(const Plan& plan, Plans plans) {
 // Those that are out; of several for one target, as of an isolation and its return that failed, the first.
 std::vector<const Plan*> one_for_each_target(Plans plans) {
   std::vector<const Plan*> out;
-  for (const auto& plan : plans)
-    if (is_out(*plan, plans) &&
-        std::ranges::none_of(out, [&plan](const Plan* other) { return same_target(other->target, plan->target); }))
-      out.push_back(plan.get());
+  std::unordered_set<LinkKey> links;
+  for (const auto& plan : plans) {
+    if (!is_out(*plan, plans)) continue;
+    const bool is_new = plan->target.kind == EntityKind::kLink ? links.insert(key_of(plan->target)).second
+                                                               : std::ranges::none_of(out, [&plan](const Plan* other) {
+                                                                   return same_target(other->target, plan->target);
+                                                                 });
+    if (is_new) out.push_back(plan.get());
+  }
   return out;
 }
 
+// By the ends alone: the subnet may be watched by another of our ports now, and have the name of that.
 std::vector<const Entity*> others_links(const std::vector<const Plan*>& held,
                                         std::span<const std::span<const Entity>> taken_out) {
+  std::unordered_set<LinkKey> ours;
+  for (const Plan* plan : held)
+    if (plan->target.kind == EntityKind::kLink) ours.insert(key_of(plan->target));
   std::vector<const Entity*> links;
   for (const std::span<const Entity> of_fabric : taken_out)
     for (const Entity& link : of_fabric)
-      if (std::ranges::none_of(held, [&link](const Plan* plan) { return plan->target.same_as(link); }))
-        links.push_back(&link);
+      if (!ours.contains(key_of(link))) links.push_back(&link);
   return links;
 }
 

@@ -58,6 +58,16 @@ std::string unreached_end(const Plan& plan, const Topology& topology) {
   return unreached;
 }
 
+}  // namespace
+
+std::string keep_name_text(const std::string& name, const FabricView& other) {
+  if (other.through.empty()) return {};
+  return ": if " + name + " stays away, give its name to the other port in infiniband.ports: \"" + name + '=' +
+         other.through + '"';
+}
+
+namespace {
+
 /// Where another port of ours sees both ends of the plan's link, how to have it watched by the name that the plan
 /// knows, from "; " on; empty: none does.
 std::string other_way(const Plan& plan, const RemedyView& view) {
@@ -68,10 +78,7 @@ std::string other_way(const Plan& plan, const RemedyView& view) {
       const PortIndex port = topology.find_port(end);
       return port != kNoIndex && topology.node_of(topology.port(port)).reachable;
     });
-    const std::string& name = plan.target.fabric;
-    if (sees_link)
-      return "; " + other.name + " is on the same subnet: if " + name +
-             " stays away, give its name to the other port in infiniband.ports: \"" + name + '=' + other.through + '"';
+    if (sees_link) return "; " + other.name + " is on the same subnet" + keep_name_text(plan.target.fabric, other);
   }
   return {};
 }

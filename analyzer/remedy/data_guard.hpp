@@ -3,6 +3,7 @@
 // Whether enough is known of a fabric, and of the target in it, to decide by it.
 
 #include <cstddef>
+#include <string>
 
 #include "analyzer/remedy/limits.hpp"
 #include "analyzer/remedy/settings.hpp"
@@ -24,5 +25,9 @@ struct MissingNodes {
 /// first seen, whatever the clock says; zero where that is not known.
 Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, const MissingNodes& missing, Duration known_for,
                          const RemedyView& view, const RemedyLimits& limits);
+
+/// How to have the subnet of `other` watched by the name that plans know, from ": " on; empty where `other` is swept
+/// through no port of ours.
+std::string keep_name_text(const std::string& name, const FabricView& other);
 
 }  // namespace weft::analyzer

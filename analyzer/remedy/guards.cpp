@@ -201,7 +201,31 @@ class Judge {
            });
   }
 
+  /// A plan by which the subnet of this link is known by another name: the ways that it holds, and what it decided, are
+  /// not counted under this one. Null: none.
+  const Plan* under_another_name() const {
+    const auto is_here = [this](PortKey end) {
+      const PortIndex port = topology().find_port(end);
+      return port != kNoIndex && topology().node_of(topology().port(port)).reachable;
+    };
+    for (const PlanPtr& other : in_.plans) {
+      if (other->target.kind != EntityKind::kLink || other->target.fabric == plan_.target.fabric) continue;
+      const Incident* incident = in_.view.incident(other->incident);
+      const bool is_decided = is_counted(*other, in_.ages, limits_) ||
+                              (other->state == PlanState::kRejected && incident && incident->is_open());
+      const bool matters =
+          other->in_force || other->unresolved || is_under_way(other->state) || (!by_person_ && is_decided);
+      if (matters && is_here(other->target.port) && is_here(other->target.peer)) return other.get();
+    }
+    return nullptr;
+  }
+
   Verdict fresh_data() const {
+    if (is_link_ && takes_out_ && fabric_ && !ethernet_)
+      if (const Plan* other = under_another_name())
+        return refused(plan_name(other->id) + " is of this subnet, under the name " + other->target.fabric +
+                       ", and does not count under the name " + plan_.target.fabric +
+                       keep_name_text(other->target.fabric, *fabric_));
     const std::vector<Duration>& since = in_.counts.missing_since;
     const Duration gone_before = in_.view.steady.value_or(Duration{}) - limits_.missing_for;
     const auto lately = std::ranges::lower_bound(since, gone_before);

@@ -187,6 +187,8 @@ class PlanManager {
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);
   /// Why it is not known what others took out, of what the plan would take out; nullopt: it is known.
   std::optional<std::string> untold_list(const Plan& plan, const RemedyView& view) const;
+  /// A plan that gave back through that actuator what was out, within `span`; null: none.
+  const Plan* given_back_within(const std::string& actuator, Duration span, TimePoint now) const;
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
   bool may_approve(const Plan& plan) const;  ///< we ourselves, while no guard refuses it
   /// Reckons the candidates of a proposal anew when its incident has changed.

@@ -42,9 +42,23 @@ std::optional<std::string> PlanManager::untold_list(const Plan& plan, const Reme
     auto why = untold("the scheduler", "which hosts are drained", drained->second.told(), now);
     return why ? std::optional(with_trouble(std::move(*why), plan.actuator)) : std::nullopt;
   }
-  for (const auto& [name, ports] : avoided_)
+  for (const auto& [name, ports] : avoided_) {
     if (auto why = untold(name, "which links are avoided", ports.told, now)) return with_trouble(std::move(*why), name);
+    // A link that seems to be no way makes a pair of leaves seem lost already.
+    if (const Plan* back = given_back_within(name, now - *ports.told, view.now))
+      return name + " has not told which links are avoided since " + plan_name(back->id) + " gave one back";
+  }
   return std::nullopt;
+}
+
+const Plan* PlanManager::given_back_within(const std::string& actuator, Duration span, TimePoint now) const {
+  const Ages ages = clock_.ages(now);
+  for (const PlanPtr& plan : shown_) {
+    const bool gives_back = !takes_out(plan->action) || plan->state == PlanState::kRolledBack;
+    const TimePoint last = plan->finished != kNever ? plan->finished : plan->started;
+    if (plan->actuator == actuator && gives_back && plan->started != kNever && ages.of(last) <= span) return plan.get();
+  }
+  return nullptr;
 }
 
 // The actuator that would raise the link's cost, where it told that the cost is raised; empty: it did not. What it told

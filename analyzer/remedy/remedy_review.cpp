@@ -298,7 +298,8 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
   for (const FabricView& fabric : view.fabrics) {
     const SweepCounts& swept = counts(fabric.name, view);
     input.taken_out.emplace_back(swept.taken_out);
-    if (fabric.sweep) input.links += swept.links;
+    // A subnet whose port was lost may be watched by another one.
+    if (fabric.sweep && fabric.watching) input.links += swept.links;
   }
   if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
   input.untold = untold_list(plan, view);

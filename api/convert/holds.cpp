@@ -28,6 +28,8 @@ void say_hold(const Plan& plan, v1::PlanHold& to, const std::string& kept_out = 
 
 Holds::Holds(const Snapshot& snapshot) {
   if (!snapshot.plans) return;
+  for (const FabricView& fabric : snapshot.fabrics)
+    if (fabric.sweep && fabric.sweep->topology->is_ethernet()) ethernet_.insert(fabric.name);
   for (const auto& plan : *snapshot.plans) {
     const bool returns = plan->action == RemedyAction::kRestoreLink && plan->state != PlanState::kProposed;
     // It may be out already, or still be out.
@@ -35,7 +37,7 @@ Holds::Holds(const Snapshot& snapshot) {
                          (plan->intent != PlanIntent::kNone || plan->state == PlanState::kRollingBack);
     if (!plan->in_force && !changes && (!returns || is_over(plan->state))) continue;
     if (plan->target.kind == EntityKind::kLink) {
-      OfLink& link = links_[{plan->target.fabric, make_link_key(plan->target.port, plan->target.peer)}];
+      OfLink& link = links_[{scope_of(plan->target.fabric), make_link_key(plan->target.port, plan->target.peer)}];
       if (plan->in_force || changes) link.holds = &first_out(*plan, *snapshot.plans);
       if (plan->in_force) link.kept_out = plan->kept_out;
       if (returns) link.returning = plan.get();
@@ -44,8 +46,12 @@ Holds::Holds(const Snapshot& snapshot) {
   }
 }
 
+std::string_view Holds::scope_of(std::string_view fabric) const {
+  return ethernet_.contains(fabric) ? fabric : std::string_view();
+}
+
 void Holds::add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) const {
-  const auto held = links_.find({fabric, link});
+  const auto held = links_.find({scope_of(fabric), link});
   if (held == links_.end()) return;
   const auto& [holds, kept_out, returning] = held->second;
   if (returning) {

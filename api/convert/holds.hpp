@@ -3,6 +3,7 @@
 // Which links and hosts plans of Weft hold.
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,8 +38,13 @@ class Holds {
     std::string kept_out{};       ///< as of links
   };
 
-  std::map<std::pair<std::string_view, LinkKey>, OfLink> links_;
-  std::unordered_map<std::string, std::vector<OfHost>> hosts_;  ///< by short name
+  /// GUIDs are the same under each name of a subnet, which may be watched by another of our ports now; those of an
+  /// Ethernet fabric are made of names. Empty: any InfiniBand subnet.
+  std::string_view scope_of(std::string_view fabric) const;
+
+  std::set<std::string_view> ethernet_;
+  std::map<std::pair<std::string_view, LinkKey>, OfLink> links_;  ///< by scope_of()
+  std::unordered_map<std::string, std::vector<OfHost>> hosts_;    ///< by short name
 };
 
 }  // namespace weft::api

@@ -24,6 +24,21 @@ bool has_dash(std::string_view text) {
   return text.find(kBetweenEnds) != std::string_view::npos;
 }
 
+const Node& node_of(const api::FoundNode& found) {
+  return found.fabric->sweep->topology->node(found.node);
+}
+
+// One node may be seen in several fabrics: an adapter in two subnets, or all of a subnet that another of our ports
+// watches since the first was lost. Of those where that port has a cable, the one that is watched.
+const api::FoundNode& best_of(const std::vector<api::FoundNode>& seen, unsigned number) {
+  const auto rank = [number](const api::FoundNode& found) {
+    const Topology& topology = *found.fabric->sweep->topology;
+    const PortIndex port = topology.find_port({node_of(found).guid, {static_cast<std::uint16_t>(number)}});
+    return std::pair(port != kNoIndex && topology.link_of(port).has_value(), found.fabric->watching);
+  };
+  return *std::ranges::max_element(seen, {}, rank);
+}
+
 std::string name_of(const Topology& topology, PortKey key) {
   const PortIndex port = topology.find_port(key);
   return port == kNoIndex ? to_string(key.node) + " port " + std::to_string(key.port.value)
@@ -114,28 +129,30 @@ Result<RemedyController::LinkEnd> RemedyController::find_written_end(const std::
   if (nodes.empty())
     return api::is_before_first_sweep(seen_) ? fail(ErrorCode::kFailedPrecondition, api::not_swept_text(name))
                                              : fail(ErrorCode::kNotFound, "no node named '" + name + "'");
-  if (nodes.size() > 1) return fail(ErrorCode::kInvalidArgument, api::several_nodes_text(name, nodes));
-  const FabricView* fabric = nodes[0].fabric;
-  const Topology& topology = *fabric->sweep->topology;
-  const Node& node = topology.node(nodes[0].node);
+  const auto is_another = [&nodes](const api::FoundNode& each) { return node_of(each).guid != node_of(nodes[0]).guid; };
+  if (std::ranges::any_of(nodes, is_another))
+    return fail(ErrorCode::kInvalidArgument, api::several_nodes_text(name, nodes));
   // Numbers there are our own, and change with the cabling file.
-  if (topology.is_ethernet())
+  if (nodes[0].fabric->sweep->topology->is_ethernet())
     return fail(ErrorCode::kNotFound, "no port of '" + name + "' with a cable is named '" + text.substr(colon + 1) +
                                           "': on Ethernet ports have names, as in \"leaf01:swp3\"");
   unsigned number = 0;
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data() + colon + 1, end, number);
-  if (read.ec != std::errc() || read.ptr != end || number == 0 || number > node.port_count)
-    return fail(ErrorCode::kNotFound, api::no_such_port_text(node, text.substr(colon + 1)));
-  const PortKey key{node.guid, {static_cast<std::uint16_t>(number)}};
+  if (read.ec != std::errc() || read.ptr != end || number == 0 || number > node_of(nodes[0]).port_count)
+    return fail(ErrorCode::kNotFound, api::no_such_port_text(node_of(nodes[0]), text.substr(colon + 1)));
+  const PortKey key{node_of(nodes[0]).guid, {static_cast<std::uint16_t>(number)}};
+  const FabricView* fabric = best_of(nodes, number).fabric;
+  const Topology& topology = *fabric->sweep->topology;
   const PortIndex port = topology.find_port(key);
-  if (port != kNoIndex && !topology.link_of(port)) {
-    // A subnet that was discovered while the link was out does not know it; its plan does.
+  // A subnet that was discovered while the link was out does not know it; its plan does, by the name that the subnet
+  // had then.
+  if (port != kNoIndex)
     for (const PlanPtr& plan : *shown_)
       if ((plan->in_force || plan->unresolved) && plan->target.kind == EntityKind::kLink &&
-          plan->target.fabric == fabric->name && (plan->target.port == key || plan->target.peer == key))
+          (plan->target.fabric != fabric->name || !topology.link_of(port)) &&
+          (plan->target.port == key || plan->target.peer == key))
         return LinkEnd{plan->target, key, fabric};
-  }
   if (port == kNoIndex || !topology.link_of(port))
     return fail(ErrorCode::kNotFound, "no cable was ever seen at '" + text + "'");
   return LinkEnd{analyzer::link_entity(fabric->name, topology, port), key, fabric};

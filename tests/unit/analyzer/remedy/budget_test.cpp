@@ -149,6 +149,25 @@ TEST(Budgets, CountLinksThatOthersLetAManagerAvoid) {
             "weights has not told for 3 min which links are avoided: /etc/weights is not a file");
 }
 
+// What was read before may still have that link: who seems to have lost each other already would lose each other now.
+TEST(Budgets, WaitForAListThatIsNewerThanWhatWasGivenBack) {
+  Avoided b;
+  RemedyMemory memory;
+  Plan& back = memory.plans.emplace_back();
+  back.id = 1;
+  back.action = RemedyAction::kRestoreLink;
+  back.state = PlanState::kCommitted;
+  back.target = b.link("leaf-1", "spine-0");
+  back.started = back.finished = b.fabric.now() - 30s;
+  back.actuator = "weights";
+  b.book.emplace(b.settings, memory, b.fabric.now(), b.fabric.now().time_since_epoch());
+  const Entity target = b.link("leaf-0", "spine-0");
+  b.book->set_avoided_ports("weights", {{back.target.port}, steady(b) - 40s});
+  EXPECT_EQ(b.said(Guard::kBudget, target), "weights has not told which links are avoided since PLAN-1 gave one back");
+  b.book->set_avoided_ports("weights", {{}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kBudget, target), "within all budgets");
+}
+
 TEST(Budgets, CountAvoidedLinksThatAreDownAndThatADiscoveryForgot) {
   Avoided b;
   b.settings.limits.budget.out_per_switch = 1;

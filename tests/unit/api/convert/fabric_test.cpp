@@ -143,8 +143,8 @@ TEST_F(LinkLists, NameThePlanThatTookALinkOut) {
   EXPECT_EQ(at(link.low).plan_id(), "") << "it is in service";
   plan.action = RemedyAction::kRestoreLink;
   EXPECT_EQ(at(link.low).plan_id(), "PLAN-7") << "it failed again";
-  plan.target.fabric = "other";
-  EXPECT_EQ(at(link.low).plan_id(), "");
+  plan.target.fabric = "the name of another port";
+  EXPECT_EQ(at(link.low).plan_id(), "PLAN-7") << "the ends of a link are the same under each name of a subnet";
 }
 
 TEST_F(LinkLists, TellWhichPlanHoldsALinkAndHow) {

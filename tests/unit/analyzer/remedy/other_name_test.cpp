@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// One subnet that was watched through one of our ports, and is watched through another one, by another name.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The subnet as "test"; from lose() on as "standby", while the last sweep of "test" stays in view.
+struct TwoNames : Book {
+  explicit TwoNames(RemedySettings with = automatic()) : Book(std::move(with)) {}
+  void lose() {
+    look();
+    lost = views[0].sweep;
+  }
+  RemedyView both() {
+    const RemedyView seen = look();
+    if (!lost) return seen;
+    FabricView standby = views[0];
+    auto sweep = std::make_shared<Sweep>(*standby.sweep);
+    sweep->fabric = standby.name = "standby";
+    standby.sweep = sweep;
+    standby.through = "mlx5_1:1";
+    views[0].watching = false;
+    views[0].sweep = lost;
+    views.push_back(standby);
+    RemedyView view = seen;
+    view.fabrics = views;
+    return view;
+  }
+  /// So many sweeps, while the world does what it is told.
+  void sweeps(int count) {
+    for (int i = 0; i < count; ++i) {
+      fabric.advance(1s);
+      book->review(both());
+      for (const RemedyOrder& order : orders()) carry_out(order);
+    }
+  }
+  void carry_out(const RemedyOrder& order) {
+    const PortIndex end = fabric.topology()->find_port(order.target.port);
+    const bool is_up = fabric.port(end).is_up();
+    if (order.kind == OrderKind::kRead) {
+      book->answer_reading(order.number, TargetReading{is_up ? TargetState::kClear : TargetState::kOurs, ""},
+                           fabric.now());
+      return;
+    }
+    ++acts;
+    book->answer_action(order.number, {}, fabric.now());
+    if (takes_out(order.action))
+      fabric.unlink(end);
+    else
+      fabric.relink(end);
+    fabric.route();
+  }
+  /// Errors of a link, as the port tells them that is watched now.
+  void errors_now(const std::string& a, const std::string& b) {
+    errors(a, b);
+    if (!lost) return;
+    auto incident = std::make_shared<Incident>(*incidents.back());
+    incident->finding.cause.fabric = "standby";
+    for (Evidence& evidence : incident->finding.evidence) evidence.where.fabric = "standby";
+    incidents.back() = std::move(incident);
+  }
+  std::shared_ptr<const Sweep> lost;
+  int acts = 0;
+};
+
+// A discovery by the other port knows no cable of links that are off.
+TEST(OtherName, ALeafKeepsItsShareWhatPlansOfTheFirstOneHold) {
+  TwoNames b;
+  b.errors_now("leaf-0", "spine-0");
+  b.sweeps(20);
+  b.errors_now("leaf-0", "spine-1");
+  b.sweeps(20);
+  ASSERT_EQ(b.acts, 2);
+  b.lose();
+  b.errors_now("leaf-0", "spine-2");
+  b.fabric.rediscover();
+  b.fabric.route();
+  b.sweeps(60);
+  EXPECT_EQ(b.acts, 2) << "of 8 ways 6 are needed";
+  EXPECT_EQ(b.verdict(b.plan(3), Guard::kFreshData).explanation,
+            "PLAN-1 is of this subnet, under the name test, and does not count under the name standby: if test stays "
+            "away, give its name to the other port in infiniband.ports: \"test=mlx5_1:1\"");
+  Entity target = b.plan(3).target;
+  const auto wished = b.book->preview(RemedyAction::kIsolateLink, target, "why", "ann", b.both());
+  ASSERT_TRUE(wished);
+  EXPECT_EQ(b.verdict(*wished, Guard::kFreshData).result, GuardResult::kRefused) << "a person is refused, too";
+}
+
+TEST(OtherName, WhatAPersonRejectedIsNotDone) {
+  TwoNames b;
+  b.book->set_hands_off(true, "night", "ann", b.fabric.now());
+  b.errors_now("leaf-0", "spine-0");
+  b.sweeps(1);
+  ASSERT_TRUE(b.book->reject(1, "it is the only way to the storage", "ann", b.fabric.now()));
+  b.book->set_hands_off(false, "morning", "ann", b.fabric.now());
+  b.sweeps(30);
+  ASSERT_EQ(b.acts, 0);
+  b.lose();
+  b.errors_now("leaf-0", "spine-0");
+  b.sweeps(30);
+  EXPECT_EQ(b.acts, 0);
+}
+
+TEST(OtherName, TwoPlansAreNotUnderWayTogether) {
+  TwoNames b;
+  b.settings.limits.verification.windows = 60;
+  b.settings.limits.verification.within = 3min;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.errors_now("leaf-0", "spine-0");
+  b.sweeps(6);
+  ASSERT_EQ(b.plan(1).state, PlanState::kVerifying);
+  b.lose();
+  b.errors_now("leaf-1", "spine-1");
+  b.sweeps(10);
+  EXPECT_FALSE(is_under_way(b.plan(2).state)) << to_string(b.plan(2).state);
+}
+
+TEST(OtherName, TheShareOfLinksIsOfTheSubnet) {
+  TwoNames b;
+  b.settings.limits.budget.out_minimum = 1;
+  b.settings.limits.budget.out_share = 0.029;  // one of 36 links, two of 72
+  b.settings.limits.budget.out_per_switch = 10;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.lose();
+  b.errors_now("leaf-1", "spine-1");
+  b.errors_now("leaf-2", "spine-2");
+  b.sweeps(60);
+  EXPECT_EQ(b.acts, 1);
+}
+
+TEST(OtherName, WhatWeftHoldsIsNotSaidToBeOutByOthers) {
+  TwoNames b;
+  b.errors_now("leaf-0", "spine-0");
+  b.sweeps(20);
+  ASSERT_EQ(b.plan(1).state, PlanState::kCommitted);
+  b.fabric.port(b.fabric.topology()->find_port(b.link("leaf-0", "spine-0").port)).physical_state =
+      PortPhysicalState::kDisabled;
+  b.lose();
+  b.sweeps(2);
+  EXPECT_EQ(b.book->status(b.fabric.now()).out_of_service, 1U);
+  EXPECT_EQ(b.book->status(b.fabric.now()).out_by_others, 0U);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -2,6 +2,8 @@
 """The page of one shard of a site, in Chromium: it draws and finds what the other shard watches, and shows nothing of it when that one is
 away. north watches 8 hosts of one adapter, south 16 of two: the last 8, and the leaves of rail 1, are known in south alone."""
 
+import contextlib
+import json
 import os
 import signal
 import sys
@@ -13,9 +15,21 @@ from browser import Browser
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "pair"))
 
 import test_two_shards as pair  # noqa: E402
-from weft_testing import wait_until  # noqa: E402
+from weft_testing import weftctl, wait_until  # noqa: E402
 
 ONLY_SOUTH = "gpu-0015"
+SILENT = ".notice:has-text('Shard south does not answer')"
+
+# For how long the strip of shards and the banner said different things of south, at most, in ms.
+COMPARE = """(() => {
+  let since = 0;
+  window.apart = 0;
+  const says = (at) => [...document.querySelectorAll(at)].some((each) => /south.*does not answer/.test(each.textContent));
+  setInterval(() => {
+    since = says('.notice') === says('.shards button') ? 0 : since || performance.now();
+    if (since) window.apart = Math.max(window.apart, performance.now() - since);
+  }, 50);
+})()"""
 
 
 class PageOfASite(unittest.TestCase):
@@ -53,6 +67,17 @@ class PageOfASite(unittest.TestCase):
         """Opens what the search calls so."""
         self.type(text)
         self.do("click", at=f"[role=option]:has-text('{hit}')")
+
+    @contextlib.contextmanager
+    def silent_south(self):
+        """South hangs meanwhile, and the page knows it."""
+        os.killpg(self.south.process.pid, signal.SIGSTOP)
+        try:
+            self.wait_shown(SILENT)
+            yield
+        finally:
+            os.killpg(self.south.process.pid, signal.SIGCONT)
+        self.do("wait", at=SILENT, state="detached")
 
     def expect_south(self) -> None:
         wait_until(lambda: " 32 adapters" in self.drawn(), 30, why=self.drawn)
@@ -124,11 +149,10 @@ class PageOfASite(unittest.TestCase):
     def test_3_a_shard_that_is_away_is_named_and_not_drawn(self):
         self.choose("south")
         self.expect_south()
-        os.killpg(self.south.process.pid, signal.SIGSTOP)
-        try:
+        self.do("evaluate", script=COMPARE)
+        with self.silent_south():
             self.do("wait", at=".map:has-text('Not shown: shard south does not answer')")
             self.assertEqual("", self.drawn())
-            self.do("wait", at=".notice:has-text('Shard south does not answer')")
             self.do("wait", at=".side:has-text('No open incidents in the shards that answer')")
             self.do("wait", at=".shards button:has-text('south'):has-text('does not answer')")
             for text in (ONLY_SOUTH, "leaf-r1-p01:2"):
@@ -136,10 +160,60 @@ class PageOfASite(unittest.TestCase):
                 self.do("wait", at="#hits:has-text('shard south does not answer')")
                 self.assertEqual(1, self.do("count", at="#hits:has-text('shard south') li:has-text('shard south')"))
             self.do("press", key="Escape")
-        finally:
-            os.killpg(self.south.process.pid, signal.SIGCONT)
+            self.do("evaluate", script="location.hash = '#/lists/stall'")
+            self.wait_shown(".side:has-text('Not shown: shard south does not answer')")
         wait_until(lambda: " 32 adapters" in self.drawn(), 60, why=self.drawn)
-        self.do("wait", at=".notice:has-text('Shard south does not answer')", state="detached")
+        self.do("wait", at=".shards button:has-text('south'):not(:has-text('does not answer'))")
+        self.assertLess(self.do("evaluate", script="window.apart"), 500)
+
+    def test_4_each_row_of_a_list_has_its_shard(self):
+        """The cable of the same host is pulled in both shards: the rows differ in nothing else."""
+        case = self.Site("pull")
+        self.addCleanup(case.doCleanups)
+        found = {shard: case.expect(self.north, shard, case.pull(shard, adapter)) for shard, adapter in (("north", 2), ("south", 4))}
+        self.assertEqual(1, len({each["cause"]["label"] for each in found.values()}), found)
+        incidents = {shard: each["id"] for shard, each in found.items()}
+        plan = self.asked("isolate", "leaf-r0-p01 port 5", "--reason", "a test")
+        self.addCleanup(weftctl, self.south, "abort", plan, "--reason", "the test is over")
+        window = self.asked("maintenance", "add", ONLY_SOUTH, "--for", "5m", "--reason", "a test")
+        self.addCleanup(weftctl, self.south, "maintenance", "end", window)
+        for shard, incident in incidents.items():
+            self.wait_shown(f"a.entry:has-text('{incident}') .mark:text-is('{shard}')")
+        self.assertEqual([], self.do("accessibility"))
+        self.do("evaluate", script="location.hash = '#/plans'")
+        self.wait_shown(f"a.entry:has-text('{plan}') .mark:text-is('south')")
+        self.do("evaluate", script="location.hash = '#/lists/maintenance'")
+        self.wait_shown("th:text-is('Shard')")
+        self.wait_shown(f"tr:has-text('{window}') td:text-is('south')")
+        self.assertEqual([], self.do("accessibility"))
+        self.assertEqual([], self.do("problems"))
+
+    def test_5_nothing_stands_for_what_a_silent_shard_owns(self):
+        """Neither what it said last, nor what another shard calls the same."""
+        plan = self.asked("isolate", "leaf-r1-p01 port 5", "--reason", "a test")
+        self.addCleanup(weftctl, self.south, "abort", plan, "--reason", "the test is over")
+        self.do("evaluate", script="location.hash = '#/plans'")
+        self.wait_shown(f"a.entry:has-text('{plan}')")
+        with self.silent_south():
+            self.wait_shown(".side:has-text('No open plans in the shards that answer.')")
+            self.assertEqual(0, self.do("count", at=f"a.entry:has-text('{plan}')"))
+            self.do("evaluate", script=f"location.hash = '#/plan/{plan}'")
+            self.wait_shown(f".side:has-text('{plan} belongs to shard south, which does not answer')")
+        self.find("gpu-0001", "south host gpu-0001 2 adapters")
+        self.wait_shown(".mark:has-text('Host, 2 adapters')")
+        with self.silent_south():
+            self.wait_shown(".side p:text-is('Shard south does not answer.')")
+            self.assertEqual(0, self.do("count", at=".crumbs:has-text('north')"))
+        self.wait_shown(".mark:has-text('Host, 2 adapters')")
+
+    def asked(self, *words: str) -> str:
+        """The id of what south then has."""
+        done = weftctl(self.south, *words, "--who", "ann", "--json")
+        self.assertEqual(0, done.returncode, done.stderr)
+        return json.loads(done.stdout)["id"]
+
+    def wait_shown(self, at: str) -> None:
+        self.do("wait", at=at, timeout=20_000)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame: what is where, how fresh it is, and who asks.
 
-import {useEffect, useState} from 'preact/hooks';
+import {useEffect, useMemo, useState} from 'preact/hooks';
 import {token} from './api';
 import {HostView} from './host_view';
 import {IncidentList, IncidentView} from './incident_views';
 import {Lists} from './list_views';
-import {giveToken, ownShard, shardShown, showShard, useLive, useMapOf, type Picture} from './live';
-import type {FabricMap, MapState, Shard} from './types';
+import {giveToken, isSite, ownShard, shardShown, showShard, useLive, useMapOf, type Picture} from './live';
+import type {FabricMap, Incident, MapState, Severity, Shard} from './types';
 import {MapView} from './map_view';
 import {NodeView} from './node_views';
 import {isOver, PlanList, PlanView} from './plan_views';
@@ -119,33 +119,41 @@ interface Selected {
   shard: string;
 }
 
-/** How a shard is, in a word or two. What one that does not answer said last, nobody knows to be so still. */
-function ShardState({answers, neverLed, openIncidents}: Shard) {
-  if (!answers) return <span class="mark neutral">{neverLed ? 'not started yet' : 'does not answer'}</span>;
-  if (!openIncidents) return null;
-  const {critical, warning, info} = openIncidents;
-  if (critical + warning + info === 0) return <span class="mark good">nothing open</span>;
-  return (
-    <>
-      {critical > 0 && <span class="mark critical">{critical} critical</span>}
-      {warning > 0 && <span class="mark warning">{warning} warning</span>}
-      {info > 0 && <span class="mark info">{info} info</span>}
-    </>
-  );
+const SEVERITIES: Severity[] = ['CRITICAL', 'WARNING', 'INFO'];
+
+/** Of the open incidents, by shard and severity. */
+function countOpen(incidents: Incident[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const {shard, severity} of incidents) counts.set(`${shard} ${severity}`, (counts.get(`${shard} ${severity}`) ?? 0) + 1);
+  return counts;
 }
 
-/** All shards of the site and how each is; choosing one draws its fabrics. */
+/** How a shard is, in a word or two. What one that does not answer said last, nobody knows to be so still. */
+function ShardState({name, neverLed, silent, counts}: Shard & {silent: boolean; counts?: Map<string, number>}) {
+  if (silent) return <span class="mark neutral">does not answer</span>;
+  if (neverLed) return <span class="mark neutral">not started yet</span>;
+  if (!counts) return null;
+  const open = SEVERITIES.map((severity) => ({word: severity.toLowerCase(), count: counts.get(`${name} ${severity}`) ?? 0})).filter(({count}) => count);
+  if (!open.length) return <span class="mark good">nothing open</span>;
+  return <>{open.map(({word, count}) => <span key={word} class={`mark ${word}`}>{count} {word}</span>)}</>;
+}
+
+/** All shards of the site and how each is, by the answer that the list of incidents and the notices show; choosing one draws its fabrics. */
 function Shards() {
-  const {shards} = useLive();
-  if (shards.length < 2) return null;
+  const {shards, incidents, missing} = useLive();
+  const counts = useMemo(() => incidents && countOpen(incidents), [incidents]);
+  if (!isSite()) return null;
   return (
     <div class="shards" role="group" aria-label="Shards">
-      {shards.map((each) => (
-        <button key={each.name} type="button" aria-pressed={each.name === shardShown()} title={each.trouble || undefined}
-          onClick={() => { showShard(each.name); go('#/'); }}>
-          <b>{each.name}</b> <ShardState {...each} />
-        </button>
-      ))}
+      {shards.map((each) => {
+        const silent = missing.includes(each.name);
+        return (
+          <button key={each.name} type="button" aria-pressed={each.name === shardShown()} title={(silent && each.trouble) || undefined}
+            onClick={() => { showShard(each.name); go('#/'); }}>
+            <b>{each.name}</b> <ShardState {...each} silent={silent} counts={counts} />
+          </button>
+        );
+      })}
     </div>
   );
 }

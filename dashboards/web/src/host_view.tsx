@@ -4,8 +4,8 @@
 import {get} from './api';
 import type {Span} from './history';
 import {useLive, usePolled} from './live';
-import {portWord, useDrawn, VERDICT_GOOD} from './node_views';
-import {Fact, Facts, SeverityMark, StateMark} from './parts';
+import {portWord, useDrawn, VERDICT_GOOD, type NodeAnswer} from './node_views';
+import {Fact, Facts, Nothing, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan, toPort} from './route';
 import type {Collector, Health, Node, Plan} from './types';
@@ -100,7 +100,7 @@ function Plans({plans}: {plans: Plan[]}) {
       {plans.length ? (
         <ul class="plain-list">
           {plans.map((plan) => (
-            <li key={plan.id}><a href={toPlan(plan.id)}>{plan.id}</a> {plain(plan.action)}: {plain(plan.state).toLowerCase()}{plan.inForce && ', in force'}</li>
+            <li key={plan.id}><ShardMark shard={plan.shard} /><a href={toPlan(plan.id)}>{plan.id}</a> {plain(plan.action)}: {plain(plan.state).toLowerCase()}{plan.inForce && ', in force'}</li>
           ))}
         </ul>
       ) : <p class="muted">No plan concerns this host.</p>}
@@ -111,14 +111,17 @@ function Plans({plans}: {plans: Plan[]}) {
 export function HostView({host, span}: {host: string; span: Span}) {
   const live = useLive();
   const path = `/api/v1/nodes/${encodeURIComponent(host)}`;
-  const {value, error} = usePolled<Node[]>(`host-${host}`, 3000, async () => (await get<{nodes: Node[]}>(path)).nodes);
+  const {value, error} = usePolled<NodeAnswer>(`host-${host}`, 3000, async () => {
+    const answer = await get<NodeAnswer>(path);
+    return {...answer, nodes: answer.nodes.filter((node) => node.host === host)};
+  });
   const {value: health} = usePolled<Health>(`health-${host}`, 5000, () => get<Health>(`${path}/health`));
   const collectors = usePolled<Collector[]>(`collector-${host}`, 10_000, async () =>
     (await get<{collectors: Collector[]}>(`/api/v1/collectors?host=${encodeURIComponent(host)}&readings=1`)).collectors);
-  const known = (value ?? []).filter((node) => node.host === host);
-  const shard = useDrawn(known)?.shard;
-  const adapters = known.filter((node) => node.shard === shard).sort((a, b) => byName(a.name, b.name));
-  if (!adapters.length) return <p class="muted">{error ? error.message : value ? `There is no host ${host}.` : 'Loading …'}</p>;
+  const {node, why} = useDrawn({value, error});
+  if (!node) return value && !value.nodes.length ? <Nothing what={`There is no host ${host}`} /> : <p class="muted">{why}</p>;
+  const {shard} = node;
+  const adapters = (value?.nodes ?? []).filter((each) => each.shard === shard).sort((a, b) => byName(a.name, b.name));
   const guids = new Set(adapters.map((adapter) => adapter.guid));
   const plans = (live.plans ?? []).filter(({target}) => target && (target.host === host || guids.has(target.nodeGuid) || guids.has(target.peerGuid)));
   const fabrics = [...new Set(adapters.map((adapter) => adapter.fabric))];

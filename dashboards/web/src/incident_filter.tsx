@@ -4,6 +4,7 @@
 import {get} from './api';
 import {List} from './incident_views';
 import {usePolled} from './live';
+import {Nothing} from './parts';
 import type {Incident} from './types';
 import {kindName, useClock} from './words';
 
@@ -53,7 +54,7 @@ export function FoundIncidents({query}: {query: string}) {
   return (
     <>
       <h2 id="found-incidents">Found <span class="count">{value ? value.length : '…'}</span></h2>
-      {value && !value.length && <p class="muted">No such incidents.</p>}
+      {value && !value.length && <Nothing what="No such incidents" />}
       {value && <List incidents={[...value].reverse()} now={now} />}
     </>
   );

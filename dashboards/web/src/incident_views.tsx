@@ -6,7 +6,7 @@ import {Failure, get, post} from './api';
 import {EntityHistory} from './history_view';
 import {FoundIncidents, IncidentFilter} from './incident_filter';
 import {hostOf, refresh, useLive, usePolled} from './live';
-import {EntityLink, Fact, Facts, HistoryLink, SeverityMark, StateMark, walkList} from './parts';
+import {EntityLink, Fact, Facts, HistoryLink, Nothing, SeverityMark, ShardMark, StateMark, walkList} from './parts';
 import {toHost, toIncident, toPlan} from './route';
 import {WhatToDo} from './runbook_view';
 import type {Incident, Severity, Timeline} from './types';
@@ -50,7 +50,7 @@ function Entry({incident, now}: {incident: Incident; now: number}) {
             {incident.resolved ? `ended ${since(incident.resolved, now)} ago` : since(incident.opened, now)}
           </time>
         </span>
-        <span class="entry-what">{incident.cause?.label || summaryOf(incident)}</span>
+        <span class="entry-what"><ShardMark shard={incident.shard} />{incident.cause?.label || summaryOf(incident)}</span>
         <span class="muted entry-foot">
           {incident.id}
           {incident.jobs.length > 0 && ` · ${incident.jobs.length === 1 ? `job ${incident.jobs[0]}` : `${incident.jobs.length} jobs`}`}
@@ -90,9 +90,8 @@ export function IncidentList({withEnded}: {withEnded?: boolean}) {
       {query && <FoundIncidents key={query} query={query} />}
       <h2 id="open-incidents">Open incidents <span class="count">{incidents ? open.length : '…'}</span></h2>
       {incidents && !open.length &&
-        (missing.length ? <p class="muted">No open incidents in the shards that answer.</p>
-         : state?.ready ? <p class="quiet">No open incidents.</p>
-                      : <p class="muted">No data yet: the first sweep is not complete.</p>)}
+        (missing.length || state?.ready ? <Nothing what="No open incidents" good />
+         : <p class="muted">No data yet: the first sweep is not complete.</p>)}
       <List incidents={open} now={now} />
       {/* A phone shows the first ones above the drawing, and leads to the rest. */}
       {!withEnded && open.length > 3 && <p class="rest"><a href="#/incidents">All {open.length} open incidents</a></p>}

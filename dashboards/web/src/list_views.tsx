@@ -4,9 +4,9 @@
 import {useState} from 'preact/hooks';
 import {get} from './api';
 import type {Span} from './history';
-import {usePolled} from './live';
+import {useLive, usePolled} from './live';
 import {Maintenance} from './maintenance_view';
-import {Sheet, StateMark} from './parts';
+import {Nothing, SHARD, ShardCell, Sheet, StateMark} from './parts';
 import {toIncident, toPlan, toPort} from './route';
 import {StallView} from './stall_view';
 import type {AuditRecord, Collector, PortReference, WorstLink} from './types';
@@ -26,6 +26,7 @@ const MEASURES: Record<string, {name: string; unit: string; text: (value: number
 };
 
 function WorstLinks() {
+  useLive(); // of how many shards the site is
   const [by, setBy] = useState('errors');
   const {value, error} = usePolled<WorstLink[]>(`worst-${by}`, 5000, async () =>
     (await get<{links: WorstLink[]}>(`/api/v1/links/worst?by=${by}&limit=50`)).links);
@@ -38,12 +39,13 @@ function WorstLinks() {
         </select>
       </label>
       {error && <p class="trouble">{error.message}</p>}
-      {value && !value.length && <p class="quiet">No link has {measure.name}.</p>}
+      {value && !value.length && <Nothing what={`No link has ${measure.name}`} good />}
       {value && value.length > 0 && (
-        <Sheet head={[measure.unit, 'At', 'One end', 'Other end', 'State']}>
+        <Sheet head={[measure.unit, SHARD, 'At', 'One end', 'Other end', 'State']}>
           {value.map((each, index) => (
             <tr key={index}>
               <td>{measure.text(each.value)}</td>
+              <ShardCell shard={each.link?.shard} />
               <td><PortLink port={each.at} /></td>
               <td><PortLink port={each.link?.a} /></td>
               <td><PortLink port={each.link?.b} /></td>
@@ -69,14 +71,15 @@ function Collectors() {
     inOrder((await get<{collectors: Collector[]}>('/api/v1/collectors')).collectors));
   if (error) return <p class="trouble">{error.message}</p>;
   if (!value) return <p class="muted">Loading …</p>;
-  if (!value.length) return <p class="muted">No collectors.</p>;
+  if (!value.length) return <Nothing what="No collectors" />;
   const shown = all ? value : value.slice(0, SHOWN_AT_ONCE);
   return (
     <>
-      <Sheet head={['Host', 'State', 'Last heard', 'Behind', 'Clock', 'Lost', 'Address', 'Version', 'Sources in trouble']}>
+      <Sheet head={['Host', SHARD, 'State', 'Last heard', 'Behind', 'Clock', 'Lost', 'Address', 'Version', 'Sources in trouble']}>
         {shown.map((each) => (
           <tr key={`${each.shard}/${each.host}`}>
             <th scope="row">{each.host}</th>
+            <ShardCell shard={each.shard} />
             <td><StateMark word={each.state} good={each.state === 'CONNECTED'} bad={each.state !== 'CONNECTED'} /></td>
             <td>{each.heard ? `${since(each.heard, now)} ago` : 'never'}</td>
             <td>{each.behindSeconds === undefined ? '–' : seconds(each.behindSeconds)}</td>
@@ -119,7 +122,7 @@ function Audit() {
         <button type="submit">Find</button>
       </form>
       {error && <p class="trouble" role="alert">{error.message}</p>}
-      {value && !value.records.length && <p class="muted">No such records.</p>}
+      {value && !value.records.length && <Nothing what="No such records" />}
       {value && value.records.length > 0 && (
         <Sheet head={['Record', 'Time', 'User', 'Action', 'Of', 'Detail']}>
           {[...value.records].reverse().map((each) => (

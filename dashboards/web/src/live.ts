@@ -16,7 +16,7 @@ export interface Picture {
   shards: Shard[];
   /** The shard whose fabrics are drawn; empty: this weftd's own. */
   shard: string;
-  /** Shards whose incidents are not known, because they did not answer. */
+  /** Shards that did not answer the last question for incidents: the strip, the notices and the lists say by this who is silent. */
   missing: string[];
   name: string;
   role: Role;
@@ -41,6 +41,16 @@ export function changed(): void {
 /** This weftd's; empty where it is no part of a site. */
 export function ownShard(): string {
   return picture.shards.find((each) => each.own)?.name ?? '';
+}
+
+/** There are several shards: what is listed says of which one it is. */
+export function isSite(): boolean {
+  return picture.shards.length > 1;
+}
+
+/** Why an answer about nodes has nothing of that shard: it is silent, or has not swept its fabrics yet. */
+export function whyMissing(shard: string): string {
+  return `${shard} ${picture.missing.includes(shard) ? 'does not answer' : 'tells nothing of its nodes yet'}`;
 }
 
 /** The shard that is drawn. */
@@ -119,8 +129,12 @@ task(12_000, async () => {
 
 task(2000, async () => {
   const answer = await get<{incidents: Incident[]; missingShards?: string[]}>('/api/v1/incidents?state=open');
+  const missing = answer.missingShards ?? [];
+  const before = picture.missing.join();
   picture.incidents = answer.incidents;
-  picture.missing = answer.missingShards ?? [];
+  picture.missing = missing;
+  // A shard fell silent or answers again: other lists show what it owns no longer, or again.
+  if (missing.join() !== before) refresh();
 });
 
 task(6000, async () => {

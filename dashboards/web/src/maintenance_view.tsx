@@ -4,7 +4,7 @@
 import {useRef, useState} from 'preact/hooks';
 import {get, post, type Failure} from './api';
 import {refresh, useLive, usePolled} from './live';
-import {EntityLink, Sheet} from './parts';
+import {EntityLink, Nothing, SHARD, ShardCell, Sheet} from './parts';
 import type {MaintenanceWindow} from './types';
 import {clock, plain} from './words';
 
@@ -54,7 +54,7 @@ function Add() {
 
 function Windows({windows, mayEnd}: {windows: MaintenanceWindow[]; mayEnd: boolean}) {
   const {trouble, order} = useOrder();
-  const head = ['Window', 'State', 'What', 'From', 'Until', 'Reason', 'By'];
+  const head = ['Window', SHARD, 'State', 'What', 'From', 'Until', 'Reason', 'By'];
   return (
     <>
       {trouble && <p class="trouble" role="alert">{trouble}</p>}
@@ -62,6 +62,7 @@ function Windows({windows, mayEnd}: {windows: MaintenanceWindow[]; mayEnd: boole
         {[...windows].reverse().map((each) => (
           <tr key={each.id}>
             <th scope="row">{each.id}</th>
+            <ShardCell shard={each.shard} />
             <td>{plain(each.state)}</td>
             <td><EntityLink entity={each.entity} /></td>
             <td>{clock(each.from)}</td>
@@ -87,7 +88,7 @@ export function Maintenance() {
   return (
     <>
       {role !== 'viewer' && <Add />}
-      {value.length ? <Windows windows={value} mayEnd={role !== 'viewer'} /> : <p class="muted">No maintenance windows.</p>}
+      {value.length ? <Windows windows={value} mayEnd={role !== 'viewer'} /> : <Nothing what="No maintenance windows" />}
     </>
   );
 }

@@ -1,29 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node with its ports.
 
-import {useEffect} from 'preact/hooks';
-import {get} from './api';
+import {useEffect, useRef} from 'preact/hooks';
+import {get, type Failure} from './api';
 import type {Span} from './history';
-import {ownShard, picture, shardShown, showShard, useLive, usePolled} from './live';
+import {ownShard, picture, shardShown, showShard, useLive, usePolled, whyMissing} from './live';
 import {inOrder} from './incident_views';
-import {Fact, Facts, SeverityMark, StateMark} from './parts';
+import {Fact, Facts, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toNode, toPlan, toPort} from './route';
 import type {Health, Incident, Node, Port} from './types';
 import {byName, errorRate, kindName, linkWord, percent, plain, portName} from './words';
 
-/** The first of the shard that is drawn; where that one has none of them, the shard that does is drawn. */
-export function useDrawn(nodes?: Node[]): Node | undefined {
-  useLive();
-  const node = nodes?.find((each) => !each.shard || each.shard === shardShown()) ?? nodes?.[0];
-  useEffect(() => { if (node?.shard) showShard(node.shard); }, [node?.shard]);
-  return node;
+/** Of all shards that know it. */
+export interface NodeAnswer {
+  nodes: Node[];
+  missingShards: string[];
 }
 
-export function useNode(guid: string) {
-  const polled = usePolled<Node[]>(`node-${guid}`, 3000, async () =>
-    (await get<{nodes: Node[]}>(`/api/v1/nodes/${encodeURIComponent(guid)}`)).nodes);
-  return {value: useDrawn(polled.value), error: polled.error};
+/**
+ * The first of the shard that is drawn; where that one has none of them, the shard that does is drawn. When the shard of the one shown falls silent, nothing
+ * takes its place: what another shard calls the same is another thing. `why` says then why there is none.
+ */
+export function useDrawn({value, error}: {value?: NodeAnswer; error?: Failure}): {node?: Node; why: string} {
+  useLive();
+  const shown = useRef<string>();
+  const {nodes = [], missingShards = []} = value ?? {};
+  const isSilent = shown.current === shardShown() && missingShards.includes(shardShown());
+  const node = isSilent ? undefined : nodes.find((each) => !each.shard || each.shard === shardShown()) ?? nodes[0];
+  if (node) shown.current = node.shard;
+  useEffect(() => { if (node?.shard) showShard(node.shard); }, [node?.shard]);
+  return {node, why: error?.message ?? (isSilent ? `Shard ${whyMissing(shardShown())}.` : 'Loading …')};
+}
+
+export function useNode(guid: string): {node?: Node; why: string} {
+  return useDrawn(usePolled<NodeAnswer>(`node-${guid}`, 3000, () => get<NodeAnswer>(`/api/v1/nodes/${encodeURIComponent(guid)}`)));
 }
 
 function touches(incident: Incident, guid: string, port?: number): boolean {
@@ -40,7 +51,7 @@ export function IncidentsOf({guid, port}: {guid: string; port?: number}) {
   return (
     <ul class="plain-list">
       {found.map((incident) => (
-        <li key={incident.id}><SeverityMark severity={incident.severity} /> <a href={toIncident(incident.id)}>{incident.id} {kindName(incident.kind)}</a></li>
+        <li key={incident.id}><SeverityMark severity={incident.severity} /> <ShardMark shard={incident.shard} /><a href={toIncident(incident.id)}>{incident.id} {kindName(incident.kind)}</a></li>
       ))}
     </ul>
   );
@@ -81,9 +92,9 @@ function PortRow({port}: {port: Port}) {
 export const VERDICT_GOOD = 'HEALTHY';
 
 export function NodeView({guid, span}: {guid: string; span: Span}) {
-  const {value: node, error} = useNode(guid);
+  const {node, why} = useNode(guid);
   const {value: health} = usePolled<Health>(`health-${guid}`, 5000, () => get<Health>(`/api/v1/nodes/${encodeURIComponent(guid)}/health`));
-  if (!node) return <p class="muted">{error ? error.message : 'Loading …'}</p>;
+  if (!node) return <p class="muted">{why}</p>;
   const isAdapter = node.type === 'CHANNEL_ADAPTER' && node.host !== '';
   const map = shardShown() !== ownShard() ? undefined : picture.map?.find((each) => each.fabric === node.fabric);
   const siblings = (map?.guids ?? [])

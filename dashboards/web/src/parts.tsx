@@ -3,6 +3,7 @@
 
 import type {ComponentChildren} from 'preact';
 import {around} from './history';
+import {isSite, useLive} from './live';
 import {toHost, toNode, toPort} from './route';
 import type {Entity, Severity} from './types';
 import {plain} from './words';
@@ -13,6 +14,22 @@ export function SeverityMark({severity}: {severity: Severity}) {
 
 export function StateMark({word, good, bad}: {word: string; good?: boolean; bad?: boolean}) {
   return <span class={`mark ${good ? 'good' : bad ? 'critical' : 'neutral'}`}>{plain(word)}</span>;
+}
+
+/** Of which shard a thing of a list is; nothing where there are not several. */
+export function ShardMark({shard}: {shard?: string}) {
+  return shard && isSite() ? <><span class="mark neutral">{shard}</span>{' '}</> : null;
+}
+
+/** The same in a table, below the heading SHARD. */
+export function ShardCell({shard}: {shard?: string}) {
+  return isSite() ? <td>{shard || '–'}</td> : null;
+}
+
+/** "No open plans": of shards that do not answer nobody knows. */
+export function Nothing({what, good}: {what: string; good?: boolean}) {
+  const {missing} = useLive();
+  return missing.length ? <p class="muted">{what} in the shards that answer.</p> : <p class={good ? 'quiet' : 'muted'}>{what}.</p>;
 }
 
 /** What an incident or plan speaks of, as a link to where it is shown. */
@@ -57,12 +74,15 @@ export function walkList(event: KeyboardEvent): void {
   entries[Math.max(0, Math.min(entries.length - 1, aim))].focus();
 }
 
+/** The heading of a column of shards, which a Sheet has in a site of several. */
+export const SHARD = 'Shard';
+
 /** A table that is moved sideways where it is too wide. */
 export function Sheet({head, children}: {head: string[]; children: ComponentChildren}) {
   return (
     <div class="scroll" tabIndex={0}>
       <table>
-        <thead><tr>{head.map((each) => <th key={each} scope="col">{each}</th>)}</tr></thead>
+        <thead><tr>{head.filter((each) => each !== SHARD || isSite()).map((each) => <th key={each} scope="col">{each}</th>)}</tr></thead>
         <tbody>{children}</tbody>
       </table>
     </div>

@@ -5,7 +5,7 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import {Failure, get, post} from './api';
 import {HandsOff} from './hands_off';
 import {refresh, useLive, usePolled} from './live';
-import {EntityLink, Fact, Facts, HistoryLink, StateMark, walkList} from './parts';
+import {EntityLink, Fact, Facts, HistoryLink, Nothing, ShardMark, StateMark, walkList} from './parts';
 import {toIncident, toPlan} from './route';
 import type {Plan} from './types';
 import {clock, percent, plain, since, useClock} from './words';
@@ -34,7 +34,7 @@ function Entries({plans}: {plans: Plan[]}) {
               <b>{plain(plan.action)}</b>
               <time class="muted" dateTime={plan.updated}>{since(plan.updated, now)}</time>
             </span>
-            <span class="entry-what">{plan.target?.label || plan.target?.host}</span>
+            <span class="entry-what"><ShardMark shard={plan.shard} />{plan.target?.label || plan.target?.host}</span>
             <span class="muted entry-foot">{plan.id}{plan.incidentId && ` · for ${plan.incidentId}`}{plan.refused && !isOver(plan) && ' · refused by a guard'}</span>
           </a>
         </li>
@@ -53,7 +53,7 @@ export function PlanList() {
       <HandsOff />
       {remedy?.breakerTripped && <p class="notice">The circuit breaker is tripped: {remedy.breakerReason}</p>}
       <h2 id="open-plans">Plans <span class="count">{plans ? open.length : '…'}</span></h2>
-      {plans && !open.length && <p class="quiet">No open plans.</p>}
+      {plans && !open.length && <Nothing what="No open plans" good />}
       <Entries plans={open} />
       {over.length > 0 && (
         <>

@@ -76,9 +76,9 @@ function Counters({counters, history}: {counters: Counter[]; history?: PortHisto
 }
 
 export function PortView({guid, number, span}: {guid: string; number: number; span: Span}) {
-  const {value: node, error} = useNode(guid);
+  const {node, why} = useNode(guid);
   const port = node?.ports.find((each) => each.port === number);
-  if (!node || !port) return <p class="muted">{error ? error.message : node ? `${node.name} has no port ${number}` : 'Loading …'}</p>;
+  if (!node || !port) return <p class="muted">{node ? `${node.name} has no port ${number}` : why}</p>;
   return <PortArticle port={port} nodeName={node.name} span={span} />;
 }
 

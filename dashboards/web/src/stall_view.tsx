@@ -89,15 +89,15 @@ function Heat({fabric, span}: {fabric: string; span: Span}) {
 }
 
 /** Fabrics of the shard that is shown. */
-function useFabrics(): string[] {
+function useFabrics(): {fabrics: string[]; why: string} {
   const {map} = useLive();
   const other = shardShown() === ownShard() ? '' : shardShown();
-  const theirs = useMapOf(other).value?.map;
-  return ((other ? theirs : map) ?? []).map((each) => each.fabric);
+  const {value, error} = useMapOf(other);
+  return {fabrics: ((other ? value?.map : map) ?? []).map((each) => each.fabric), why: error ? `Not shown: ${error.message}` : 'Loading …'};
 }
 
 export function StallView({span}: {span: Span}) {
-  const fabrics = useFabrics();
+  const {fabrics, why} = useFabrics();
   const [chosen, setChosen] = useState('');
   const fabric = fabrics.includes(chosen) ? chosen : fabrics[0];
   return (
@@ -108,7 +108,7 @@ export function StallView({span}: {span: Span}) {
         </label>
       )}
       <SpanChoice span={span} href={toStall} />
-      {fabric ? <Heat key={fabric} fabric={fabric} span={span} /> : <p class="muted">Loading …</p>}
+      {fabric ? <Heat key={fabric} fabric={fabric} span={span} /> : <p class="muted">{why}</p>}
     </>
   );
 }

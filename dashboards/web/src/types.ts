@@ -78,6 +78,7 @@ export interface MaintenanceWindow {
   ended?: string;
   reason: string;
   addedBy: string;
+  shard: string;
 }
 
 export interface AuditRecord {
@@ -103,7 +104,7 @@ export interface Link {
 export interface WorstLink {
   value: number;
   at?: PortReference;
-  link?: {a?: PortReference; b?: PortReference; up: boolean; fabric: string};
+  link?: Link;
 }
 
 export type Severity = 'CRITICAL' | 'WARNING' | 'INFO' | 'SEVERITY_UNSPECIFIED';
@@ -281,12 +282,10 @@ export interface MapState {
 export interface Shard {
   name: string;
   own: boolean;
-  answers: boolean;
+  /** Why it did not answer. */
   trouble: string;
   /** No weftd of it has led yet. */
   neverLed: boolean;
-  /** As of its last answer; not set: it never answered. */
-  openIncidents?: {critical: number; warning: number; info: number};
 }
 
 export type Role = 'viewer' | 'operator' | 'admin';

@@ -56,6 +56,19 @@ class Hosts(PageTest):
         self.do("wait", at=f"h2:text-is('{HOST}')")
         self.expect_clean()
 
+    def test_the_search_says_how_many_more_it_found(self):
+        self.open()
+        self.wait_drawn()
+        self.do("press", key="/")
+        # What the GUIDs of all adapters begin with, and nothing else.
+        self.do("fill", at=".search input", text=guid_text(self.network.adapters[0].guid)[:10])
+        self.do("wait", at=f"#hits li:text-is('{len(self.network.adapters) - 12} more: type on')", timeout=20_000)
+        self.assertEqual(12, self.do("count", at="#hits li[aria-selected]:not([aria-disabled])"))
+        self.do("fill", at=".search input", text=HOST)
+        self.do("wait", at="#hits li:has-text('more: type on')", state="detached", timeout=20_000)
+        self.do("wait", at=f"[role=option]:has-text('{HOST} mlx5_7')")
+        self.expect_clean()
+
     def search(self, text: str, hit: str) -> None:
         """Opens what the search calls so."""
         self.do("press", key="/")

@@ -134,6 +134,17 @@ class PageOfASite(unittest.TestCase):
         self.do("wait", at="[role=option]:has-text('No match')")
         self.assertEqual([], self.do("problems"))
 
+    def test_2_the_search_says_how_many_more_there_are(self):
+        # Of north the 8 hosts and their adapters, of south 16 hosts.
+        self.type("gpu-")
+        self.wait_shown("#hits li:has-text('20 more: type on')")
+        # The second page of south's adapters is not read.
+        self.type("mlx5_")
+        self.wait_shown("#hits li:has-text('more: type on')")
+        self.type(ONLY_SOUTH)
+        self.wait_shown(f"[role=option]:has-text('south host {ONLY_SOUTH} 2 adapters')")
+        self.assertEqual(0, self.do("count", at="#hits li:has-text('more: type on')"))
+
     def test_2_an_incident_of_the_other_shard_leads_to_its_drawing(self):
         self.do("wait", at=".shards button:has-text('north'):has-text('nothing open')")
         case = self.Site("pull")
@@ -180,6 +191,12 @@ class PageOfASite(unittest.TestCase):
         for shard, incident in incidents.items():
             self.wait_shown(f"a.entry:has-text('{incident}') .mark:text-is('{shard}')")
         self.assertEqual([], self.do("accessibility"))
+        self.type("INC-")
+        for shard, incident in incidents.items():
+            self.wait_shown(f"[role=option]:has-text('{shard} incident {incident}')")
+        self.type(plan)
+        self.wait_shown(f"[role=option]:has-text('south plan {plan}')")
+        self.do("press", key="Escape")
         self.do("evaluate", script="location.hash = '#/plans'")
         self.wait_shown(f"a.entry:has-text('{plan}') .mark:text-is('south')")
         self.do("evaluate", script="location.hash = '#/lists/maintenance'")
@@ -205,6 +222,12 @@ class PageOfASite(unittest.TestCase):
             self.wait_shown(".side p:text-is('Shard south does not answer.')")
             self.assertEqual(0, self.do("count", at=".crumbs:has-text('north')"))
         self.wait_shown(".mark:has-text('Host, 2 adapters')")
+
+    def test_6_a_host_of_one_adapter_is_a_host_in_each_shard(self):
+        self.do("open", url=f"http://{self.south.http}/")
+        self.type("gpu-0001")
+        self.wait_shown("[role=option]:has-text('south host gpu-0001 2 adapters')")
+        self.wait_shown("[role=option]:has-text('north host gpu-0001 1 adapter')")
 
     def asked(self, *words: str) -> str:
         """The id of what south then has."""

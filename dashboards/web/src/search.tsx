@@ -2,20 +2,24 @@
 // One field for hosts, nodes, ports, cables, jobs, incidents and plans: "/" goes there, arrows choose, Enter opens.
 
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {isCable, MOST, readText, useElsewhere, type Hit} from './elsewhere';
-import {ownShard, showShard, useLive, type Picture} from './live';
+import {adaptersText, isCable, MOST, readText, useElsewhere, type Hit} from './elsewhere';
+import {ownShard, showShard, useLive, whyMissing, type Picture} from './live';
 import {go, toHost, toIncident, toNode, toPlan, toPort} from './route';
+import {ShardMark} from './parts';
 import type {FabricMap} from './types';
 import {kindName, plain} from './words';
 
-/** Hosts of several adapters; one of one adapter is found as that. */
+/** Hits of the own map, incidents and plans are gathered up to so many: fewer are all there are. */
+const MOST_COUNTED = 100;
+
+/** A host whose adapters have names of their own. */
 function hostsOf(map: FabricMap, fits: (...fields: string[]) => boolean): Hit[] {
   const adapters = new Map<string, number>();
   map.hosts.forEach((host, node) => {
     if (map.types[node] === 'C' && host && host !== map.names[node]) adapters.set(host, (adapters.get(host) ?? 0) + 1);
   });
   return [...adapters].filter(([host]) => fits(host)).map(([host, count]) =>
-    ({href: toHost(host), what: 'host', name: host, more: `${count} ${count === 1 ? 'adapter' : 'adapters'}`, shard: ownShard()}));
+    ({href: toHost(host), what: 'host', name: host, more: adaptersText(count), shard: ownShard()}));
 }
 
 /** "leaf-1 port 12" and "leaf-1:12" are a port and its cable; two names are the cables between them. */
@@ -31,7 +35,7 @@ function cablesOf(map: FabricMap, text: string): Hit[] {
     href: toPort(map.guids[node], port), what: isPort ? 'port' : 'cable', name: `${map.names[node]} port ${port}`,
     more: `${isPort ? 'leads to' : 'to'} ${map.names[peer]} port ${peerPort}`, shard: ownShard(),
   });
-  for (let at = 0; at < map.links.length && hits.length < MOST; at += 4) {
+  for (let at = 0; at < map.links.length && hits.length < MOST_COUNTED; at += 4) {
     const [a, portA, b, portB] = map.links.slice(at, at + 4);
     if (isPort) {
       if (portA === wanted && all(names[a])) add(a, portA, b, portB);
@@ -50,22 +54,21 @@ export function find(picture: Picture, text: string): Hit[] {
     return words.every((word) => all.includes(word));
   };
   for (const incident of picture.incidents ?? []) {
-    if (hits.length < MOST && fits(incident.id, kindName(incident.kind), incident.kind, incident.cause?.label ?? '', incident.summary, incident.headline, ...incident.jobs))
-      hits.push({href: toIncident(incident.id), what: 'incident', name: `${incident.id} ${kindName(incident.kind)}`, more: incident.cause?.label ?? ''});
+    if (hits.length < MOST_COUNTED && fits(incident.id, kindName(incident.kind), incident.kind, incident.cause?.label ?? '', incident.summary, incident.headline, ...incident.jobs))
+      hits.push({href: toIncident(incident.id), what: 'incident', name: `${incident.id} ${kindName(incident.kind)}`, more: incident.cause?.label ?? '', shard: incident.shard});
   }
   for (const plan of picture.plans ?? []) {
-    if (hits.length < MOST && fits(plan.id, plain(plan.action), plan.target?.label ?? '', plan.target?.host ?? ''))
-      hits.push({href: toPlan(plan.id), what: 'plan', name: `${plan.id} ${plain(plan.action)}`, more: plan.target?.label || plan.target?.host || ''});
+    if (hits.length < MOST_COUNTED && fits(plan.id, plain(plan.action), plan.target?.label ?? '', plan.target?.host ?? ''))
+      hits.push({href: toPlan(plan.id), what: 'plan', name: `${plan.id} ${plain(plan.action)}`, more: plan.target?.label || plan.target?.host || '', shard: plan.shard});
   }
   for (const map of picture.map ?? []) {
-    hits.push(...hostsOf(map, fits).slice(0, MOST - hits.length));
-    hits.push(...cablesOf(map, text).slice(0, Math.max(0, MOST - hits.length)));
-    for (let node = 0; node < map.guids.length && hits.length < MOST * 2; node++) {
+    hits.push(...hostsOf(map, fits).slice(0, MOST_COUNTED), ...cablesOf(map, text));
+    for (let node = 0; node < map.guids.length && hits.length < MOST_COUNTED; node++) {
       if (map.types[node] === 'A' || !fits(map.names[node], map.guids[node], map.hosts[node])) continue;
       hits.push({href: toNode(map.guids[node]), what: map.types[node] === 'S' ? 'switch' : 'adapter', name: map.names[node], more: map.guids[node], shard: ownShard()});
     }
   }
-  return hits.slice(0, MOST);
+  return hits;
 }
 
 export function Search() {
@@ -76,7 +79,10 @@ export function Search() {
   const [at, setAt] = useState(0);
   const near = useMemo(() => (open ? find(picture, text) : []), [text, open, picture.map, picture.incidents, picture.plans]);
   const far = useElsewhere(text, open);
-  const hits = [...near, ...far.hits].slice(0, MOST);
+  const all = [...near, ...far.hits];
+  const hits = all.slice(0, MOST);
+  const mayBeMore = all.length > MOST || (far.isCut && far.text !== '');
+  const isCounted = near.length < MOST_COUNTED && !far.isCut;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
@@ -119,11 +125,12 @@ export function Search() {
           {hits.map((hit, index) => (
             <li key={`${hit.shard ?? ''} ${hit.what} ${hit.href}`} id={`hit-${index}`} role="option" aria-selected={index === at}
               onPointerDown={(event) => event.preventDefault()} onClick={() => choose(hit)}>
-              <span class="muted">{hit.what}</span> <b>{hit.name}</b> <span class="muted more">{hit.more}</span>
+              <ShardMark shard={hit.shard} /><span class="muted">{hit.what}</span> <b>{hit.name}</b> <span class="muted more">{hit.more}</span>
             </li>
           ))}
-          {!hits.length && <li role="option" aria-selected={false} class="muted">No match</li>}
-          {far.missing.map((shard) => <li key={shard} role="option" aria-selected={false} aria-disabled class="muted">shard {shard} does not answer</li>)}
+          {mayBeMore && <li role="option" aria-selected={false} aria-disabled class="muted">{isCounted && `${all.length - MOST} `}more: type on</li>}
+          {!hits.length && !mayBeMore && <li role="option" aria-selected={false} class="muted">No match</li>}
+          {far.missing.map((shard) => <li key={shard} role="option" aria-selected={false} aria-disabled class="muted">shard {whyMissing(shard)}</li>)}
         </ul>
       )}
     </div>

@@ -37,7 +37,10 @@ Holds::Holds(const Snapshot& snapshot) {
                          (plan->intent != PlanIntent::kNone || plan->state == PlanState::kRollingBack);
     if (!plan->in_force && !changes && (!returns || is_over(plan->state))) continue;
     if (plan->target.kind == EntityKind::kLink) {
-      OfLink& link = links_[{scope_of(plan->target.fabric), make_link_key(plan->target.port, plan->target.peer)}];
+      const std::string_view scope = scope_of(plan->target.fabric);
+      const LinkKey key = make_link_key(plan->target.port, plan->target.peer);
+      for (const PortKey end : {key.low, key.high}) ends_.insert_or_assign({scope, end}, key);
+      OfLink& link = links_[{scope, key}];
       if (plan->in_force || changes) link.holds = &first_out(*plan, *snapshot.plans);
       if (plan->in_force) link.kept_out = plan->kept_out;
       if (returns) link.returning = plan.get();
@@ -62,6 +65,10 @@ void Holds::add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) c
   say_hold(*holds, *to.mutable_hold(), kept_out);
   // A link whose cost was raised is in service.
   if (held_action(*holds) != RemedyAction::kRaiseLinkCost) to.set_plan_id(plan_name(holds->id));
+}
+
+void Holds::add_to(std::string_view fabric, PortKey end, v1::Link& to) const {
+  if (const auto link = ends_.find({scope_of(fabric), end}); link != ends_.end()) add_to(fabric, link->second, to);
 }
 
 void Holds::add_to(const Node& node, v1::Node& to) const {

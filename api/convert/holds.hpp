@@ -23,6 +23,8 @@ class Holds {
   explicit Holds(const Snapshot& snapshot);
   /// Sets `hold` of the link of that fabric, `plan_id` where it is out of service, and `returning`.
   void add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) const;
+  /// The same of a link of which only one end is known, where a plan knows both.
+  void add_to(std::string_view fabric, PortKey end, v1::Link& to) const;
   /// Sets `hold` of an adapter whose host was drained.
   void add_to(const Node& node, v1::Node& to) const;
 
@@ -44,6 +46,7 @@ class Holds {
 
   std::set<std::string_view> ethernet_;
   std::map<std::pair<std::string_view, LinkKey>, OfLink> links_;  ///< by scope_of()
+  std::map<std::pair<std::string_view, PortKey>, LinkKey> ends_;  ///< of those
   std::unordered_map<std::string, std::vector<OfHost>> hosts_;    ///< by short name
 };
 

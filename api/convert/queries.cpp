@@ -191,6 +191,7 @@ Result<v1::ListLinksResponse> list_links(const Snapshot& snapshot, const v1::Lis
           link = response.add_links();
           link_to_proto(fabric, index, *link);
           key = topology.link_of(index);
+          if (!key) holds.add_to(fabric.name, topology.key_of(index), *link);
         }
         if (key) holds.add_to(fabric.name, *key, *link);
         return link->ByteSizeLong();

@@ -316,7 +316,10 @@ v1::Status SiteQueries::status() const {
     if (told == state_->told.end()) continue;
     *shard.mutable_open_incidents() = told->second.open_incidents;
     set_timestamp(*shard.mutable_answered(), told->second.at);
-    if (shard.answers() && told->second.only_standby) shard.set_trouble("a standby answers: nobody leads it now");
+    if (shard.answers() && told->second.only_standby)
+      shard.set_trouble("a standby answers: nobody leads it now");
+    else if (shard.answers() && !told->second.ready)
+      shard.set_trouble(kNotSwept);
   }
   return status;
 }
@@ -338,7 +341,7 @@ void SiteQueries::probe() const {
           const v1::Status& status = *answer.answer;
           const std::lock_guard lock(state->mutex);
           state->told[answer.shard] = {status.open_incidents(), state->clock.now(),
-                                       status.has_leadership() && !status.leadership().leads()};
+                                       status.has_leadership() && !status.leadership().leads(), status.ready()};
         });
   }
 }

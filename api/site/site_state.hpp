@@ -38,6 +38,7 @@ struct ShardStatus {
   v1::Status::Incidents open_incidents;
   TimePoint at = kNever;      ///< when it came
   bool only_standby = false;  ///< who said it does not lead
+  bool ready = true;          ///< it has swept
 };
 
 /// What all questions share.

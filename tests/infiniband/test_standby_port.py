@@ -87,6 +87,10 @@ exec '{self.weftd.place}/choose' "$@"
         wait_until(lambda: f"{SECOND} is on the same subnet as {FIRST}: kept as standby" in self.weftd.log(), LOOK, why=self.weftd.log)
         self.wait_watched(FIRST)
 
+    def uplinks(self, leaf) -> list[str]:
+        return [f"{leaf.name}:{number}" for number, end in sorted(leaf.ports.items())
+                if self.subnet.network.nodes[end.node].name.startswith("spine")]
+
     # Of two ports the first one trains later after a boot.
     def test_the_port_whose_link_a_plan_holds_is_watched_again(self):
         self.turn(SECOND, on=False)
@@ -94,8 +98,7 @@ exec '{self.weftd.place}/choose' "$@"
             self.weftd.start()
             self.wait_watched(FIRST)
             leaf = self.subnet.network.find("leaf-r0-p02")
-            link = next(f"{leaf.name}:{number}" for number, end in sorted(leaf.ports.items(), reverse=True)
-                        if self.subnet.network.nodes[end.node].name.startswith("spine"))
+            another, *_, link = self.uplinks(leaf)
             done = weftctl(self.weftd, "isolate", link, "--reason", "a bad cable", "--yes")
             self.assertEqual(0, done.returncode, done.stdout + done.stderr)
 
@@ -112,6 +115,13 @@ exec '{self.weftd.place}/choose' "$@"
             self.assertEqual(4, refused.returncode, refused.stdout + refused.stderr)
             self.assertIn(f'FRESH_DATA: {FIRST} is not watched; {SECOND} is on the same subnet: if {FIRST} stays away, '
                           f'give its name to the other port in infiniband.ports: "{FIRST}=ibsim0:2"', refused.stderr)
+            # Under its other name the subnet is known to have lost that way already.
+            refused = weftctl(self.weftd, "isolate", another, "--reason", "a bad cable", "--yes")
+            self.assertEqual(4, refused.returncode, refused.stdout + refused.stderr)
+            self.assertIn(f"FRESH_DATA: PLAN-1 is of this subnet, under the name {FIRST}", refused.stderr)
+            shown = weftctl(self.weftd, "links").stdout
+            self.assertIn("taken out by PLAN-1", shown)
+            self.assertNotIn("somebody else", shown)
             self.turn(FIRST, on=True)
             self.wait_watched(FIRST)
             self.assertIn(f"{SECOND} is on the same subnet as {FIRST}, whose links plans hold: kept as standby", self.weftd.log())
@@ -135,6 +145,10 @@ exec '{self.weftd.place}/choose' "$@"
         said = f"Fabric {FIRST} cannot be monitored: the link that we ask through is down; {SECOND}, on the same subnet, is watched instead"
         wait_until(lambda: said in [incident["summary"] for incident in self.weftd.incidents("TELEMETRY_LOST")],
                    why=lambda: f"{self.weftd.incidents('TELEMETRY_LOST')}")
+        # Each node is known by both names of the subnet now.
+        leaf = self.subnet.network.find("leaf-r0-p02")
+        seen = weftctl(self.weftd, "isolate", self.uplinks(leaf)[0], "--dry-run")
+        self.assertIn("preview: nothing is done yet", seen.stdout, seen.stderr)
         self.subnet.relink(self.own[FIRST].name, 1)
         self.turn(FIRST, on=True)
         wait_until(lambda: len(self.watched()) == 1, LOOK, why=lambda: f"{self.watched()}\n{self.weftd.log()}")

@@ -129,12 +129,12 @@ function countOpen(incidents: Incident[]): Map<string, number> {
 }
 
 /** How a shard is, in a word or two. What one that does not answer said last, nobody knows to be so still. */
-function ShardState({name, neverLed, silent, counts}: Shard & {silent: boolean; counts?: Map<string, number>}) {
+function ShardState({name, neverLed, trouble, silent, counts}: Shard & {silent: boolean; counts?: Map<string, number>}) {
   if (silent) return <span class="mark neutral">does not answer</span>;
   if (neverLed) return <span class="mark neutral">not started yet</span>;
   if (!counts) return null;
   const open = SEVERITIES.map((severity) => ({word: severity.toLowerCase(), count: counts.get(`${name} ${severity}`) ?? 0})).filter(({count}) => count);
-  if (!open.length) return <span class="mark good">nothing open</span>;
+  if (!open.length) return <span class={`mark ${trouble ? 'neutral' : 'good'}`}>nothing open</span>;
   return <>{open.map(({word, count}) => <span key={word} class={`mark ${word}`}>{count} {word}</span>)}</>;
 }
 
@@ -148,7 +148,7 @@ function Shards() {
       {shards.map((each) => {
         const silent = missing.includes(each.name);
         return (
-          <button key={each.name} type="button" aria-pressed={each.name === shardShown()} title={(silent && each.trouble) || undefined}
+          <button key={each.name} type="button" aria-pressed={each.name === shardShown()} title={each.trouble || undefined}
             onClick={() => { showShard(each.name); go('#/'); }}>
             <b>{each.name}</b> <ShardState {...each} silent={silent} counts={counts} />
           </button>

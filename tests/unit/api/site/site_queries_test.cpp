@@ -330,6 +330,11 @@ TEST_F(SiteQueriesTest, AShardWithoutASweepIsMissing) {
     EXPECT_EQ(job->verdict(), v1::NodeHealth::UNKNOWN);
     ASSERT_EQ(job->missing_shards_size(), 1);
   }
+  north.site.probe();
+  for (int i = 0; i < 1000 && !north.site.status().shards(1).has_answered(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(north.site.status().shards(1).answers());
+  EXPECT_EQ(north.site.status().shards(1).trouble(), "its first sweep is not complete");
   is_swept = true;
   publish(south, "south", 2);
   EXPECT_EQ(many_of(north, {"host-north"})->missing_shards_size(), 0);

@@ -36,14 +36,13 @@ std::shared_ptr<const std::vector<NodeHealth>> with_drains(std::shared_ptr<const
     if (drains(*plan)) drained.emplace(short_host_name(plan->target.host), plan.get());
   if (!health || drained.empty()) return health;
   auto with = std::make_shared<std::vector<NodeHealth>>(*health);
-  std::unordered_set<std::string> seen;  // of the names in `drained`
+  std::unordered_set<const Plan*> told;  // of those in `drained`
   const auto add_reasons = [&](NodeHealth& host) {
-    const std::string name = short_host_name(host.node);
-    const auto [begin, end] = drained.equal_range(name);
-    if (begin != end) seen.insert(name);
+    const auto [begin, end] = drained.equal_range(short_host_name(host.node));
     for (auto at = begin; at != end; ++at) {
       const Plan& plan = first_out(*at->second, plans);
       if (!same_host(plan.target.host, host.node)) continue;
+      told.insert(at->second);
       host.reasons.push_back({.severity = Severity::kInfo,
                               .since = plan.started,
                               .message = drain_text(plan, at->second->kept_out),
@@ -56,7 +55,7 @@ std::shared_ptr<const std::vector<NodeHealth>> with_drains(std::shared_ptr<const
   const std::size_t known = with->size();
   // Those that no sweep has found, as before the first one after a restart.
   for (const auto& plan : plans) {
-    if (!drains(*plan) || seen.contains(short_host_name(plan->target.host))) continue;
+    if (!drains(*plan) || told.contains(plan.get())) continue;
     NodeHealth& host = with->emplace_back();
     host.node = plan->target.host;
     host.verdict = HealthVerdict::kUnknown;

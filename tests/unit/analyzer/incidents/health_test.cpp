@@ -132,6 +132,27 @@ TEST_F(Health, ADrainedHostThatNobodySeesIsToBeAvoided) {
   }
 }
 
+TEST_F(Health, ADrainedHostIsListedBesideANamesakeThatIsSeen) {
+  std::vector<NodeHealth> seen(1);
+  seen[0].node = "n1.beta";
+  const auto drain = [](std::uint64_t id, const std::string& host) {
+    auto plan = std::make_shared<Plan>();
+    plan->id = id;
+    plan->action = RemedyAction::kDrainNode;
+    plan->state = PlanState::kCommitted;
+    plan->in_force = true;
+    plan->target.kind = EntityKind::kHost;
+    plan->target.host = host;
+    return plan;
+  };
+  const std::vector<std::shared_ptr<const Plan>> plans{drain(7, "n1.alpha"), drain(8, "n1.alpha"),
+                                                       drain(9, "n1.gamma")};
+  const auto with = with_drains(std::make_shared<const std::vector<NodeHealth>>(seen), plans);
+  std::string told;
+  for (const NodeHealth& host : *with) told += host.node + ' ' + std::to_string(host.reasons.size()) + ' ';
+  EXPECT_EQ(told, "n1.alpha 2 n1.beta 0 n1.gamma 1 ");
+}
+
 TEST_F(Health, AHostWithOneOfTwoAdaptersUnpluggedIsDegradedAndNotUnknown) {
   watch.fabric.unlink(watch.fabric.port_of("dgx-2 mlx5_1", 1));
   const NodeIndex adapter = watch.fabric.find("dgx-2 mlx5_1");

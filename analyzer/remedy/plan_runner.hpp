@@ -47,7 +47,7 @@ struct PlanWork {
   unsigned lates = 0;       ///< changes that were not made because the actuator was too slow
   TimePoint verifying_since = kNever;
   TimePoint excused_at = kNever;  ///< the last sweep in which a switch at an end was down as a whole
-  unsigned excused = 0;           ///< so many have been
+  unsigned excused = 0;           ///< so many have been since the last good one
   /// As RemedyOrder::decided, of the change that comes next.
   std::optional<Duration> decided{};
   bool resumed = false;      ///< a process before this one had begun to verify it

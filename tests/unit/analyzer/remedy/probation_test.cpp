@@ -67,6 +67,20 @@ TEST(AProbation, GoesOnAfterASwitchWasDownAsAWhole) {
   EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
 }
 
+TEST(AProbation, IsNotFailedByShortOutagesOfASwitchThatAddUp) {
+  Probation b;
+  b.comes_up(5);
+  for (const int outage : {1, 2}) {
+    b.all_of("spine-0", false);
+    b.sweeps(20);
+    b.all_of("spine-0", true);
+    b.comes_up(10);
+    ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << outage << ": " << b.plan(2).outcome;
+  }
+  b.sweeps(10);
+  EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+}
+
 TEST(AProbation, IsFailedByALinkThatDoesNotComeBackWithItsSwitch) {
   Probation b;
   b.comes_up(5);

@@ -128,10 +128,16 @@ void SubnetWatchers::take(const std::string& name, Sweep sweep) {
   if (!watchers_.contains(name) || reserve_.contains(name)) return;  // on its way out
   if (config_.infiniband.ports.automatic) {
     // In each sweep: the first one may have been replaced by a newer one before we looked, and cables move.
-    if (const std::string other = twin_of(name, sweep.local_port, &sweep); !other.empty()) {
+    const auto sees = [&](PortKey port) {
+      return sees_up(sweep, port, analyzer::stale_after(sweep, config_.analyzer));
+    };
+    if (const std::string other = twin_of(name, sweep.local_port, sees); !other.empty()) {
+      const PortKey others = core_.last_sweep(other)->local_port;
+      const bool is_seen = !twin_of(name, sweep.local_port, [](PortKey) { return false; }).empty();
       // A link that a plan holds can be brought back only where its fabric has the name that the plan knows.
-      if (claim_on(name) <= claim_on(other)) return make_standby(name, sweep.local_port, other, "");
-      make_standby(other, core_.last_sweep(other)->local_port, name,
+      if (claim_on(name) <= claim_on(other))
+        return make_standby(name, {sweep.local_port, is_seen ? PortKey{} : others}, other, "");
+      make_standby(other, {others}, name,
                    claim_on(name) == Claim::kPlans ? ", whose links plans hold" : ", which open incidents name");
     }
   }
@@ -144,14 +150,14 @@ SubnetWatchers::Claim SubnetWatchers::claim_on(const std::string& name) const {
   return core_.has_open_incident(name) ? Claim::kIncidents : Claim::kNone;
 }
 
-void SubnetWatchers::make_standby(const std::string& name, PortKey local_port, const std::string& watched,
+void SubnetWatchers::make_standby(const std::string& name, Standby standby, const std::string& watched,
                                   const char* why) {
   logger("infiniband")->info("{} is on the same subnet as {}{}: kept as standby", name, watched, why);
   if (claim_on(name) == Claim::kPlans)
     logger("infiniband")
         ->warn("plans hold links of {}, which can be brought back only while it is watched; {} has such plans, too",
                name, watched);
-  reserve_[name] = local_port;
+  reserve_[name] = standby;
   // Not from within its own callback.
   asio::post(main_, [this, name] { let_go(name); });
 }
@@ -181,7 +187,8 @@ bool SubnetWatchers::is_leaving(const std::string& name) const {
   return std::ranges::any_of(leaving_, [&](const auto& watcher) { return watcher->fabric() == name; });
 }
 
-std::string SubnetWatchers::twin_of(const std::string& name, PortKey local_port, const Sweep* sweep) const {
+std::string SubnetWatchers::twin_of(const std::string& name, PortKey local_port,
+                                    const std::function<bool(PortKey)>& sees) const {
   for (const auto& [other, watcher] : watchers_) {
     // One that is being let go stands in for nobody.
     if (other == name || reserve_.contains(other) || !core_.is_watching(other)) continue;
@@ -190,9 +197,8 @@ std::string SubnetWatchers::twin_of(const std::string& name, PortKey local_port,
     const Duration within = analyzer::stale_after(*last, config_.analyzer);
     // What cannot see its own port up sees no subnet any more, whatever it saw before.
     if (!sees_up(*last, last->local_port, within)) continue;
-    if (sees_up(*last, local_port, within)) return other;
     // An adapter that does not answer the other one's questions may itself ask.
-    if (sweep && sees_up(*sweep, last->local_port, analyzer::stale_after(*sweep, config_.analyzer))) return other;
+    if (sees_up(*last, local_port, within) || sees(last->local_port)) return other;
   }
   return {};
 }
@@ -200,7 +206,12 @@ std::string SubnetWatchers::twin_of(const std::string& name, PortKey local_port,
 bool SubnetWatchers::has_another_way(const config::InfinibandPort& port) {
   const auto reserved = reserve_.find(port.fabric);
   if (reserved == reserve_.end()) return false;
-  const std::string other = twin_of(port.fabric, reserved->second, nullptr);
+  Standby& standby = reserved->second;
+  const bool is_believed = standby.looks > 0;
+  if (is_believed) --standby.looks;
+  const std::string other = twin_of(port.fabric, standby.local_port, [&](PortKey port_of_other) {
+    return is_believed && port_of_other == standby.seen;
+  });
   if (!other.empty() && claim_on(port.fabric) <= claim_on(other)) return true;
   logger("infiniband")
       ->info("{} is no standby any more: {}", port.fabric,

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,11 +61,18 @@ class SubnetWatchers {
   enum class Claim : std::uint8_t { kNone, kIncidents, kPlans };
 
   void take(const std::string& name, Sweep sweep);
-  /// The other fabric that is watched on the subnet of our port `local_port`: its last sweep sees that port up. Or
-  /// `sweep`, which came through that port, sees the other fabric's own port up. Empty when there is none.
-  std::string twin_of(const std::string& name, PortKey local_port, const Sweep* sweep) const;
+  /// A port that is on the subnet of another one, which is watched.
+  struct Standby {
+    PortKey local_port;
+    PortKey seen{};       ///< the other one's own port, where this one saw that and was not seen by it
+    unsigned looks = 60;  ///< for so many more looks that is believed: cables move
+  };
+
+  /// The other fabric that is watched on the subnet of our port `local_port`: its last sweep sees that port up, or that
+  /// port `sees` the other fabric's own port up. Empty when there is none.
+  std::string twin_of(const std::string& name, PortKey local_port, const std::function<bool(PortKey)>& sees) const;
   Claim claim_on(const std::string& name) const;
-  void make_standby(const std::string& name, PortKey local_port, const std::string& watched, const char* why);
+  void make_standby(const std::string& name, Standby standby, const std::string& watched, const char* why);
   bool has_another_way(const config::InfinibandPort& port);
   bool is_leaving(const std::string& name) const;
   void let_go(const std::string& name);
@@ -79,7 +87,7 @@ class SubnetWatchers {
   std::filesystem::path program_;
   std::map<std::string, std::unique_ptr<FabricWatcher>> watchers_;
   std::vector<std::unique_ptr<FabricWatcher>> leaving_;  ///< their sweepers have not ended yet
-  std::map<std::string, PortKey> reserve_;               ///< by fabric: standbys of another one
+  std::map<std::string, Standby> reserve_;               ///< by fabric
   boost::asio::steady_timer look_;
   boost::asio::steady_timer see_off_;
   runtime::Lane finder_;

@@ -291,17 +291,50 @@ TEST_F(SubnetWatchersTest, AStandbyThatIsSeenStaysOne) {
   watchers.stop();
 }
 
-// It is out of order in the eyes of the first one only: whose sweeper asks, sees the first one's port.
-TEST_F(SubnetWatchersTest, AStandbyThatDoesNotAnswerIsNoSubnetOfItsOwn) {
-  start();
-  fabric.silence(fabric.find("host-1-0 mlx5_0"));
-  fabric.advance(10s);
-  fabric.set_local_port(own[0]);
-  write_sweep(kFabrics[0]);
-  fabric.silence(fabric.find("host-1-0 mlx5_0"), false);
-  fabric.set_local_port(own[1]);
-  write_sweep(kFabrics[1]);
+/// It is out of order in the eyes of the first one only: whose sweeper asks, sees the first one's port.
+class SilentStandby : public SubnetWatchersTest {
+ protected:
+  SilentStandby() {
+    fabric.silence(fabric.find("host-1-0 mlx5_0"));
+    fabric.advance(10s);
+    fabric.set_local_port(own[0]);
+    write_sweep(kFabrics[0]);
+    fabric.silence(fabric.find("host-1-0 mlx5_0"), false);
+    fabric.set_local_port(own[1]);
+    write_sweep(kFabrics[1]);
+    start();
+  }
+};
+
+TEST_F(SilentStandby, IsNoSubnetOfItsOwn) {
   expect_watched(kFabrics[0]);
+}
+
+TEST_F(SilentStandby, IsNotStartedAgainWithEachLook) {
+  SubnetWatchers watchers(main, config, *core, *remedies, {}, 100ms);
+  ASSERT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  ASSERT_TRUE(turn_until([&] { return !is_running(kFabrics[1]); }));
+  turn_until([until = std::chrono::steady_clock::now() + 1s] { return std::chrono::steady_clock::now() > until; });
+  EXPECT_FALSE(is_running(kFabrics[1])) << "it was started again";
+  watchers.stop();
+}
+
+// It may be on another subnet by then.
+TEST_F(SilentStandby, IsAskedAgainAfterManyLooks) {
+  SubnetWatchers watchers(main, config, *core, *remedies, {}, 10ms);
+  ASSERT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  ASSERT_TRUE(turn_until([&] { return !is_running(kFabrics[1]); }));
+  EXPECT_TRUE(turn_until([&] { return is_running(kFabrics[1]); }));
+  watchers.stop();
+}
+
+TEST_F(SilentStandby, TakesThePlaceOfAPortThatLostItsCable) {
+  SubnetWatchers watchers(main, config, *core, *remedies, {}, 100ms);
+  ASSERT_EQ(watched_when_the_second_comes(watchers), kFabrics[0]);
+  fabric.unlink(fabric.port_of("host-0-0 mlx5_0", 1));
+  sweep_first();
+  EXPECT_TRUE(standby_takes_its_place(watchers));
+  watchers.stop();
 }
 
 TEST_F(SubnetWatchersTest, OnlyAPortThatWasReadLatelyAndIsUpAtBothEndsIsSeenUp) {

@@ -44,16 +44,13 @@ bool Coverage::counters_observed(NodeGuid guid) const {
   return !is_active;
 }
 
-bool Coverage::counters_observed(const Finding& finding) const {
-  const auto is_about_counters = [](const Evidence& evidence) { return evidence.signal == kCountersReadAt; };
-  if (finding.kind != IncidentKind::kTelemetryLost || !topology_ ||
-      std::ranges::none_of(finding.evidence, is_about_counters))
-    return true;
+bool Coverage::counters_observed(const Finding& finding, const std::function<bool(const Entity&)>& is_told) const {
+  if (!topology_ || !is_about_counters(finding)) return true;
   if (finding.cause.kind == EntityKind::kNode) return counters_observed(finding.cause.port.node);
   // What left the graph is no reason to wait.
-  return std::ranges::all_of(finding.affected, [this](const Entity& node) {
+  return std::ranges::all_of(finding.affected, [&](const Entity& node) {
     return node.kind != EntityKind::kNode || topology_->find_node(node.port.node) == kNoIndex ||
-           counters_observed(node.port.node);
+           counters_observed(node.port.node) || is_told(node);
   });
 }
 

@@ -43,8 +43,9 @@ class Coverage {
   bool reaches(std::string_view fabric, std::string_view updated) const { return of_hosts_ || fabric == updated; }
   /// Would a finding of this kind against `cause` have been made in this sweep, had there been a reason?
   bool observed(IncidentKind kind, const Entity& cause) const;
-  /// Of a finding about counters that cannot be read: those of each of its nodes were. True of any other finding.
-  bool counters_observed(const Finding& finding) const;
+  /// Of a finding about counters that cannot be read: those of each of its nodes were, or the node `is_told` of in a
+  /// finding of its own. True of any other finding.
+  bool counters_observed(const Finding& finding, const std::function<bool(const Entity&)>& is_told) const;
 
  private:
   std::uint8_t bits(PortKey key) const;

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kLongestName = 256;
 /// Links that an incident of the subnet manager lists; more are folded in and only counted.
 constexpr std::size_t kMostLinksListed = 1024;
+/// Ends the key of planned work.
+constexpr const char* kPlannedKey = "|planned";
 
 std::string key_of(IncidentKind kind, const Entity& cause) {
   return std::string(to_string(kind)) + '|' + cause.identity();
@@ -25,7 +27,7 @@ std::string key_of(IncidentKind kind, const Entity& cause) {
 
 /// Planned work is never the same incident as trouble of the same kind: neither re-opens the other.
 std::string key_of(const Finding& finding) {
-  return key_of(finding.kind, finding.cause) + (finding.maintenance != 0 ? "|planned" : "");
+  return key_of(finding.kind, finding.cause) + (finding.maintenance != 0 ? kPlannedKey : "");
 }
 
 /// "1st", "2nd", "11th".
@@ -269,9 +271,9 @@ void IncidentManager::resolve(Entry& entry, const std::string& why, TimePoint no
   change(entry, std::move(next), now, changed);
 }
 
-/// The incident of the same trouble that alarms, where this update had it.
-IncidentPtr IncidentManager::seen_as_trouble(const Incident& planned) const {
-  const auto known = newest_.find(key_of(planned.finding.kind, planned.finding.cause));
+/// The incident of that key, where this update had it.
+IncidentPtr IncidentManager::seen(const std::string& key) const {
+  const auto known = newest_.find(key);
   const std::size_t at = known == newest_.end() ? entries_.size() : position(known->second);
   return at < entries_.size() && entries_[at].seen_in == updates_ ? entries_[at].incident : nullptr;
 }
@@ -282,7 +284,7 @@ void IncidentManager::close(std::string_view fabric, const std::unordered_map<st
     const Incident& incident = *entry.incident;
     const Finding& known = incident.finding;
     if (!incident.is_open() || entry.seen_in == updates_ || !coverage.reaches(known.cause.fabric, fabric)) continue;
-    if (const IncidentPtr alarm = known.maintenance != 0 ? seen_as_trouble(incident) : nullptr) {
+    if (const IncidentPtr alarm = known.maintenance != 0 ? seen(key_of(known.kind, known.cause)) : nullptr) {
       resolve(entry, over_text(known.maintenance) + "; it continues as " + incident_name(alarm->id), now, changed);
       continue;
     }
@@ -297,7 +299,11 @@ void IncidentManager::close(std::string_view fabric, const std::unordered_map<st
         continue;
       }
     }
-    if (!coverage.observed(known.kind, known.cause) || !coverage.counters_observed(known)) continue;
+    const auto is_told = [&](const Entity& node) {
+      const std::string own = key_of(known.kind, node);
+      return seen(own) || seen(own + kPlannedKey);
+    };
+    if (!coverage.observed(known.kind, known.cause) || !coverage.counters_observed(known, is_told)) continue;
     if (++entry.clean_sweeps >= policy_.resolve_sweeps) resolve(entry, {}, now, changed);
   }
 }

@@ -98,7 +98,7 @@ class IncidentManager {
   void resolve(Entry& entry, const std::string& why, TimePoint now, Changed& changed, bool part_of_another = false);
   void close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,
              const Coverage& coverage, TimePoint now, Changed& changed);
-  IncidentPtr seen_as_trouble(const Incident& planned) const;
+  IncidentPtr seen(const std::string& key) const;
   void expire(TimePoint now);
 
   IncidentPolicy policy_;

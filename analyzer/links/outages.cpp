@@ -40,6 +40,7 @@ struct OutageFinder::Work {
 void OutageFinder::remember(LinkTable& table, const Incident& incident) {
   groups_.remember(table, incident);
   returns_.remember(table, incident);
+  counters_.remember(incident);
   const Finding& finding = incident.finding;
   if (!incident.is_open() || !is_outage(finding.kind)) return;
   many_waiting_ = many_waiting_ || finding.kind == IncidentKind::kLinksNotActivated;

@@ -17,6 +17,13 @@ constexpr int kWhileBusy = 5;
 
 }  // namespace
 
+void UnreadCounters::remember(const Incident& incident) {
+  const Finding& finding = incident.finding;
+  if (!incident.is_open() || !is_about_counters(finding)) return;
+  remembered_.insert(finding.cause.port.node);
+  for (const Entity& node : finding.affected) remembered_.insert(node.port.node);
+}
+
 void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Manager manager, TimePoint now,
                            std::vector<Outage>& outages) {
   if (!sweep.counters) return;
@@ -32,7 +39,11 @@ void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Manager manager
     TimePoint newest = kNever;
     const std::size_t end = std::min<std::size_t>(node.first_port + node.port_entries(), read_at.size());
     for (std::size_t port = node.first_port; port < end; ++port) newest = std::max(newest, read_at[port]);
-    if (known.quiet || newest == kNever || newest >= sweep.started) {
+    const bool is_read = newest >= sweep.started;
+    if (is_read) remembered_.erase(known.guid);
+    // A sweeper that was started anew has read nothing yet.
+    const bool is_new = newest == kNever && known.counterless_since == kNever && !remembered_.contains(known.guid);
+    if (known.quiet || is_read || is_new) {
       known.counterless_sweeps = 0;
       known.counterless_since = kNever;
       continue;
@@ -45,8 +56,8 @@ void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Manager manager
     waiting.push_back(id);
     if (now - known.counterless_since >= patience) lost.push_back(id);
   }
-  several_ = !lost.empty() && (several_ || waiting.size() >= kSeveral);
-  if (several_) {
+  several_at_ = lost.empty() ? kNever : waiting.size() >= kSeveral ? now : std::min(several_at_, now);
+  if (several_at_ != kNever && now - several_at_ <= patience) {
     outages.push_back({.kind = OutageKind::kCountersSilent, .nodes = std::move(waiting)});
     return;
   }

@@ -2,6 +2,7 @@
 #pragma once
 // Nodes that answer while their counters cannot be read.
 
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/links/outage.hpp"
@@ -21,13 +22,18 @@ class UnreadCounters {
     bool is_busy = false;
   };
 
+  /// That the counters of its nodes can be read is known, where the incident says that they no longer can. After a
+  /// restart; of nodes whose counters were never read nobody expects it.
+  void remember(const Incident& incident);
+
   /// Adds to the outages of this sweep those whose counters have not been read for as long; those of several nodes are
-  /// one, as long as one of them lasts. Until then they are told of with what changes the routes.
+  /// one, until they have been too few for that for as long. Until then they are told of with what changes the routes.
   void judge(LinkTable& table, const Sweep& sweep, Manager manager, TimePoint now, std::vector<Outage>& outages);
 
  private:
   const Thresholds& thresholds_;
-  bool several_ = false;  ///< they are told as one
+  TimePoint several_at_ = kNever;              ///< the last sweep with several; kNever: they are not told as one
+  std::unordered_set<NodeGuid> remembered_{};  ///< and not read since
 };
 
 }  // namespace weft::analyzer

@@ -223,6 +223,77 @@ TEST(TelemetryLost, CountersOfSeveralNodesAreOneTroubleOfTheRoutes) {
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
 }
 
+/// The counters of five adapters could not be read; now it is one.
+struct LastUnread : Watch {
+  LastUnread() : Watch(FabricBuilder::fat_tree(4, 6, 8)) {
+    sweeps(3);
+    freeze(0, 4, true);
+    sweeps(70);
+    EXPECT_EQ(only().finding.cause.kind, EntityKind::kFabric) << describe();
+    freeze(1, 4, false);
+    sweeps(20);
+    EXPECT_EQ(only().finding.cause.kind, EntityKind::kFabric) << "it may come back, too: " << describe();
+  }
+  NodeIndex adapter(int host) const { return fabric.find("host-2-" + std::to_string(host) + " mlx5_0"); }
+  void freeze(int first, int last, bool frozen) {
+    for (int host = first; host <= last; ++host) fabric.freeze_counters(adapter(host), frozen);
+  }
+  /// As a sweeper that was started anew sees it: the counters of the last adapter were never read.
+  void sweeps_of_a_new_sweeper(int count) {
+    const Node& node = fabric.nodes()[adapter(0)];
+    for (int i = 0; i < count; ++i) {
+      last_sweep = fabric.sweep();
+      auto counters = std::make_shared<SampleTable>(*last_sweep.counters);
+      for (PortIndex port = 0; port < node.port_entries(); ++port)
+        counters->set_read_at(node.first_port + port, kNever);
+      last_sweep.counters = std::move(counters);
+      analysis = analyzer.analyze(last_sweep, fabric.now());
+      changed = book.update(fabric.name(), analysis.findings, analysis.coverage, fabric.now());
+    }
+  }
+  void expect_that_of_the_adapter() const {
+    EXPECT_EQ(only().finding.kind, IncidentKind::kTelemetryLost) << describe();
+    EXPECT_EQ(only().finding.cause.port.node, fabric.nodes()[adapter(0)].guid) << describe();
+  }
+};
+
+TEST(TelemetryLost, TheLastOfSeveralThatStaysUnreadGetsAnIncidentOfItsOwn) {
+  LastUnread watch;
+  watch.sweeps(60);
+  watch.expect_that_of_the_adapter();
+  watch.freeze(0, 0, false);
+  watch.sweeps(3);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST(TelemetryLost, TheLastOfSeveralThatStaysUnreadHasAnIncidentOfItsOwnAfterARestart) {
+  for (const bool was_told : {false, true}) {
+    LastUnread watch;
+    if (was_told) watch.sweeps(60);
+    watch.restart();
+    watch.sweeps_of_a_new_sweeper(30);
+    EXPECT_EQ(watch.open().size(), 1U) << "unread for a moment is no news: " << watch.describe();
+    watch.sweeps_of_a_new_sweeper(60);
+    watch.expect_that_of_the_adapter();
+  }
+}
+
+TEST(TelemetryLost, TheLastOfSeveralThatStaysUnreadHasAnIncidentOfItsOwnWhenTheSweeperIsStartedAnew) {
+  LastUnread watch;
+  watch.sweeps_of_a_new_sweeper(70);
+  watch.expect_that_of_the_adapter();
+}
+
+TEST(TelemetryLost, IncidentsOfSingleUnreadNodesArePartOfTheFabricsWhenTheyAreSeveralAgain) {
+  LastUnread watch;
+  const std::uint64_t fabrics = watch.only().id;
+  watch.sweeps(60);
+  watch.freeze(1, 4, true);
+  watch.sweeps(5);
+  EXPECT_EQ(watch.only().id, fabrics) << watch.describe();
+  EXPECT_EQ(watch.only().finding.affected.size(), 5U);
+}
+
 TEST(TelemetryLost, CountersMayWaitForLongWhileTheSubnetManagerWorks) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);

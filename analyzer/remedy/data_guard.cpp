@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/remedy/guards.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -83,7 +84,51 @@ std::string other_way(const Plan& plan, const RemedyView& view) {
   return {};
 }
 
+/// The incident is open and says that what is seen of its fabric is in doubt.
+bool is_of_monitoring(const Incident& incident) {
+  return incident.is_open() && incident.finding.cause.kind == EntityKind::kFabric;
+}
+
+/// A fabric that is watched, and in which nothing is in doubt, reaches the adapter.
+bool is_reached(NodeGuid adapter, const RemedyView& view) {
+  return std::ranges::any_of(view.fabrics, [&](const FabricView& fabric) {
+    const NodeIndex node = fabric.watching && fabric.sweep ? fabric.sweep->topology->find_node(adapter) : kNoIndex;
+    return node != kNoIndex && fabric.sweep->topology->node(node).reachable &&
+           std::ranges::none_of(view.incidents, [&](const auto& incident) {
+             return is_of_monitoring(*incident) && incident->finding.cause.fabric == fabric.name;
+           });
+  });
+}
+
+/// The host has an adapter in the fabric that is seen well in no other one.
+bool relies_on(const std::string& host, const FabricView* fabric, const HostIdentities& hosts, const RemedyView& view) {
+  if (!fabric || !fabric->sweep) return false;
+  const Topology& topology = *fabric->sweep->topology;
+  if (topology.is_ethernet())
+    return std::ranges::any_of(topology.nodes(),
+                               [&](const Node& node) { return same_host(std::string(host_name(node)), host); });
+  return std::ranges::any_of(hosts.adapters_of(host), [&](NodeGuid adapter) {
+    return topology.find_node(adapter) != kNoIndex && !is_reached(adapter, view);
+  });
+}
+
 }  // namespace
+
+Verdict judge_sensor(const Plan& plan, const HostIdentities& hosts, const RemedyView& view) {
+  if (plan.requested_by != kOurselves && !takes_out(plan.action))
+    return {GuardResult::kNotNeeded, "a person takes a remedy back"};
+  const bool is_link = plan.target.kind == EntityKind::kLink;
+  const Incident* reason = view.incident(plan.incident);
+  for (const auto& incident : view.incidents) {
+    if (!is_of_monitoring(*incident)) continue;
+    const std::string& fabric = incident->finding.cause.fabric;
+    if (is_link ? fabric == plan.target.fabric
+                : fabric.empty() || (reason && reason->finding.cause.fabric == fabric) ||
+                      relies_on(plan.target.host, view.fabric(fabric), hosts, view))
+      return no_data(incident_name(incident->id) + " makes the monitoring unreliable: " + incident->finding.summary);
+  }
+  return {GuardResult::kPassed, "no incident about the monitoring of the target"};
+}
 
 Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, const MissingNodes& missing, Duration known_for,
                          const RemedyView& view, const RemedyLimits& limits) {

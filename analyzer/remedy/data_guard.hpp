@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "analyzer/remedy/host_identity.hpp"
 #include "analyzer/remedy/limits.hpp"
 #include "analyzer/remedy/settings.hpp"
 #include "analyzer/remedy/shape_guards.hpp"
@@ -29,5 +30,10 @@ Verdict judge_fresh_data(const Plan& plan, const FabricView* fabric, const Missi
 /// How to have the subnet of `other` watched by the name that plans know, from ": " on; empty where `other` is swept
 /// through no port of ours.
 std::string keep_name_text(const std::string& name, const FabricView& other);
+
+/// Guard::kSensor. An incident whose cause is a fabric puts in doubt what is seen there: of a link of that fabric; of a
+/// host for whose trouble there the plan is, or that has an adapter there which no fabric free of such an incident
+/// reaches, too. One without a name is of all hosts. A person's return is not held up. `hosts`: of the view.
+Verdict judge_sensor(const Plan& plan, const HostIdentities& hosts, const RemedyView& view);
 
 }  // namespace weft::analyzer

@@ -76,7 +76,7 @@ class Judge {
       case Guard::kFreshData:
         return fresh_data();
       case Guard::kSensor:
-        return sensor();
+        return judge_sensor(plan_, in_.hosts, in_.view);
       case Guard::kIdentity:
         return identity();
       case Guard::kTwoSignals:
@@ -232,14 +232,6 @@ class Judge {
     const MissingNodes missing{.lately = static_cast<std::size_t>(since.end() - lately),
                                .gone = static_cast<std::size_t>(lately - since.begin())};
     return judge_fresh_data(plan_, fabric_, missing, in_.known_for, in_.view, limits_);
-  }
-
-  Verdict sensor() const {
-    for (const auto& incident : in_.view.incidents)
-      if (incident->is_open() && incident->finding.cause.kind == EntityKind::kFabric &&
-          (plan_.target.fabric.empty() || incident->finding.cause.fabric == plan_.target.fabric))
-        return refused(incident_name(incident->id) + " makes the monitoring unreliable: " + incident->finding.summary);
-    return passed("no incident about the monitoring itself");
   }
 
   Verdict identity() const {

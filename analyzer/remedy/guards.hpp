@@ -66,8 +66,8 @@ struct GuardInput {
 
 /// One verdict for each guard, in the order of Guard. A guard that an action does not need says so. A person's own wish
 /// (Plan::requested_by is not "weftd") needs no second signal, benefit or cool-down; taking something back needs no
-/// budget. Everything else holds for people as well, and what needs a person (GuardResult::kNeedsPerson) holds for
-/// automation alone.
+/// budget and no sensor. Everything else holds for people as well, and what needs a person (GuardResult::kNeedsPerson)
+/// holds for automation alone.
 std::vector<GuardVerdict> check_guards(const Plan& plan, const GuardInput& input);
 
 /// How Plan::waits_for begins of a plan that waits for another one to be over.

@@ -172,6 +172,14 @@ bool HostIdentities::has_guid(std::string_view host, std::uint64_t guid) const {
          (!is_confirmed_name(host) || (is_confirmed(adapter) && bears_its_name(adapter)));
 }
 
+std::vector<NodeGuid> HostIdentities::adapters_of(std::string_view host) const {
+  std::vector<NodeGuid> guids;
+  const auto [begin, end] = by_host_.equal_range(short_host_name(host));
+  for (auto at = begin; at != end; ++at)
+    if (const NodeGuid guid = adapters_[at->second].guid; has_guid(host, guid.value)) guids.push_back(guid);
+  return guids;
+}
+
 bool HostIdentities::has_adapter(std::string_view host, std::string_view name) const {
   const auto [begin, end] = by_host_.equal_range(short_host_name(host));
   return std::any_of(begin, end, [&](const auto& entry) {

@@ -58,6 +58,8 @@ class HostIdentities {
   /// Whether the GUID is that of an adapter, or of an adapter's port, that is reported by the host's collector or bears
   /// the host's name. A name that is only claimed does not count for a confirmed host.
   bool has_guid(std::string_view host, std::uint64_t guid) const;
+  /// The adapters of subnets that are the host's as of has_guid().
+  std::vector<NodeGuid> adapters_of(std::string_view host) const;
   /// Whether an adapter of that name, which need not be a true one, is the host's as of has_guid().
   bool has_adapter(std::string_view host, std::string_view name) const;
   /// Names with the short name of `host` that hosts are known by, each once but for case: all, or only confirmed ones

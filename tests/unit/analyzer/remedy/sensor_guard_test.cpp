@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose monitoring must be in order for what a plan does: that of its own fabric, or of the fabrics that its host is
+// in.
+
+#include <gtest/gtest.h>
+
+#include "analyzer/remedy/candidates.hpp"
+#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+/// "test" sees all hosts. The monitoring of some fabric is in doubt.
+struct InDoubt : Book {
+  explicit InDoubt(const std::string& fabric_name, RemedySettings with = {}) : Book(std::move(with)) {
+    collector("host-0-0", {"host-0-0 mlx5_0"});
+    doubt(fabric_name);
+  }
+  void doubt(const std::string& fabric_name) {
+    auto incident = std::make_shared<Incident>();
+    incident->id = incidents.size() + 1;
+    incident->finding.kind = IncidentKind::kTelemetryLost;
+    incident->finding.severity = Severity::kCritical;
+    incident->finding.cause.fabric = incident->finding.cause.label = fabric_name;
+    incident->finding.summary = "it cannot be monitored";
+    incident->opened = incident->updated = fabric.now();
+    incident->beginnings = {fabric.now()};
+    incidents.push_back(std::move(incident));
+  }
+  /// The same subnet as "test" by another name, seen for the last time some time ago.
+  RemedyView with_lost(const std::string& name) {
+    RemedyView view = look();
+    auto sweep = std::make_shared<Sweep>(*views[0].sweep);
+    sweep->fabric = name;
+    FabricView lost;
+    lost.name = name;
+    lost.sweep = std::move(sweep);
+    views.push_back(std::move(lost));
+    view.fabrics = views;
+    return view;
+  }
+  GuardVerdict sensor(RemedyAction action, const Entity& target, const RemedyView& view) {
+    const auto would = book->preview(action, target, "why", "ann", view);
+    return would ? verdict(*would, Guard::kSensor)
+                 : GuardVerdict{Guard::kSensor, GuardResult::kRefused, would.error().message};
+  }
+  GuardVerdict drain(const RemedyView& view) { return sensor(RemedyAction::kDrainNode, host, view); }
+
+  const Entity host = host_entity("host-0-0");
+};
+
+TEST(Sensor, RefusesToDrainAHostOfAFabricThatCannotBeMonitored) {
+  InDoubt b("test");
+  const GuardVerdict drain = b.drain(b.look());
+  EXPECT_EQ(drain.result, GuardResult::kRefused);
+  EXPECT_EQ(drain.explanation, "INC-1 makes the monitoring unreliable: it cannot be monitored");
+}
+
+TEST(Sensor, ALostPortWhoseStandbySeesTheHostRefusesNoDrain) {
+  InDoubt b("mlx5_0-1");
+  EXPECT_EQ(b.drain(b.with_lost("mlx5_0-1")).result, GuardResult::kPassed);
+  b.doubt("test");
+  EXPECT_EQ(b.drain(b.with_lost("mlx5_0-1")).result, GuardResult::kRefused) << "now nobody sees it well";
+}
+
+TEST(Sensor, ALostPortWhoseStandbyDoesNotReachTheHostRefusesItsDrain) {
+  InDoubt b("mlx5_0-1");
+  b.fabric.silence(b.fabric.find("host-0-0 mlx5_0"));
+  EXPECT_EQ(b.drain(b.with_lost("mlx5_0-1")).result, GuardResult::kRefused);
+}
+
+TEST(Sensor, AFabricThatTheHostIsNotInRefusesNoDrain) {
+  InDoubt b("storage");
+  fakes::FabricBuilder storage("storage");
+  storage.connect(storage.nodes()[storage.add_switch("storage-0", 4)].first_port + 1,
+                  storage.nodes()[storage.add_adapter("storage-host mlx5_0")].first_port);
+  RemedyView view = b.look();
+  FabricView other;
+  other.name = "storage";
+  other.watching = true;
+  other.sweep = std::make_shared<const Sweep>(storage.sweep());
+  b.views.push_back(std::move(other));
+  view.fabrics = b.views;
+  EXPECT_EQ(b.drain(view).result, GuardResult::kPassed);
+}
+
+TEST(Sensor, WhatIsInDoubtForAllHostsRefusesEachDrain) {
+  InDoubt b("");
+  EXPECT_EQ(b.drain(b.look()).result, GuardResult::kRefused);
+}
+
+TEST(Sensor, AHostIsNotDrainedForWhatAFabricInDoubtTold) {
+  InDoubt b("mlx5_0-1", automatic());
+  b.errors("leaf-0", "host-0-0 mlx5_0");
+  auto told = std::make_shared<Incident>(*b.incidents.back());
+  told->finding.cause.fabric = "mlx5_0-1";
+  b.incidents.back() = std::move(told);
+  b.book->review(b.with_lost("mlx5_0-1"));
+  ASSERT_TRUE(b.book->find(1));
+  EXPECT_EQ(b.plan(1).action, RemedyAction::kDrainNode);
+  EXPECT_EQ(b.verdict(b.plan(1), Guard::kSensor).result, GuardResult::kRefused);
+}
+
+TEST(Sensor, HoldsUpNoReturnThatAPersonOrders) {
+  InDoubt b("test");
+  RemedyMemory memory;
+  for (const auto& [action, target] : {std::pair{RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0")},
+                                       std::pair{RemedyAction::kRaiseLinkCost, b.link("leaf-1", "spine-1")},
+                                       std::pair{RemedyAction::kDrainNode, b.host}}) {
+    Plan& plan = memory.plans.emplace_back();
+    plan.id = memory.plans.size();
+    plan.state = PlanState::kCommitted;
+    plan.action = action;
+    plan.target = target;
+    plan.actuator = "fake";
+    plan.requested_by = plan.approved_by = "ann";
+    plan.in_force = true;
+    plan.started = plan.finished = b.fabric.now();
+  }
+  const std::vector<Plan> held = memory.plans;
+  b.book.emplace(b.settings, std::move(memory), b.fabric.now());
+  EXPECT_EQ(b.sensor(RemedyAction::kIsolateLink, b.link("leaf-2", "spine-2"), b.look()).result, GuardResult::kRefused);
+  for (const Plan& plan : held) {
+    const GuardVerdict back = b.sensor(inverse_of(plan.action), plan.target, b.look());
+    EXPECT_EQ(back.result, GuardResult::kNotNeeded) << to_string(plan.action) << ": " << back.explanation;
+  }
+}
+
+}  // namespace
+}  // namespace weft::analyzer

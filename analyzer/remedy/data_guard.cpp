@@ -105,8 +105,7 @@ bool relies_on(const std::string& host, const FabricView* fabric, const HostIden
   if (!fabric || !fabric->sweep) return false;
   const Topology& topology = *fabric->sweep->topology;
   if (topology.is_ethernet())
-    return std::ranges::any_of(topology.nodes(),
-                               [&](const Node& node) { return same_host(std::string(host_name(node)), host); });
+    return std::ranges::any_of(topology.nodes(), [&](const Node& node) { return same_host(host_name(node), host); });
   return std::ranges::any_of(hosts.adapters_of(host), [&](NodeGuid adapter) {
     return topology.find_node(adapter) != kNoIndex && !is_reached(adapter, view);
   });

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/remedy/candidates.hpp"
+#include "tests/fakes/ethernet_fabric.hpp"
 #include "tests/unit/analyzer/remedy/managed_fabric.hpp"
 
 namespace weft::analyzer {
@@ -27,18 +28,19 @@ struct InDoubt : Book {
     incident->beginnings = {fabric.now()};
     incidents.push_back(std::move(incident));
   }
-  /// The same subnet as "test" by another name, seen for the last time some time ago.
-  RemedyView with_lost(const std::string& name) {
+  /// Beside "test" another fabric, which is not watched any more, and its last sweep.
+  RemedyView with(const std::string& name, Sweep sweep) {
     RemedyView view = look();
-    auto sweep = std::make_shared<Sweep>(*views[0].sweep);
-    sweep->fabric = name;
-    FabricView lost;
-    lost.name = name;
-    lost.sweep = std::move(sweep);
-    views.push_back(std::move(lost));
+    sweep.fabric = name;
+    FabricView other;
+    other.name = name;
+    other.sweep = std::make_shared<const Sweep>(std::move(sweep));
+    views.push_back(std::move(other));
     view.fabrics = views;
     return view;
   }
+  /// The same subnet by another name.
+  RemedyView with_lost(const std::string& name) { return with(name, fabric.sweep()); }
   GuardVerdict sensor(RemedyAction action, const Entity& target, const RemedyView& view) {
     const auto would = book->preview(action, target, "why", "ann", view);
     return would ? verdict(*would, Guard::kSensor)
@@ -70,18 +72,20 @@ TEST(Sensor, ALostPortWhoseStandbyDoesNotReachTheHostRefusesItsDrain) {
 }
 
 TEST(Sensor, AFabricThatTheHostIsNotInRefusesNoDrain) {
-  InDoubt b("storage");
   fakes::FabricBuilder storage("storage");
   storage.connect(storage.nodes()[storage.add_switch("storage-0", 4)].first_port + 1,
                   storage.nodes()[storage.add_adapter("storage-host mlx5_0")].first_port);
-  RemedyView view = b.look();
-  FabricView other;
-  other.name = "storage";
-  other.watching = true;
-  other.sweep = std::make_shared<const Sweep>(storage.sweep());
-  b.views.push_back(std::move(other));
-  view.fabrics = b.views;
+  InDoubt b("storage");
+  EXPECT_EQ(b.drain(b.with("storage", storage.sweep())).result, GuardResult::kPassed);
+}
+
+TEST(Sensor, AnEthernetFabricInDoubtRefusesToDrainItsHostsAlone) {
+  fakes::EthernetFabric ethernet("ethernet");
+  ethernet.cable("leaf01", "swp1", "gpu-01", "eth2");
+  InDoubt b("ethernet");
+  const RemedyView view = b.with("ethernet", ethernet.sweep());
   EXPECT_EQ(b.drain(view).result, GuardResult::kPassed);
+  EXPECT_EQ(b.sensor(RemedyAction::kDrainNode, host_entity("gpu-01"), view).result, GuardResult::kRefused);
 }
 
 TEST(Sensor, WhatIsInDoubtForAllHostsRefusesEachDrain) {

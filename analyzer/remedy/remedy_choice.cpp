@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What proposals weigh, and which of those for bad links go first.
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/remedy/candidates.hpp"
+#include "analyzer/remedy/link_choice.hpp"
+#include "analyzer/remedy/plan_manager.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+constexpr std::size_t kMostNamed = 3;
+
+// Why a link stays in service: `before` are the plans that go first, with their links; `shortfall` is what would be too
+// little if it went with them, in words.
+std::string preferred_text(const std::vector<std::string>& before, const std::string& shortfall, bool exact) {
+  std::string text = "to isolate the ";
+  text += before.size() == 1 ? "link of " : std::to_string(before.size()) + " links of ";
+  for (std::size_t i = 0; i < std::min(before.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + before[i];
+  if (before.size() > kMostNamed) text += " and others";
+  text += exact ? " avoids more loss" : " avoids more loss, as far as a partial search tells";
+  return shortfall.empty() ? text : text + "; with this link too " + shortfall;
+}
+
+}  // namespace
+
+// The numbers that a person approves, and that the benefit is judged by, are of now.
+void PlanManager::weigh(Entry& entry, const RemedyView& view) {
+  Plan& plan = entry.plan;
+  const Incident* incident = view.incident(plan.incident);
+  if (plan.state != PlanState::kProposed || plan.requested_by != kOurselves || !takes_out(plan.action) || !incident ||
+      incident->revision == entry.weighed)
+    return;
+  LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
+  // Before the first sweep after a restart nothing is known of what the link's loss would cost: what was told stands.
+  if (plan.target.kind == EntityKind::kLink && !tree) return;
+  entry.weighed = incident->revision;
+  auto candidates = candidates_for(*incident, {plan.action, plan.target}, view, tree,
+                                   tree ? trees_.shape(plan.target.fabric) : nullptr, settings_.limits);
+  for (Candidate& candidate : candidates) {
+    const auto before = std::ranges::find(plan.candidates, candidate.action, &Candidate::action);
+    if (before != plan.candidates.end()) candidate.allowed = before->allowed;
+  }
+  plan.candidates = std::move(candidates);
+  plan.updated = view.now;
+  show(entry);
+}
+
+void PlanManager::choose(const RemedyView& view) {
+  outdone_.clear();
+  std::map<std::string, std::vector<const Plan*>> isolations;
+  for (const PlanPtr& plan : shown_)
+    if (plan->state == PlanState::kProposed && plan->action == RemedyAction::kIsolateLink &&
+        plan->requested_by == kOurselves)
+      isolations[plan->target.fabric].push_back(plan.get());
+  for (const auto& [name, plans] : isolations) {
+    LiveTree* tree = plans.size() < 2 ? nullptr : trees_.tree(name, view, shown_);
+    // Without tiers one is judged after the other, each by what those before it left.
+    if (!tree || trees_.shape(name)->shape.is_direct()) continue;
+    const Topology& topology = *view.fabric(name)->sweep->topology;
+    std::vector<BadLink> bad;
+    std::vector<const Plan*> of;
+    for (const Plan* plan : plans) {
+      const PortIndex port = topology.find_port(plan->target.port);
+      const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port);
+      if (uplink == kNoIndex) continue;
+      // As it is now: it may be worse than when the plan was made.
+      const Incident* incident = view.incident(plan->incident);
+      bad.push_back({uplink, std::max(incident ? harm_of(*incident, view, settings_.limits).weight : 0, 1e-9)});
+      of.push_back(plan);
+    }
+    const LinkChoice& choice = trees_.chooser(name)->choose(bad);
+    for (const auto& [at, kept] : choice.kept) {
+      std::vector<std::string> before;
+      for (const std::uint32_t i : kept.before)
+        before.push_back(plan_name(of[i]->id) + " (" + of[i]->target.label + ')');
+      if (before.empty()) continue;
+      outdone_[of[at]->id] = preferred_text(
+          before, kept.shortfall ? describe(*kept.shortfall, tree->tree(), topology) : std::string(), choice.exact);
+    }
+  }
+}
+
+}  // namespace weft::analyzer

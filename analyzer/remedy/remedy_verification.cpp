@@ -22,11 +22,6 @@ bool concerns_return(Guard guard) {
   return guard == Guard::kBreaker || (guard >= Guard::kOwnPath && guard <= Guard::kBisection);
 }
 
-// Time may mend it; what the configuration forbids stays forbidden.
-bool is_for_a_while(const GuardVerdict& refused) {
-  return refused.guard != Guard::kEnabled && refused.guard != Guard::kLists;
-}
-
 // ", to host-3 mlx5_0": a few say whether it is the plan's doing; many are not named.
 std::string few_names(const Topology& topology, const std::vector<NodeIndex>& nodes) {
   constexpr std::size_t kFew = 4;
@@ -115,16 +110,14 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
 
 // Some guard has come to refuse what was about to be sent: the plan waits as before it began, and longer each time.
 // What a person approved was what the guards said then.
-void PlanManager::wait_again(Entry& entry, std::vector<GuardVerdict> guards, const RemedyView& view) {
+void PlanManager::wait_again(Entry& entry, const GuardVerdict& why, TimePoint now) {
   constexpr unsigned kMostHeldDoublings = 8;
-  const GuardVerdict why = *first_refusal(guards, false);
-  take_verdicts(entry.plan, std::move(guards), view);
-  if (entry.plan.approved_by != kOurselves) return wait_for_person(entry, why, view.now);
-  entry.held_until = view.now + settings_.limits.reading_interval * (1 << std::min(entry.held++, kMostHeldDoublings));
+  if (entry.plan.approved_by != kOurselves) return wait_for_person(entry, why, now);
+  entry.held_until = now + settings_.limits.reading_interval * (1 << std::min(entry.held++, kMostHeldDoublings));
   entry.work = {};
   entry.plan.state = PlanState::kApproved;
   note(entry, std::string(kOurselves),
-       std::string("held before it was sent: ") + to_string(why.guard) + ": " + why.explanation, view.now);
+       std::string("held before it was sent: ") + to_string(why.guard) + ": " + why.explanation, now);
 }
 
 void PlanManager::act(Entry& entry, const RemedyView& view) {
@@ -152,7 +145,7 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     const std::string why = "the link went down meanwhile, so nobody can be asked who is at its ends";
     if (plan.requested_by != kOurselves)
       return runner(entry, view.now).act("FRESH_DATA: " + why + "; to isolate it as it is, ask again");
-    return wait_for_person(entry, {Guard::kFreshData, GuardResult::kRefused, why}, view.now);
+    return wait_again(entry, {Guard::kFreshData, GuardResult::kRefused, why}, view.now);
   }
   entry.work.decided = view.steady;
   std::optional<std::string> refusal;
@@ -166,7 +159,10 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     // A person's word stands where only another plan is in the way.
     if (refused && refused->guard == Guard::kOneActor && plan.approved_by != kOurselves)
       return wait_for(entry, kOneActorFirst + refused->explanation);
-    if (refused && is_for_a_while(*refused) && plan.requested_by == kOurselves) return wait_again(entry, guards, view);
+    if (refused && plan.requested_by == kOurselves) {
+      take_verdicts(plan, guards, view);
+      return wait_again(entry, *refused, view.now);
+    }
     if (refused) refusal = std::string(to_string(refused->guard)) + ": " + refused->explanation;
   }
   plan.routes_before.reset();

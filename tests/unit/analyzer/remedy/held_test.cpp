@@ -3,68 +3,19 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 #include <utility>
 
-#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+#include "tests/unit/analyzer/remedy/carried_out.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 using namespace std::chrono_literals;
 
-struct Held : Book {
-  Held() : Book(automatic()) { restart({}); }
-
-  void restart(RemedyMemory memory) {
-    book.emplace(settings, std::move(memory), fabric.now(), fabric.now().time_since_epoch());
-  }
-  void restart() {
-    RemedyMemory memory;
-    memory.ids = book->all()->back()->id + 1;
-    for (const PlanPtr& plan : *book->all()) memory.plans.push_back(*plan);
-    restart(std::move(memory));
-  }
-  // Whatever is asked is answered, whatever is ordered is done.
-  void step() {
-    sweep();
-    for (const RemedyOrder& order : orders()) {
-      if (order.kind == OrderKind::kRead) {
-        const TargetState state = out.contains(order.target.label) ? TargetState::kOurs : TargetState::kClear;
-        book->answer_reading(order.number, TargetReading{state, ""}, fabric.now());
-        continue;
-      }
-      ++acts;
-      if (takes_out(order.action))
-        out.insert(order.target.label);
-      else
-        out.erase(order.target.label);
-      book->answer_action(order.number, {}, fabric.now());
-      if (order.target.kind != EntityKind::kLink) continue;
-      const PortIndex end = fabric.topology()->find_port(order.target.port);
-      if (takes_out(order.action))
-        fabric.unlink(end);
-      else
-        fabric.relink(end);
-      fabric.route();
-    }
-  }
-  void steps(int count) {
-    for (int i = 0; i < count; ++i) step();
-  }
-  void rack(bool is_gone) {
-    for (const char* host : {"host-1-0 mlx5_0", "host-2-0 mlx5_0", "host-3-0 mlx5_0"})
-      fabric.silence(fabric.find(host), is_gone);
-  }
-
-  std::set<std::string> out;
-  int acts = 0;
-};
-
 // An outage that lasts for one sweep is no reason to do nothing for as long as the incident lasts.
 TEST(HeldPlans, OneThatAGuardRefusesForAMomentIsCarriedOutThen) {
-  Held b;
+  CarriedOut b;
   b.errors("leaf-0", "spine-0");
   b.step();
   ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
@@ -82,7 +33,7 @@ TEST(HeldPlans, OneThatAGuardRefusesForAMomentIsCarriedOutThen) {
 }
 
 TEST(HeldPlans, OneForWhichTheHourHasNoRoomHasItsTurnLater) {
-  Held b;
+  CarriedOut b;
   b.settings.limits.budget.actions_per_hour = 1;
   b.settings.limits.confidence = 0.1;
   b.restart({});
@@ -102,7 +53,7 @@ TEST(HeldPlans, OneForWhichTheHourHasNoRoomHasItsTurnLater) {
 
 // Each time it waits longer: what comes and goes between its beginning and its act does not fill the journal.
 TEST(HeldPlans, OneThatIsHeldAgainAndAgainWaitsLonger) {
-  Held b;
+  CarriedOut b;
   b.errors("leaf-0", "spine-0");
   for (int i = 0; i < 4000; ++i) {
     const PlanPtr plan = b.book->find(1);
@@ -110,12 +61,66 @@ TEST(HeldPlans, OneThatIsHeldAgainAndAgainWaitsLonger) {
     b.step();
     ASSERT_EQ(b.acts, 0);
   }
-  EXPECT_LT(b.book->drain_changes(b.fabric.now()).audit.size(), 200U);
+  EXPECT_LT(b.recorded, 200U);
+}
+
+TEST(HeldPlans, OneThatFindsItsLinkDownEachTimeWaitsLonger) {
+  CarriedOut b;
+  b.errors("leaf-0", "spine-0");
+  const PortIndex end = b.fabric.port_towards("leaf-0", "spine-0");
+  for (int i = 0; i < 4000; ++i) {
+    const PlanPtr plan = b.book->find(1);
+    if (plan && plan->state == PlanState::kExecuting)
+      b.fabric.unlink(end);
+    else
+      b.fabric.relink(end);
+    b.step();
+    ASSERT_EQ(b.acts, 0);
+  }
+  EXPECT_LT(b.recorded, 200U);
+  b.fabric.relink(end);
+  b.steps(600);
+  EXPECT_EQ(b.acts, 1) << b.plan(1).outcome;
+}
+
+// What is not allowed for a while is not given up for as long as the incident lasts.
+TEST(HeldPlans, OneWhoseActionIsTurnedDownIsProposedAgain) {
+  for (const RemedyMode mode : {RemedyMode::kPropose, RemedyMode::kOff}) {
+    CarriedOut b;
+    b.errors("leaf-0", "spine-0");
+    b.step();
+    ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+    b.settings.modes.fill(mode);
+    b.restart();
+    b.steps(5);
+    EXPECT_EQ(b.plan(1).state, PlanState::kProposed) << b.plan(1).outcome;
+    EXPECT_EQ(b.plan(1).approved_by, "");
+    EXPECT_EQ(b.acts, 0);
+    b.settings.modes.fill(RemedyMode::kAuto);
+    b.restart();
+    b.steps(10);
+    EXPECT_EQ(b.acts, 1);
+  }
+}
+
+TEST(HeldPlans, OneThatWasOnTheDenyListForAWhileIsCarriedOutThen) {
+  CarriedOut b;
+  b.errors("leaf-0", "spine-0");
+  b.step();
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+  b.settings.deny = {"leaf-0"};
+  b.restart();
+  b.steps(20);
+  EXPECT_EQ(b.acts, 0);
+  b.settings.deny = {};
+  b.restart();
+  b.steps(10);
+  EXPECT_EQ(b.acts, 1) << b.plan(1).outcome;
 }
 
 // What waited for a list has its turn before what came later, and is not overtaken while it is read anew.
 TEST(HeldPlans, OneThatWaitedForAListIsNotOvertaken) {
-  Held b;
+  CarriedOut b;
   b.settings.limits.budget.actions_per_hour = 1;
   b.settings.limits.budget.cool_down = 0s;
   b.restart({});
@@ -135,7 +140,7 @@ TEST(HeldPlans, OneThatWaitedForAListIsNotOvertaken) {
 
 // The approval was of what the guards said then.
 TEST(HeldPlans, OneThatAPersonApprovedNeedsThatAnew) {
-  Held b;
+  CarriedOut b;
   b.settings.modes.fill(RemedyMode::kPropose);
   b.restart({});
   b.errors("leaf-0", "spine-0");
@@ -156,7 +161,7 @@ TEST(HeldPlans, OneThatAPersonApprovedNeedsThatAnew) {
 }
 
 TEST(HeldPlans, WhatAPersonOrderedEndsWithTheReason) {
-  Held b;
+  CarriedOut b;
   const auto asked = b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look());
   ASSERT_TRUE(asked);
   b.step();
@@ -169,7 +174,7 @@ TEST(HeldPlans, WhatAPersonOrderedEndsWithTheReason) {
 // Its actuator reads without a sweep; the guards do not.
 TEST(HeldPlans, OneThatNeedsNoSweepToReadWaitsForTheFirstAfterARestart) {
   for (const bool by_person : {false, true}) {
-    Held b;
+    CarriedOut b;
     b.settings.sweepless = {"fake"};
     b.restart({});
     if (by_person) {
@@ -195,7 +200,7 @@ TEST(HeldPlans, OneThatNeedsNoSweepToReadWaitsForTheFirstAfterARestart) {
 
 // Watched time counts; and when that is over it is read at once, and not at the next turn.
 TEST(HeldPlans, WhatMayStillLandIsReadAsSoonAsItCannotAnyMore) {
-  Held b;
+  CarriedOut b;
   const TimePoint now = b.fabric.now();
   RemedyMemory memory;
   Plan& out = memory.plans.emplace_back();
@@ -222,7 +227,7 @@ TEST(HeldPlans, WhatMayStillLandIsReadAsSoonAsItCannotAnyMore) {
 
 // A list that does not come, of a partner that has nothing to do with it.
 TEST(HeldPlans, OneThatWaitsForAListHoldsUpNoReturn) {
-  Held b;
+  CarriedOut b;
   b.settings.limits.budget.cool_down = 0s;
   const Entity held = b.link("leaf-3", "spine-7");
   RemedyMemory memory;

@@ -159,7 +159,7 @@ TEST(PlanEnd, AutomationWaitsUntilABadLinkIsUp) {
   b.fabric.route();
   b.book->answer_reading(orders.front().number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   b.book->review(b.look());
-  EXPECT_EQ(b.plan(1).state, PlanState::kProposed) << "it went down meanwhile: " << b.plan(1).outcome;
+  EXPECT_EQ(b.plan(1).state, PlanState::kApproved) << "it went down meanwhile: " << b.plan(1).outcome;
   EXPECT_TRUE(b.orders().empty());
 }
 

@@ -143,8 +143,7 @@ TEST(PlanManager, WhatWasAutomaticWaitsForAPersonWhenItIsNotAnyMore) {
   b.book->answer_reading(orders[0].number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   for (int i = 0; i < 3; ++i) b.book->review(b.look());
   EXPECT_TRUE(b.orders().empty());
-  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
-  EXPECT_EQ(b.plan(1).outcome, "not done: ENABLED: ISOLATE_LINK is no longer automatic");
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed) << b.plan(1).outcome;
   EXPECT_TRUE(b.book->approve(2, 0, "ann", b.look()));
   b.book->review(b.look());
   EXPECT_EQ(b.plan(2).state, PlanState::kExecuting) << "a person's word stands";

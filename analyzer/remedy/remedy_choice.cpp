@@ -2,6 +2,7 @@
 // What proposals weigh, and which of those for bad links go first.
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,24 @@
 
 namespace weft::analyzer {
 namespace {
+
+// They refuse a link for what it is. What others refuse lies with its fabric, and with those that compete with it.
+constexpr std::array kOfOneLink{Guard::kLists,    Guard::kMaintenance, Guard::kTwoSignals,
+                                Guard::kCoolDown, Guard::kOwnPath,     Guard::kBenefit};
+
+bool is_refused_alone(const Plan& plan) {
+  return std::ranges::any_of(plan.guards, [](const GuardVerdict& verdict) {
+    return verdict.result == GuardResult::kRefused && std::ranges::find(kOfOneLink, verdict.guard) != kOfOneLink.end();
+  });
+}
+
+// Automation's own, of which nothing was sent and nobody else decided.
+bool is_open(const Plan& plan) {
+  const bool may_begin =
+      plan.state == PlanState::kApproved || (plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone);
+  return plan.requested_by == kOurselves &&
+         (plan.state == PlanState::kProposed || (may_begin && plan.approved_by == kOurselves));
+}
 
 constexpr std::size_t kMostNamed = 3;
 
@@ -32,9 +51,7 @@ std::string preferred_text(const std::vector<std::string>& before, const std::st
 void PlanManager::weigh(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const Incident* incident = view.incident(plan.incident);
-  if (plan.state != PlanState::kProposed || plan.requested_by != kOurselves || !takes_out(plan.action) || !incident ||
-      incident->revision == entry.weighed)
-    return;
+  if (!is_open(plan) || !takes_out(plan.action) || !incident || incident->revision == entry.weighed) return;
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
   // Before the first sweep after a restart nothing is known of what the link's loss would cost: what was told stands.
   if (plan.target.kind == EntityKind::kLink && !tree) return;
@@ -54,8 +71,7 @@ void PlanManager::choose(const RemedyView& view) {
   outdone_.clear();
   std::map<std::string, std::vector<const Plan*>> isolations;
   for (const PlanPtr& plan : shown_)
-    if (plan->state == PlanState::kProposed && plan->action == RemedyAction::kIsolateLink &&
-        plan->requested_by == kOurselves)
+    if (is_open(*plan) && plan->action == RemedyAction::kIsolateLink && !is_refused_alone(*plan))
       isolations[plan->target.fabric].push_back(plan.get());
   for (const auto& [name, plans] : isolations) {
     LiveTree* tree = plans.size() < 2 ? nullptr : trees_.tree(name, view, shown_);

@@ -241,7 +241,7 @@ TEST(PlanManager, OfTwoBadLinksTheWorseGoesWhenNotBothMay) {
   RemedySettings settings;
   settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed
   Book b(settings);
-  b.errors("leaf-0", "spine-0", 1e-13);
+  b.errors("leaf-0", "spine-0", 1e-10);
   b.errors("leaf-0", "spine-1", 1e-8);
   for (int i = 0; i < 2; ++i) b.book->review(b.look());
   EXPECT_EQ(b.verdict(b.plan(1), Guard::kLeafCapacity).result, GuardResult::kRefused);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bad links of one leaf, which may lose one: the one that loses most goes, whatever the plans for them wait for.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/unit/analyzer/remedy/carried_out.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct OneMayGo : CarriedOut {
+  OneMayGo() {
+    settings.limits.budget.out_per_switch = 10;
+    settings.limits.capacity.leaf_share_idle = 0.85;  // seven of eight ways up
+    restart({});
+  }
+  void work_on(const Entity& what) {
+    MaintenanceWindow window;
+    window.id = 1;
+    window.from = fabric.now();
+    window.until = fabric.now() + 24h;
+    window.entity = what;
+    maintenance.push_back(window);
+  }
+  /// PLAN-1 is held so often that it waits for minutes before it begins again.
+  void hold_for_long() {
+    for (int i = 0; i < 400; ++i) {
+      const PlanPtr plan = book->find(1);
+      rack(plan && plan->state == PlanState::kExecuting);
+      step();
+    }
+    rack(false);
+  }
+  /// Until the first change is ordered.
+  void until_it_acts() {
+    for (int i = 0; i < 1200 && acts == 0; ++i) step();
+  }
+};
+
+TEST(CompetingPlans, ALinkThatIsDeniedKeepsNoOtherInService) {
+  OneMayGo b;
+  b.settings.deny = {"spine-0"};
+  b.restart({});
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.errors("leaf-0", "spine-2", 1e-10);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.steps(10);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1")) << "the worse one of those that may go";
+}
+
+TEST(CompetingPlans, ALinkOnWhichSomebodyWorksKeepsNoOtherInService) {
+  OneMayGo b;
+  b.work_on(b.link("leaf-0", "spine-0"));
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.steps(10);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
+TEST(CompetingPlans, WhereNoneMayGoForAWhileTheWorstGoesThen) {
+  OneMayGo b;
+  b.work_on({.kind = EntityKind::kFabric, .fabric = b.fabric.name(), .port = {}, .peer = {}, .label = ""});
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.steps(10);
+  ASSERT_EQ(b.acts, 0);
+  b.maintenance.clear();
+  b.steps(10);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-0"));
+}
+
+// What is refused for all of them says nothing of one.
+TEST(CompetingPlans, OneThatWaitsForABrakeKeepsItsPlace) {
+  OneMayGo b;
+  b.book->set_hands_off(true, "look", "ann", b.fabric.now());
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.steps(10);
+  b.book->set_hands_off(false, "", "ann", b.fabric.now());
+  b.steps(10);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-0"));
+}
+
+TEST(CompetingPlans, AWorseLinkGoesBeforeOneThatWaitsForItsTurn) {
+  OneMayGo b;
+  b.settings.limits.verification.windows = 5;
+  b.settings.limits.verification.within = 1h;
+  b.restart({});
+  b.errors("leaf-1", "spine-7", 1e-3);
+  b.errors("leaf-0", "spine-0", 1e-8);
+  b.steps(4);
+  ASSERT_EQ(b.plan(1).state, PlanState::kVerifying);
+  ASSERT_EQ(b.plan(2).state, PlanState::kApproved);
+  b.errors("leaf-0", "spine-1", 1e-5);
+  b.steps(20);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
+TEST(CompetingPlans, AWorseLinkGoesBeforeOneThatIsHeld) {
+  OneMayGo b;
+  b.errors("leaf-0", "spine-0", 1e-8);
+  b.step();
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+  b.rack(true);
+  b.step();
+  ASSERT_EQ(b.plan(1).state, PlanState::kApproved);
+  b.errors("leaf-0", "spine-1", 1e-5);
+  b.steps(10);
+  b.rack(false);
+  b.steps(30);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
+TEST(CompetingPlans, AWorseLinkGoesBeforeOneThatABrakeKeptFromActing) {
+  OneMayGo b;
+  b.errors("leaf-0", "spine-0", 1e-8);
+  b.step();
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+  b.book->set_hands_off(true, "night", "ann", b.fabric.now());
+  b.steps(5);
+  b.errors("leaf-0", "spine-1", 1e-5);
+  b.steps(60);
+  b.book->set_hands_off(false, "morning", "ann", b.fabric.now());
+  b.steps(10);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
+TEST(CompetingPlans, AWorseLinkThatIsHeldIsNotOvertaken) {
+  OneMayGo b;
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.hold_for_long();
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.until_it_acts();
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-0"));
+}
+
+TEST(CompetingPlans, AWorseLinkThatIsHeldIsNotOvertakenByOneThatMayGoAgain) {
+  OneMayGo b;
+  b.work_on(b.link("leaf-0", "spine-1"));
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.hold_for_long();
+  b.step();
+  ASSERT_EQ(b.plan(1).state, PlanState::kApproved);
+  b.maintenance.clear();
+  b.until_it_acts();
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-0"));
+}
+
+TEST(CompetingPlans, TheNumbersOfOneThatWaitsForItsTurnAreThoseOfNow) {
+  OneMayGo b;
+  b.settings.limits.verification.windows = 100;
+  b.settings.limits.verification.within = 1h;
+  b.restart({});
+  b.errors("leaf-1", "spine-7", 1e-3);
+  b.errors("leaf-0", "spine-0", 1e-8);
+  b.steps(4);
+  ASSERT_EQ(b.plan(2).state, PlanState::kApproved);
+  const auto harm = [&] {
+    const Plan plan = b.plan(2);
+    return std::ranges::find(plan.candidates, RemedyAction::kNothing, &Candidate::action)->harm_ratio;
+  };
+  const double before = harm();
+  auto better = std::make_shared<Incident>(*b.incidents[1]);
+  for (Evidence& evidence : better->finding.evidence) evidence.value = 1e-15;
+  ++better->revision;
+  b.incidents[1] = std::move(better);
+  b.step();
+  EXPECT_LT(harm(), before / 100);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

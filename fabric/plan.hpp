@@ -217,7 +217,7 @@ struct Plan {
   /// nothing of it is on its way, or it is not over.
   TimePoint unresolved_until = kNever;
   /// While it is under way: why it does not go on, in words; of one that is verified without good sweeps why the last
-  /// one did not pass. Not stored.
+  /// one did not pass. While it is approved and held by us: until when. Not stored.
   std::string waits_for{};
   /// Nodes beside the link that answered when it was about to act, ascending, and the routes then. While it is under
   /// way: who falls silent, or is no longer reached, has lost a way by it, also when weftd is started anew meanwhile.

@@ -123,6 +123,7 @@ void PlanManager::end(Entry& entry, PlanState state, const std::string& who, std
   entry.plan.state = state;
   entry.plan.outcome = outcome;
   entry.plan.finished = now;
+  entry.plan.waits_for.clear();
   note(entry, who, std::move(outcome), now, true, recorded);
 }
 

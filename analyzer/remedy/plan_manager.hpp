@@ -287,7 +287,8 @@ class PlanManager {
 };
 
 /// `plans`, as they were stored, with what is not stored each time that it moves: the sweeps that their verification
-/// passed by now, and of plans that wait the words of the guards. The same pointer when they say the same.
+/// passed by now, what they wait for, and of plans that wait the words of the guards. The same pointer when they say
+/// the same.
 std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const std::vector<PlanPtr>> plans,
                                                           const PlanManager& book);
 

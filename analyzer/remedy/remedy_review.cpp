@@ -382,8 +382,11 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     plan.approved_by = ourselves;
     note(entry, ourselves, "approved automatically", view.now);
   }
-  if (plan.state == PlanState::kApproved && !first_refusal(plan.guards, plan.approved_by == kOurselves) &&
-      view.now >= entry.held_until)
+  const bool is_held = plan.state == PlanState::kApproved && view.now < entry.held_until;
+  wait_for(entry, is_held ? "held until " + time_ahead_text(view.now, entry.held_until - view.now) +
+                                ": a guard refused it directly before it was sent"
+                          : std::string());
+  if (plan.state == PlanState::kApproved && !is_held && !first_refusal(plan.guards, plan.approved_by == kOurselves))
     runner(entry, view.now).begin();
 }
 

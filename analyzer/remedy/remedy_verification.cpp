@@ -329,19 +329,20 @@ std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const 
     if (!waits && !is_under_way(stored.state)) continue;
     const PlanPtr now = book.find(stored.id);
     if (!now || now->state != stored.state) continue;
+    if (waits && now->revision != stored.revision) continue;
     const bool same_progress = now->windows_good == stored.windows_good &&
                                now->windows_needed == stored.windows_needed &&
-                               now->probation_until == stored.probation_until && now->waits_for == stored.waits_for;
-    if (waits ? now->revision != stored.revision || now->guards == stored.guards : same_progress) continue;
+                               now->probation_until == stored.probation_until;
+    if (now->waits_for == stored.waits_for && (waits ? now->guards == stored.guards : same_progress)) continue;
     if (!further) further = std::make_shared<std::vector<PlanPtr>>(*plans);
     auto plan = std::make_shared<Plan>(stored);
+    plan->waits_for = now->waits_for;
     if (waits) {
       plan->guards = now->guards;
     } else {
       plan->windows_good = now->windows_good;
       plan->windows_needed = now->windows_needed;
       plan->probation_until = now->probation_until;
-      plan->waits_for = now->waits_for;
       plan->updated = now->updated;
     }
     (*further)[i] = std::move(plan);

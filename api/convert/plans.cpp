@@ -103,7 +103,7 @@ void to_proto(const Plan& from, v1::Plan& to) {
   set_time(&v1::Plan::mutable_return_after, to, from.return_after);
   set_time(&v1::Plan::mutable_unresolved_until, to, from.unresolved_until);
   if (from.state == PlanState::kVerifying) set_time(&v1::Plan::mutable_probation_until, to, from.probation_until);
-  if (is_under_way(from.state)) to.set_waits_for(valid_utf8(from.waits_for));
+  if (!is_over(from.state)) to.set_waits_for(valid_utf8(from.waits_for));
   to.set_end(valid_utf8(end_label(from)));
   to.set_intent(static_cast<v1::Plan::Intent>(static_cast<int>(from.intent) + 1));
   to.set_in_force(from.in_force);

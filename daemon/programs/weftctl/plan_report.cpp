@@ -408,8 +408,7 @@ std::string undoing_text(const v1::Plan& plan) {
 }
 
 std::string waiting_text(const v1::Plan& plan) {
-  if (plan.state() == v1::Plan::EXECUTING || plan.state() == v1::Plan::ROLLING_BACK) return plan.waits_for();
-  if (plan.state() != v1::Plan::VERIFYING) return {};
+  if (plan.state() != v1::Plan::VERIFYING) return plan.waits_for();
   // What passed last, or saw nothing yet, stands still for another reason than what it saw.
   if (!plan.waits_for().empty() && (plan.windows_good() > 0 || plan.waits_for().starts_with("for ")))
     return plan.waits_for();

@@ -29,7 +29,7 @@ void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns 
 /// "EXECUTING (waiting: HANDS_OFF)". `holder`: holds_again() of it.
 std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder = nullptr);
 
-/// Why it does not go on; empty: it does, or is not under way.
+/// Why it does not go on; empty: it does, or waits for a person.
 std::string waiting_text(const v1::Plan& plan);
 
 /// What undoing it does to its target: "the link is taken out of service again".

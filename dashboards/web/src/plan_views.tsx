@@ -147,6 +147,7 @@ export function PlanView({id}: {id: string}) {
         <Fact name="Jobs">{plan.jobs.length ? plan.jobs.join(', ') : 'none known'}</Fact>
         <Fact name="Created">{clock(plan.created)} <span class="muted">{since(plan.created, now)} ago</span>{' '}
           <HistoryLink entity={plan.target} from={plan.created} to={plan.finished} /></Fact>
+        {plan.waitsFor && plan.state !== 'VERIFYING' && <Fact name="Waits">{plan.waitsFor}</Fact>}
         {plan.probationUntil && <Fact name="On probation until">{clock(plan.probationUntil)}</Fact>}
         {plan.expires && !isOver(plan) && <Fact name="Expires">{clock(plan.expires)}</Fact>}
       </Facts>

@@ -160,6 +160,7 @@ export interface Plan {
   expires?: string;
   finished?: string;
   probationUntil?: string;
+  waitsFor: string;
   inForce: boolean;
   unresolved: boolean;
   outcome: string;

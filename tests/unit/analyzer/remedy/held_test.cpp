@@ -83,6 +83,29 @@ TEST(HeldPlans, OneThatFindsItsLinkDownEachTimeWaitsLonger) {
   EXPECT_EQ(b.acts, 1) << b.plan(1).outcome;
 }
 
+TEST(HeldPlans, OneThatIsHeldSaysUntilWhen) {
+  CarriedOut b;
+  b.errors("leaf-0", "spine-0");
+  for (int i = 0; i < 300; ++i) {
+    const PlanPtr plan = b.book->find(1);
+    b.rack(plan && plan->state == PlanState::kExecuting);
+    b.step();
+  }
+  ASSERT_EQ(b.plan(1).state, PlanState::kApproved);
+  ASSERT_FALSE(b.plan(1).refused());
+  const auto all = b.book->all();
+  auto stored = std::make_shared<Plan>(*all->front());
+  const std::string says = std::exchange(stored->waits_for, {});
+  EXPECT_TRUE(says.starts_with("held until ")) << says;
+  const auto plans = std::make_shared<const std::vector<PlanPtr>>(std::vector<PlanPtr>{stored});
+  EXPECT_EQ(with_progress(plans, *b.book)->front()->waits_for, says) << "it is not stored";
+  while (b.acts == 0 && b.fabric.now() < stored->expires) {
+    b.step();
+    EXPECT_EQ(b.plan(1).waits_for.empty(), b.plan(1).state != PlanState::kApproved);
+  }
+  EXPECT_EQ(b.acts, 1);
+}
+
 // What is not allowed for a while is not given up for as long as the incident lasts.
 TEST(HeldPlans, OneWhoseActionIsTurnedDownIsProposedAgain) {
   for (const RemedyMode mode : {RemedyMode::kPropose, RemedyMode::kOff}) {

@@ -74,6 +74,14 @@ TEST_F(PlanWords, WhatHandsOffKeepsBackSaysSoInTheList) {
   EXPECT_THAT(open(), Not(HasSubstr("HANDS_OFF")));
 }
 
+TEST_F(PlanWords, WhatAGuardHeldBeforeItWasSentSaysUntilWhen) {
+  Plan held = make_plan(4, PlanState::kApproved);
+  held.waits_for = "held until 2023-11-14 22:14 UTC";
+  show({held});
+  EXPECT_THAT(plan(4), HasSubstr("\nwaits       held until 2023-11-14 22:14 UTC\n"));
+  EXPECT_THAT(open(), HasSubstr("held until 2023-11-14 22:14 UTC"));
+}
+
 TEST_F(PlanWords, WhatIsHeldByAReturnThatFailedIsOutSinceItsEnd) {
   Plan back = failed_return(4, 2);
   back.steps.push_back({back.started + 1min, PlanState::kVerifying, "weftd", "it is up, and on probation"});

@@ -2,11 +2,11 @@
 // How long weftd takes to decide about bad links on a large fat tree, in propose mode: from the incidents to plans with
 // their candidates, their guards and the capacity that would be left. All of them at once, one more beside those that
 // wait, and a review in which nothing is new. Processor time of one core. Half of the hosts run one job.
-// Usage: remedy_decision PODS LEAVES AGGREGATIONS CORES SHARE BAD BAD_PODS [RATE [AVOIDED]]
+// Usage: remedy_decision PODS LEAVES AGGREGATIONS CORES SHARE BAD BAD_PODS [RATE [AVOIDED [HELD]]]
 // SHARE (0..1) is what leaves, pairs of leaves and rails must keep. BAD links are drawn from the first BAD_PODS pods
 // with the error rates that CorrOpt (SIGCOMM'17, table 1) found, or all with RATE errors in a bit, unless that is 0.
-// AVOIDED links, spread over all, are up and on a list of links to be avoided. Prints lines of name, ours, limit,
-// ratio, tab separated.
+// AVOIDED links, spread over all, are up and on a list of links to be avoided; HELD others were taken out by plans.
+// Prints lines of name, ours, limit, ratio, tab separated.
 
 #include <time.h>
 
@@ -98,7 +98,26 @@ Links draw(const FabricTree& tree, const Topology& topology, unsigned bad, unsig
   return links;
 }
 
-int run(char** arguments, double rate, unsigned avoided) {
+/// Plans with the ids from 1000000 on that took out `held` of the links, spread over all but for `spared`.
+RemedyMemory held_links(const FabricTree& tree, const Topology& topology, unsigned held,
+                        const std::vector<UplinkIndex>& spared, TimePoint now) {
+  RemedyMemory memory;
+  const std::size_t links = tree.uplinks().size();
+  for (std::size_t i = 0; memory.plans.size() < held && i < links; ++i) {
+    const auto uplink = static_cast<UplinkIndex>((i * (links / (held + 1)) + 1) % links);
+    if (std::ranges::find(spared, uplink) != spared.end()) continue;
+    Plan& plan = memory.plans.emplace_back();
+    plan.id = 1'000'000 + i;
+    plan.state = PlanState::kCommitted;
+    plan.in_force = true;
+    plan.target = link_entity("f", topology, tree.uplinks()[uplink].port);
+    plan.started = plan.finished = now - std::chrono::hours(48);
+    plan.actuator = "none";
+  }
+  return memory;
+}
+
+int run(char** arguments, double rate, unsigned avoided, unsigned held) {
   const auto number = [&](int i) { return static_cast<unsigned>(std::strtoul(arguments[i], nullptr, 10)); };
   auto built = fakes::three_tiers(number(1), number(2), number(3), number(4), 1);
   const double share = std::strtod(arguments[5], nullptr);
@@ -142,7 +161,7 @@ int run(char** arguments, double rate, unsigned avoided) {
 
   double full = 0, one = 0, idle = 0;
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    PlanManager book(settings, {}, now);
+    PlanManager book(settings, held_links(tree, *sweep->topology, held, drawn.uplinks, now), now);
     std::vector<std::shared_ptr<const Incident>> incidents;
     const auto review = [&] {
       now += std::chrono::seconds(1);
@@ -165,21 +184,22 @@ int run(char** arguments, double rate, unsigned avoided) {
     idle = std::max(idle, review());
     incidents.push_back(errors_on(*sweep->topology, tree.uplinks()[links / 2], bad + 1, 1e-9, now));
     one = std::max(one, review());
-    if (book.all()->size() != bad + 1) {
-      std::fprintf(stderr, "%zu plans for %u links\n", book.all()->size(), bad + 1);
+    if (book.all()->size() != bad + 1 + held) {
+      std::fprintf(stderr, "%zu plans for %u links\n", book.all()->size(), bad + 1 + held);
       return 1;
     }
   }
   const std::string where = std::to_string(bad) + " bad links in " + std::to_string(bad_pods) + " of " +
                             std::to_string(number(1)) + " pods, " + std::to_string(links) + " links, " +
                             std::to_string(std::lround(share * 100)) + " % kept" + (rate > 0 ? ", all alike" : "") +
-                            (avoided > 0 ? ", " + std::to_string(avoided) + " of them avoided" : "");
+                            (avoided > 0 ? ", " + std::to_string(avoided) + " of them avoided" : "") +
+                            (held > 0 ? ", " + std::to_string(held) + " held" : "");
   const auto report_times = [&](double limit_full, double limit_new) {
     report("a full choice among " + where, full, limit_full);
     report("one more beside " + where, one, limit_new);
     report("a review with nothing new of " + where, idle, limit_new);
   };
-  if (avoided > 0) {
+  if (avoided > 0 || held > 0) {
     report_times(kLimitAvoided, kLimitAvoided);
     return 0;
   }
@@ -223,7 +243,7 @@ int run(char** arguments, double rate, unsigned avoided) {
 }  // namespace weft::analyzer
 
 int main(int argc, char** argv) {
-  if (argc < 8 || argc > 10) return 2;
-  const auto avoided = argc == 10 ? std::strtoul(argv[9], nullptr, 10) : 0;
-  return weft::analyzer::run(argv, argc >= 9 ? std::strtod(argv[8], nullptr) : 0, static_cast<unsigned>(avoided));
+  if (argc < 8 || argc > 11) return 2;
+  const auto given = [&](int i) { return argc > i ? static_cast<unsigned>(std::strtoul(argv[i], nullptr, 10)) : 0U; };
+  return weft::analyzer::run(argv, argc >= 9 ? std::strtod(argv[8], nullptr) : 0, given(9), given(10));
 }

@@ -131,6 +131,20 @@ class Watching(PageTest):
             self.do("wait", at=".legend:has-text('not known')")
         self.expect_clean()
 
+    def test_the_map_is_as_it_was_when_one_comes_back(self):
+        self.open()
+        self.do("click", at=".choice label:has-text('Stall')")
+        self.do("click", at="nav a:has-text('Incidents')")
+        self.do("wait", at="h1:has-text('Incidents'), h2:has-text('Open')")
+        self.do("click", at="nav a:has-text('Fabric')")
+        self.do("wait", at="canvas[data-frames]")
+        chosen = "document.querySelector('.choice input:checked').parentElement.textContent"
+        self.assertEqual("Stall", self.do("evaluate", script=chosen))
+        self.do("evaluate", script="location.reload()")
+        self.do("wait", at="canvas[data-frames]")
+        self.assertEqual("Stall", self.do("evaluate", script=chosen))
+        self.expect_clean()
+
     def test_a_busy_cable_is_seen_where_traffic_is_chosen(self):
         self.open()
         self.do("click", at=".choice label:has-text('Traffic')")

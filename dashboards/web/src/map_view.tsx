@@ -224,6 +224,13 @@ interface Props {
   port: number;
 }
 
+const MODE = 'weft-map';
+
+/** As it was chosen last in this tab: whoever comes back from an incident sees the same map. */
+function modeOfBefore(): Mode {
+  return MODES.find(({mode}) => mode === sessionStorage.getItem(MODE))?.mode ?? 'state';
+}
+
 export function MapView({map, state, selected, port}: Props) {
   const {incidents: known} = useLive();
   // Fabrics of two shards may have nodes of the same GUID.
@@ -231,7 +238,7 @@ export function MapView({map, state, selected, port}: Props) {
   const incidents = useMemo(() => (known ?? []).filter((each) => !each.shard || !shard || each.shard === shard), [known, shard]);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawing = useRef<Drawing>();
-  const [mode, setMode] = useState<Mode>('state');
+  const [mode, setMode] = useState<Mode>(modeOfBefore);
   const [tip, setTip] = useState<{node: number; x: number; y: number}>();
   const [cursor, setCursor] = useState(-1);
   const [aspect, setAspect] = useState(1.4);
@@ -316,7 +323,10 @@ export function MapView({map, state, selected, port}: Props) {
         <div class="choice" role="radiogroup" aria-label="Colour by">
           {MODES.map((each) => (
             <label key={each.mode}>
-              <input type="radio" name="mode" checked={mode === each.mode} onChange={() => setMode(each.mode)} />
+              <input type="radio" name="mode" checked={mode === each.mode} onChange={() => {
+                sessionStorage.setItem(MODE, each.mode);
+                setMode(each.mode);
+              }} />
               <span>{each.label}</span>
             </label>
           ))}

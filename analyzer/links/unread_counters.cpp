@@ -56,12 +56,21 @@ void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Manager manager
     waiting.push_back(id);
     if (now - known.counterless_since >= patience) lost.push_back(id);
   }
-  several_at_ = lost.empty() ? kNever : waiting.size() >= kSeveral ? now : std::min(several_at_, now);
-  if (several_at_ != kNever && now - several_at_ <= patience) {
+  // One more beside those that are told each is told alone, too.
+  const auto is_told = [&](NodeId id) { return told_.contains(table.nodes()[id].guid); };
+  const std::size_t untold = waiting.size() - static_cast<std::size_t>(std::ranges::count_if(waiting, is_told));
+  const auto are_one = [&] { return several_at_ != kNever && now - several_at_ <= patience; };
+  const bool are_several = (are_one() ? waiting.size() : untold) >= kSeveral;
+  several_at_ = lost.empty() ? kNever : are_several ? now : std::min(several_at_, now);
+  told_.clear();
+  if (are_one()) {
     outages.push_back({.kind = OutageKind::kCountersSilent, .nodes = std::move(waiting)});
     return;
   }
-  for (const NodeId id : lost) outages.push_back({.kind = OutageKind::kCountersSilent, .node = id});
+  for (const NodeId id : lost) {
+    told_.insert(table.nodes()[id].guid);
+    outages.push_back({.kind = OutageKind::kCountersSilent, .node = id});
+  }
   if (waiting.size() == lost.size()) return;
   const auto reroutes = [](const Outage& outage) {
     return is_whole(outage) || outage.kind == OutageKind::kLink || outage.kind == OutageKind::kLinkGroup;

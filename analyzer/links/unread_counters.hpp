@@ -26,14 +26,16 @@ class UnreadCounters {
   /// restart; of nodes whose counters were never read nobody expects it.
   void remember(const Incident& incident);
 
-  /// Adds to the outages of this sweep those whose counters have not been read for as long; those of several nodes are
-  /// one, until they have been too few for that for as long. Until then they are told of with what changes the routes.
+  /// Adds to the outages of this sweep those whose counters have not been read for as long; those of several nodes of
+  /// which none was told before are one, until they have been too few for that for as long. Until then they are told of
+  /// with what changes the routes.
   void judge(LinkTable& table, const Sweep& sweep, Manager manager, TimePoint now, std::vector<Outage>& outages);
 
  private:
   const Thresholds& thresholds_;
   TimePoint several_at_ = kNever;              ///< the last sweep with several; kNever: they are not told as one
   std::unordered_set<NodeGuid> remembered_{};  ///< and not read since
+  std::unordered_set<NodeGuid> told_{};        ///< each, in the last sweep
 };
 
 }  // namespace weft::analyzer

@@ -52,13 +52,13 @@ std::vector<const Plan*> one_for_each_target(Plans plans) {
 // By the ends alone: the subnet may be watched by another of our ports now, and have the name of that.
 std::vector<const Entity*> others_links(const std::vector<const Plan*>& held,
                                         std::span<const std::span<const Entity>> taken_out) {
-  std::unordered_set<LinkKey> ours;
+  std::unordered_set<LinkKey> counted;
   for (const Plan* plan : held)
-    if (plan->target.kind == EntityKind::kLink) ours.insert(key_of(plan->target));
+    if (plan->target.kind == EntityKind::kLink) counted.insert(key_of(plan->target));
   std::vector<const Entity*> links;
   for (const std::span<const Entity> of_fabric : taken_out)
     for (const Entity& link : of_fabric)
-      if (!ours.contains(key_of(link))) links.push_back(&link);
+      if (counted.insert(key_of(link)).second) links.push_back(&link);
   return links;
 }
 

@@ -33,10 +33,14 @@ std::string what_is_left(Guard guard, const RouteReview* routes, bool ethernet) 
 
 std::optional<Shortfall> find_shortfall(const GuardInput& in, UplinkIndex uplink) {
   if (const auto& found = in.tree->shortfall_without(uplink)) return found;
-  if (!in.tree_with_avoided) return std::nullopt;
-  // Who has no other way still has the links that are avoided: over them nobody must lose anybody either.
-  const auto& parted = in.tree_with_avoided->shortfall_without(uplink);
-  return parted && parted->guard == Guard::kReachability ? parted : std::nullopt;
+  // Who has no other way still has the links that are avoided: over them nobody must lose anybody either. Nor over
+  // those that a plan is thought to hold, and that may be the last way all the same.
+  for (LiveTree* wider : {in.tree_with_held, in.tree_with_avoided}) {
+    if (!wider) continue;
+    const auto& parted = wider->shortfall_without(uplink);
+    if (parted && parted->guard == Guard::kReachability) return parted;
+  }
+  return std::nullopt;
 }
 
 Verdict judge_capacity(Guard guard, const GuardInput& in, const Topology& topology, bool ethernet,

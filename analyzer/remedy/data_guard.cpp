@@ -86,7 +86,9 @@ std::string other_way(const Plan& plan, const RemedyView& view) {
 
 /// The incident is open and says that what is seen of its fabric is in doubt.
 bool is_of_monitoring(const Incident& incident) {
-  return incident.is_open() && incident.finding.cause.kind == EntityKind::kFabric;
+  const Finding& finding = incident.finding;
+  return incident.is_open() && finding.cause.kind == EntityKind::kFabric &&
+         (finding.kind == IncidentKind::kTelemetryLost || finding.kind == IncidentKind::kCounterStuck);
 }
 
 /// A fabric that is watched, and in which nothing is in doubt, reaches the adapter.

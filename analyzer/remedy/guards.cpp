@@ -201,21 +201,16 @@ class Judge {
            });
   }
 
-  /// A plan by which the subnet of this link is known by another name: the ways that it holds, and what it decided, are
-  /// not counted under this one. Null: none.
+  /// A plan by which the subnet of this link is known by another name: what it holds is not counted under this one, and
+  /// what was decided then is not heeded. A person is kept off by what holds, or may, alone. Null: none.
   const Plan* under_another_name() const {
-    const auto is_here = [this](PortKey end) {
-      const PortIndex port = topology().find_port(end);
-      return port != kNoIndex && topology().node_of(topology().port(port)).reachable;
-    };
+    const auto is_here = [this](PortKey end) { return topology().find_port(end) != kNoIndex; };
     for (const PlanPtr& other : in_.plans) {
       if (other->target.kind != EntityKind::kLink || other->target.fabric == plan_.target.fabric) continue;
-      const Incident* incident = in_.view.incident(other->incident);
-      const bool is_decided = is_counted(*other, in_.ages, limits_) ||
-                              (other->state == PlanState::kRejected && incident && incident->is_open());
-      const bool matters =
-          other->in_force || other->unresolved || is_under_way(other->state) || (!by_person_ && is_decided);
-      if (matters && is_here(other->target.port) && is_here(other->target.peer)) return other.get();
+      const bool may_hold =
+          other->in_force || other->unresolved || (is_under_way(other->state) && other->intent != PlanIntent::kNone);
+      const bool is_decided = !by_person_ && (is_over(other->state) || other->state == PlanState::kVerifying);
+      if ((may_hold || is_decided) && is_here(other->target.port) && is_here(other->target.peer)) return other.get();
     }
     return nullptr;
   }

@@ -43,6 +43,8 @@ struct GuardInput {
   LiveTree* tree = nullptr;
   /// As TreeCache::with_avoided() of that fabric.
   LiveTree* tree_with_avoided = nullptr;
+  /// As TreeCache::with_held() of that fabric.
+  LiveTree* tree_with_held = nullptr;
   /// How tables lead through that fabric's tiers now; null while that is not known.
   const RouteReview* routes = nullptr;
   /// What is counted in the last sweep of that fabric.

@@ -14,9 +14,13 @@
 namespace weft::analyzer {
 namespace {
 
-// They refuse a link for what it is. What others refuse lies with its fabric, and with those that compete with it.
-constexpr std::array kOfOneLink{Guard::kLists,    Guard::kMaintenance, Guard::kTwoSignals,
+// They refuse a link for what it is, or for what is out at its switches. What others refuse lies with its fabric, and
+// with those that compete with it.
+constexpr std::array kOfOneLink{Guard::kLists,    Guard::kMaintenance, Guard::kTwoSignals, Guard::kBudget,
                                 Guard::kCoolDown, Guard::kOwnPath,     Guard::kBenefit};
+
+// A link that was down so often when it was to be taken out keeps no other in service.
+constexpr unsigned kMostDown = 3;
 
 bool is_refused_alone(const Plan& plan) {
   return std::ranges::any_of(plan.guards, [](const GuardVerdict& verdict) {
@@ -71,7 +75,8 @@ void PlanManager::choose(const RemedyView& view) {
   outdone_.clear();
   std::map<std::string, std::vector<const Plan*>> isolations;
   for (const PlanPtr& plan : shown_)
-    if (is_open(*plan) && plan->action == RemedyAction::kIsolateLink && !is_refused_alone(*plan))
+    if (is_open(*plan) && plan->action == RemedyAction::kIsolateLink && !is_refused_alone(*plan) &&
+        entries_.at(plan->id).found_down < kMostDown)
       isolations[plan->target.fabric].push_back(plan.get());
   for (const auto& [name, plans] : isolations) {
     LiveTree* tree = plans.size() < 2 ? nullptr : trees_.tree(name, view, shown_);

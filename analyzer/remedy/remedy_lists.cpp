@@ -10,6 +10,19 @@
 
 namespace weft::analyzer {
 
+namespace {
+
+/// When it was known that what the plan gave back is back: a return's probation begins then. kNever: it gave back
+/// nothing.
+TimePoint given_back_at(const Plan& plan) {
+  if (takes_out(plan.action))
+    return plan.state == PlanState::kRolledBack && plan.started != kNever ? plan.finished : kNever;
+  const auto probation = std::ranges::find(plan.steps, PlanState::kVerifying, &PlanStep::state);
+  return probation == plan.steps.end() ? kNever : probation->at;
+}
+
+}  // namespace
+
 void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts ports) {
   avoided_[actuator] = std::move(ports);
   std::vector<PortKey> all;
@@ -54,9 +67,9 @@ std::optional<std::string> PlanManager::untold_list(const Plan& plan, const Reme
 const Plan* PlanManager::given_back_within(const std::string& actuator, Duration span, TimePoint now) const {
   const Ages ages = clock_.ages(now);
   for (const PlanPtr& plan : shown_) {
-    const bool gives_back = !takes_out(plan->action) || plan->state == PlanState::kRolledBack;
-    const TimePoint last = plan->finished != kNever ? plan->finished : plan->started;
-    if (plan->actuator == actuator && gives_back && plan->started != kNever && ages.of(last) <= span) return plan.get();
+    if (plan->actuator != actuator) continue;
+    const TimePoint back = given_back_at(*plan);
+    if (back != kNever && ages.of(back) <= span) return plan.get();
   }
   return nullptr;
 }

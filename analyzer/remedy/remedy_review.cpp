@@ -61,6 +61,16 @@ bool is_given_back(const Plan& plan) {
   return plan.state == PlanState::kCommitted && !takes_out(plan.action) && plan.requested_by != kOurselves;
 }
 
+// A subnet whose port was lost, and that another port of ours watches by another name.
+bool is_seen_by_another(const FabricView& lost, std::span<const FabricView> fabrics) {
+  const auto nodes = lost.sweep->topology->nodes();
+  const auto is_switch = [](const Node& node) { return node.type == NodeType::kSwitch; };
+  const auto known = std::ranges::find_if(nodes, is_switch);
+  return !lost.watching && known != nodes.end() && std::ranges::any_of(fabrics, [&](const FabricView& other) {
+    return other.watching && other.sweep && other.sweep->topology->find_node(known->guid) != kNoIndex;
+  });
+}
+
 }  // namespace
 
 std::array<TimePoint*, 8> PlanManager::moments(Entry& entry) {
@@ -278,14 +288,14 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
                    hosts_,
                    tree,
                    tree ? trees_.with_avoided(plan.target.fabric) : nullptr,
+                   tree ? trees_.with_held(plan.target.fabric) : nullptr,
                    nullptr,
                    counts(plan.target.fabric, view),
                    {}};
   for (const FabricView& fabric : view.fabrics) {
     const SweepCounts& swept = counts(fabric.name, view);
     input.taken_out.emplace_back(swept.taken_out);
-    // A subnet whose port was lost may be watched by another one.
-    if (fabric.sweep && fabric.watching) input.links += swept.links;
+    if (fabric.sweep && !is_seen_by_another(fabric, view.fabrics)) input.links += swept.links;
   }
   if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
   input.untold = untold_list(plan, view);

@@ -145,6 +145,7 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     const std::string why = "the link went down meanwhile, so nobody can be asked who is at its ends";
     if (plan.requested_by != kOurselves)
       return runner(entry, view.now).act("FRESH_DATA: " + why + "; to isolate it as it is, ask again");
+    ++entry.found_down;
     return wait_again(entry, {Guard::kFreshData, GuardResult::kRefused, why}, view.now);
   }
   entry.work.decided = view.steady;

@@ -196,7 +196,8 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   if (recabled) {
     kept.places = fabric->places;
     kept.tree = std::make_unique<FabricTree>(*topology, kept.places ? *kept.places : find_places(*topology), missing);
-    kept.with_avoided.reset();
+    kept.with_avoided = {};
+    kept.with_held = {};
     kept.missing = std::move(missing);
     kept.shape = find_shape(*topology, find_tiers(*topology), kept.missing);
   }
@@ -233,10 +234,13 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   }
   kept.topology = topology;
   kept.avoided = std::move(avoided);
-  kept.has_avoided = std::ranges::any_of(kept.avoided, [&](PortIndex end) {
+  kept.has_avoided = kept.has_held = false;
+  for (const PortIndex end : kept.avoided) {
     const UplinkIndex index = kept.tree->uplink_of(end);
-    return index != kNoIndex && !kept.live->is_up(index) && is_up(*topology, uplinks[index]) != 0;
-  });
+    if (index == kNoIndex || kept.live->is_up(index) || is_up(*topology, uplinks[index]) == 0) continue;
+    kept.has_avoided = true;
+    kept.has_held = kept.has_held || !std::ranges::binary_search(kept.told, uplinks[index].port);
+  }
   kept.planted_avoided = avoided_changes_;
   kept.cabled.emplace(CabledShape{*kept.topology, kept.shape, kept.missing, kept.avoided, kept.busy});
   return kept.live.get();
@@ -245,18 +249,29 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
 LiveTree* TreeCache::with_avoided(const std::string& name) {
   const auto found = kept_.find(name);
   if (found == kept_.end() || !found->second.has_avoided) return nullptr;
-  Kept& kept = found->second;
-  if (kept.with_avoided && kept.with_avoided_topology == kept.topology) return kept.with_avoided.get();
+  return wider(found->second, found->second.with_avoided, false);
+}
+
+LiveTree* TreeCache::with_held(const std::string& name) {
+  const auto found = kept_.find(name);
+  if (found == kept_.end() || !found->second.has_held) return nullptr;
+  return wider(found->second, found->second.with_held, true);
+}
+
+LiveTree* TreeCache::wider(Kept& kept, Wider& wider, bool tells_apart) const {
+  if (wider.tree && wider.topology == kept.topology && (!tells_apart || wider.avoided == kept.planted_avoided))
+    return wider.tree.get();
+  const auto uplinks = kept.tree->uplinks();
   std::vector<std::uint8_t> up;
-  up.reserve(kept.tree->uplinks().size());
-  for (const Uplink& uplink : kept.tree->uplinks()) up.push_back(is_up(*kept.topology, uplink));
-  if (!kept.with_avoided)
-    kept.with_avoided = std::make_unique<LiveTree>(*kept.tree, up, std::span<const JobLeaves>(), limits_);
+  up.reserve(uplinks.size());
+  for (const Uplink& uplink : uplinks)
+    up.push_back(tells_apart && std::ranges::binary_search(kept.told, uplink.port) ? 0 : is_up(*kept.topology, uplink));
+  if (!wider.tree) wider.tree = std::make_unique<LiveTree>(*kept.tree, up, std::span<const JobLeaves>(), limits_);
   for (UplinkIndex index = 0; index < up.size(); ++index)
-    if (const bool is_now = up[index] != 0; is_now != kept.with_avoided->is_up(index))
-      kept.with_avoided->change(index, is_now);
-  kept.with_avoided_topology = kept.topology;
-  return kept.with_avoided.get();
+    if (const bool is_now = up[index] != 0; is_now != wider.tree->is_up(index)) wider.tree->change(index, is_now);
+  wider.topology = kept.topology;
+  wider.avoided = kept.planted_avoided;
+  return wider.tree.get();
 }
 
 const SweepCounts& TreeCache::counts(const std::string& name, const RemedyView& view) {

@@ -34,6 +34,9 @@ class TreeCache {
   /// The tree that tree() last gave for that fabric with those links up that are avoided, and without jobs: who has no
   /// other way goes over them. Null while there are none. Valid until the next tree() of it.
   LiveTree* with_avoided(const std::string& fabric);
+  /// The same with those links up that plans hold, or may hold, and not those that partners tell to be avoided: such a
+  /// link may be a way all the same, and the last one. Null while there are none.
+  LiveTree* with_held(const std::string& fabric);
   /// The ports of links that partners tell to be avoided. To those that need ways such links are none.
   void set_avoided(std::vector<PortKey> ports);
   /// What is counted in the last sweep of that fabric; nothing when it was never seen. Valid until the next call.
@@ -53,6 +56,12 @@ class TreeCache {
   std::vector<std::string> jobs_over(const std::string& fabric, UplinkIndex uplink) const;
 
  private:
+  /// A tree in which more links are ways than in Kept::live.
+  struct Wider {
+    std::unique_ptr<LiveTree> tree;            ///< of Kept::tree, without jobs; made when it is first asked for
+    std::shared_ptr<const Topology> topology;  ///< whose links are up in it
+    std::uint64_t avoided = 0;                 ///< of which AvoidedPorts
+  };
   struct Kept {
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Places> places;
@@ -61,9 +70,9 @@ class TreeCache {
     std::vector<PortIndex> avoided;  ///< those, and of links that plans hold, ascending
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
-    bool has_avoided = false;                               ///< uplinks that are up, and no ways in `live`
-    std::unique_ptr<LiveTree> with_avoided;                 ///< of `tree`; made when it is first asked for
-    std::shared_ptr<const Topology> with_avoided_topology;  ///< whose links are up in it
+    bool has_avoided = false;  ///< uplinks that are up, and no ways in `live`
+    bool has_held = false;     ///< such that no partner tells of
+    Wider with_avoided, with_held;
     std::unique_ptr<LinkChooser> chooser;
     std::vector<std::shared_ptr<const Incident>> incidents;  ///< that were looked at last, with the plans
     std::vector<std::shared_ptr<const Plan>> plans;
@@ -82,6 +91,9 @@ class TreeCache {
     std::shared_ptr<const Topology> reviewed_topology;  ///< … in which graph
     RouteReview review;
   };
+
+  /// `tells_apart`: links that partners tell to be avoided are no ways in it.
+  LiveTree* wider(Kept& kept, Wider& wider, bool tells_apart) const;
 
   CapacityLimits limits_;
   std::vector<PortKey> avoided_;  ///< ascending

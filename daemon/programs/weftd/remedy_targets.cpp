@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "analyzer/remedy/candidates.hpp"
 #include "api/publication/derived.hpp"
@@ -29,12 +30,19 @@ const Node& node_of(const api::FoundNode& found) {
 }
 
 // One node may be seen in several fabrics: an adapter in two subnets, or all of a subnet that another of our ports
-// watches since the first was lost. Of those where that port has a cable, the one that is watched.
-const api::FoundNode& best_of(const std::vector<api::FoundNode>& seen, unsigned number) {
-  const auto rank = [number](const api::FoundNode& found) {
+// watches since the first was lost. Of those where that port has a cable, the one that is watched, and whose name plans
+// know.
+const api::FoundNode& best_of(const std::vector<api::FoundNode>& seen, unsigned number,
+                              const std::vector<PlanPtr>& plans) {
+  const auto is_known = [&plans](const std::string& fabric) {
+    return std::ranges::any_of(plans,
+                               [&](const PlanPtr& plan) { return plan->in_force && plan->target.fabric == fabric; });
+  };
+  const auto rank = [&](const api::FoundNode& found) {
     const Topology& topology = *found.fabric->sweep->topology;
     const PortIndex port = topology.find_port({node_of(found).guid, {static_cast<std::uint16_t>(number)}});
-    return std::pair(port != kNoIndex && topology.link_of(port).has_value(), found.fabric->watching);
+    return std::tuple(port != kNoIndex && topology.link_of(port).has_value(), found.fabric->watching,
+                      is_known(found.fabric->name));
   };
   return *std::ranges::max_element(seen, {}, rank);
 }
@@ -142,7 +150,7 @@ Result<RemedyController::LinkEnd> RemedyController::find_written_end(const std::
   if (read.ec != std::errc() || read.ptr != end || number == 0 || number > node_of(nodes[0]).port_count)
     return fail(ErrorCode::kNotFound, api::no_such_port_text(node_of(nodes[0]), text.substr(colon + 1)));
   const PortKey key{node_of(nodes[0]).guid, {static_cast<std::uint16_t>(number)}};
-  const FabricView* fabric = best_of(nodes, number).fabric;
+  const FabricView* fabric = best_of(nodes, number, *shown_).fabric;
   const Topology& topology = *fabric->sweep->topology;
   const PortIndex port = topology.find_port(key);
   // A subnet that was discovered while the link was out does not know it; its plan does, by the name that the subnet

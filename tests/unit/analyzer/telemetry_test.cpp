@@ -294,6 +294,23 @@ TEST(TelemetryLost, IncidentsOfSingleUnreadNodesArePartOfTheFabricsWhenTheyAreSe
   EXPECT_EQ(watch.only().finding.affected.size(), 5U);
 }
 
+// Now and then for a moment.
+TEST(TelemetryLost, OneMoreUnreadNodeBesideTwoIsNotTheFabrics) {
+  LastUnread watch;
+  watch.freeze(1, 1, true);
+  watch.sweeps(140);
+  EXPECT_EQ(watch.open().size(), 2U) << watch.describe();
+  for (int round = 0; round < 2; ++round) {
+    watch.freeze(2, 2, true);
+    for (int i = 0; i < 120; ++i) {
+      if (i == 12) watch.freeze(2, 2, false);
+      watch.sweeps(1);
+      for (const Incident& incident : watch.open())
+        ASSERT_EQ(incident.finding.cause.kind, EntityKind::kNode) << watch.describe();
+    }
+  }
+}
+
 TEST(TelemetryLost, CountersMayWaitForLongWhileTheSubnetManagerWorks) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);

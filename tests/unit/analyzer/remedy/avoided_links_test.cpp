@@ -95,8 +95,18 @@ TEST(AvoidedLinks, AreAskedAsIfTheTreesWereMadeAnew) {
       const HostIdentities identities;
       const RemedyStatus status;
       const SweepCounts counts;
-      const GuardInput input{settings, view,   {}, status, {}, identities, tree, trees.with_avoided(fabric.name()),
-                             nullptr,  counts, {}};
+      const GuardInput input{settings,
+                             view,
+                             {},
+                             status,
+                             {},
+                             identities,
+                             tree,
+                             trees.with_avoided(fabric.name()),
+                             trees.with_held(fabric.name()),
+                             nullptr,
+                             counts,
+                             {}};
       const auto jobs = leaves_of_jobs(tree->tree(), topology, hosts);
       for (UplinkIndex uplink = 0; uplink < tree->tree().uplinks().size(); ++uplink) {
         const PortIndex link = tree->tree().uplinks()[uplink].port;

@@ -159,6 +159,7 @@ TEST(Budgets, WaitForAListThatIsNewerThanWhatWasGivenBack) {
   back.state = PlanState::kCommitted;
   back.target = b.link("leaf-1", "spine-0");
   back.started = back.finished = b.fabric.now() - 30s;
+  back.steps = {{back.finished, PlanState::kVerifying, "weftd", "in service"}};
   back.actuator = "weights";
   b.book.emplace(b.settings, memory, b.fabric.now(), b.fabric.now().time_since_epoch());
   const Entity target = b.link("leaf-0", "spine-0");

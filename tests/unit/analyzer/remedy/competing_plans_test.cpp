@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 struct OneMayGo : CarriedOut {
-  OneMayGo() {
-    settings.limits.budget.out_per_switch = 10;
+  explicit OneMayGo(std::uint32_t out_per_switch = 10) {
+    settings.limits.budget.out_per_switch = out_per_switch;
     settings.limits.capacity.leaf_share_idle = 0.85;  // seven of eight ways up
     restart({});
   }
@@ -172,6 +172,34 @@ TEST(CompetingPlans, TheNumbersOfOneThatWaitsForItsTurnAreThoseOfNow) {
   b.incidents[1] = std::move(better);
   b.step();
   EXPECT_LT(harm(), before / 100);
+}
+
+TEST(CompetingPlans, ALinkWhoseSwitchHasNoRoomKeepsNoOtherInService) {
+  OneMayGo b(2);
+  b.errors("leaf-1", "spine-0", 1e-6);
+  b.errors("leaf-2", "spine-0", 1e-6);
+  b.steps(60);
+  ASSERT_EQ(b.acts, 2);
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.steps(60);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
+TEST(CompetingPlans, ALinkThatIsDownEachTimeThatItsPlanActsKeepsNoOtherInService) {
+  OneMayGo b;
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  const PortIndex end = b.fabric.port_towards("leaf-0", "spine-0");
+  for (int i = 0; i < 600 && b.acts == 0; ++i) {
+    const PlanPtr plan = b.book->find(1);
+    if (plan && plan->state == PlanState::kExecuting)
+      b.fabric.unlink(end);
+    else
+      b.fabric.relink(end);
+    b.step();
+  }
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
 }
 
 }  // namespace

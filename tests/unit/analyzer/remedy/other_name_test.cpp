@@ -44,6 +44,13 @@ struct TwoNames : Book {
     }
   }
   void carry_out(const RemedyOrder& order) {
+    if (order.target.fabric == "test" && lost) {
+      if (order.kind == OrderKind::kRead)
+        book->answer_reading(order.number, fail(ErrorCode::kUnavailable, "not watched"), fabric.now());
+      else
+        book->answer_action(order.number, fail(ErrorCode::kNotFound, "not watched"), fabric.now());
+      return;
+    }
     const PortIndex end = fabric.topology()->find_port(order.target.port);
     const bool is_up = fabric.port(end).is_up();
     if (order.kind == OrderKind::kRead) {
@@ -67,6 +74,27 @@ struct TwoNames : Book {
     incident->finding.cause.fabric = "standby";
     for (Evidence& evidence : incident->finding.evidence) evidence.where.fabric = "standby";
     incidents.back() = std::move(incident);
+  }
+  GuardVerdict seen(Guard guard, RemedyAction action, const Entity& target) {
+    const auto wished = book->preview(action, target, "why", "ann", both());
+    return wished ? verdict(*wished, guard) : GuardVerdict{guard, GuardResult::kRefused, wished.error().message};
+  }
+  Entity under_standby(const std::string& a, const std::string& b) {
+    Entity target = link(a, b);
+    target.fabric = "standby";
+    return target;
+  }
+  void disable(const std::string& a, const std::string& b) {
+    const PortIndex port = fabric.port_towards(a, b);
+    fabric.unlink(port);
+    fabric.port(port).physical_state = PortPhysicalState::kDisabled;
+    fabric.route();
+  }
+  void resolve(std::size_t which) {
+    auto over = std::make_shared<Incident>(*incidents[which]);
+    over->state = IncidentState::kResolved;
+    over->resolved = fabric.now();
+    incidents[which] = over;
   }
   std::shared_ptr<const Sweep> lost;
   int acts = 0;
@@ -108,6 +136,106 @@ TEST(OtherName, WhatAPersonRejectedIsNotDone) {
   b.errors_now("leaf-0", "spine-0");
   b.sweeps(30);
   EXPECT_EQ(b.acts, 0);
+}
+
+// The incident of a fabric that nobody watches is given up some minutes after a restart.
+TEST(OtherName, NorWhenTheIncidentOfTheFirstOneWasGivenUp) {
+  TwoNames b;
+  b.book->set_hands_off(true, "night", "ann", b.fabric.now());
+  b.errors_now("leaf-0", "spine-0");
+  b.sweeps(1);
+  ASSERT_TRUE(b.book->reject(1, "it is the only way to the storage", "ann", b.fabric.now()));
+  b.book->set_hands_off(false, "morning", "ann", b.fabric.now());
+  b.lose();
+  b.errors_now("leaf-0", "spine-0");
+  b.resolve(0);
+  b.sweeps(30);
+  EXPECT_EQ(b.acts, 0);
+}
+
+TEST(OtherName, WhatAPersonAbortedIsNotDoneADayLater) {
+  TwoNames b;
+  b.settings.limits.verification.windows = 60;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.errors_now("leaf-0", "spine-0");
+  b.sweeps(6);
+  ASSERT_TRUE(b.book->abort(1, "needed for storage", "ann", b.fabric.now()));
+  b.sweeps(60);
+  ASSERT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).outcome;
+  const int before = b.acts;
+  b.fabric.advance(25h);
+  b.sweeps(10);
+  b.lose();
+  b.errors_now("leaf-0", "spine-0");
+  b.sweeps(30);
+  EXPECT_EQ(b.acts, before);
+}
+
+TEST(OtherName, ASwitchThatRebootsLetsNothingBeTakenOut) {
+  for (const bool is_silent : {false, true}) {
+    TwoNames b;
+    b.errors_now("leaf-0", "spine-0");
+    b.sweeps(20);
+    ASSERT_EQ(b.acts, 1);
+    b.lose();
+    b.sweeps(5);
+    if (is_silent)
+      b.fabric.silence(b.fabric.find("spine-0"));
+    else
+      b.fabric.power_off(b.fabric.find("spine-0"));
+    b.fabric.route();
+    const Entity target = b.under_standby("leaf-0", "spine-1");
+    EXPECT_EQ(b.seen(Guard::kFreshData, RemedyAction::kIsolateLink, target).result, GuardResult::kRefused);
+    b.errors_now("leaf-0", "spine-1");
+    b.sweeps(30);
+    EXPECT_EQ(b.acts, 1);
+  }
+}
+
+TEST(OtherName, WhatHasSentNothingHoldsUpNobody) {
+  TwoNames b;
+  b.errors_now("leaf-0", "spine-0");
+  b.fabric.advance(1s);
+  b.book->review(b.both());
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+  b.lose();
+  const Entity target = b.under_standby("leaf-1", "spine-1");
+  const GuardVerdict fresh = b.seen(Guard::kFreshData, RemedyAction::kIsolateLink, target);
+  EXPECT_EQ(fresh.result, GuardResult::kPassed) << fresh.explanation;
+}
+
+TEST(OtherName, OthersLinksCountOnce) {
+  TwoNames b;
+  b.settings.limits.budget.out_minimum = 3;
+  b.settings.limits.budget.out_share = 0;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.disable("leaf-0", "spine-5");
+  b.book->set_avoided_ports("ufm", {{b.link("leaf-1", "spine-3").port}, *b.look().steady});
+  b.sweeps(2);
+  ASSERT_EQ(b.book->status(b.fabric.now()).out_by_others, 2U);
+  b.lose();
+  b.sweeps(2);
+  EXPECT_EQ(b.book->status(b.fabric.now()).out_by_others, 2U);
+  const auto budget = b.seen(Guard::kBudget, RemedyAction::kDrainNode, host_entity("host-0-0"));
+  EXPECT_EQ(budget.result, GuardResult::kPassed) << budget.explanation;
+}
+
+// Its links are out, and are links, as before.
+TEST(OtherName, APortThatIsLostAndHasNoStandbyMakesNoShareSmaller) {
+  TwoNames b;
+  b.disable("leaf-0", "spine-5");
+  b.disable("leaf-0", "spine-6");
+  b.settings.limits.budget.out_minimum = 2;
+  b.settings.limits.budget.out_share = 0.1;  // three of 36 links
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  for (const bool watching : {true, false}) {
+    RemedyView view = b.look();
+    b.views[0].watching = watching;
+    const auto wished = b.book->preview(RemedyAction::kDrainNode, host_entity("host-0-0"), "why", "ann", view);
+    ASSERT_TRUE(wished);
+    EXPECT_EQ(b.verdict(*wished, Guard::kBudget).result, GuardResult::kPassed)
+        << b.verdict(*wished, Guard::kBudget).explanation;
+  }
 }
 
 TEST(OtherName, TwoPlansAreNotUnderWayTogether) {

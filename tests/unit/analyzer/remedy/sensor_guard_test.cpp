@@ -130,5 +130,23 @@ TEST(Sensor, HoldsUpNoReturnThatAPersonOrders) {
   }
 }
 
+// Its cause has no fabric either.
+TEST(Sensor, TroubleOfAnApplicationIsNoDoubtAboutTheMonitoring) {
+  Book b;
+  b.collector("host-0-0", {"host-0-0 mlx5_0"});
+  auto incident = std::make_shared<Incident>();
+  incident->id = 1;
+  incident->finding.kind = IncidentKind::kRdmaErrors;
+  incident->finding.severity = Severity::kWarning;
+  incident->finding.cause.label = "many hosts";
+  incident->finding.summary = "RDMA errors of job 7 on many ports at once";
+  incident->opened = incident->updated = b.fabric.now();
+  incident->beginnings = {b.fabric.now()};
+  b.incidents.push_back(incident);
+  const auto wished = b.book->preview(RemedyAction::kDrainNode, host_entity("host-0-0"), "why", "ann", b.look());
+  ASSERT_TRUE(wished);
+  EXPECT_EQ(b.verdict(*wished, Guard::kSensor).result, GuardResult::kPassed);
+}
+
 }  // namespace
 }  // namespace weft::analyzer

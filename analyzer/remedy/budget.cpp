@@ -56,9 +56,10 @@ std::vector<const Entity*> others_links(const std::vector<const Plan*>& held,
   for (const Plan* plan : held)
     if (plan->target.kind == EntityKind::kLink) counted.insert(key_of(plan->target));
   std::vector<const Entity*> links;
+  const bool may_repeat = taken_out.size() > 1;
   for (const std::span<const Entity> of_fabric : taken_out)
     for (const Entity& link : of_fabric)
-      if (counted.insert(key_of(link)).second) links.push_back(&link);
+      if (may_repeat ? counted.insert(key_of(link)).second : !counted.contains(key_of(link))) links.push_back(&link);
   return links;
 }
 

@@ -104,20 +104,17 @@ std::vector<PortIndex> told_links(const Topology& topology, std::span<const Port
   return avoided;
 }
 
-// Those, and both ends of links that plans hold: to those that need ways they are none, up or not.
-std::vector<PortIndex> avoided_links(const std::string& fabric, const Topology& topology,
-                                     std::span<const std::shared_ptr<const Plan>> plans,
-                                     std::span<const PortIndex> told) {
-  std::vector<PortIndex> avoided(told.begin(), told.end());
+// Both ends of links that plans hold, or may, ascending.
+std::vector<PortIndex> held_links(const std::string& fabric, const Topology& topology,
+                                  std::span<const std::shared_ptr<const Plan>> plans) {
+  std::vector<PortIndex> held;
   for (const auto& plan : plans) {
     if (!may_hold(*plan) || plan->target.kind != EntityKind::kLink || plan->target.fabric != fabric) continue;
     for (const PortKey end : {plan->target.port, plan->target.peer})
-      if (const PortIndex port = topology.find_port(end); port != kNoIndex) avoided.push_back(port);
+      if (const PortIndex port = topology.find_port(end); port != kNoIndex) held.push_back(port);
   }
-  const auto of_plans = avoided.begin() + static_cast<std::ptrdiff_t>(told.size());
-  std::sort(of_plans, avoided.end());
-  std::inplace_merge(avoided.begin(), of_plans, avoided.end());
-  return avoided;
+  std::ranges::sort(held);
+  return held;
 }
 
 std::vector<NodeIndex> switches_of(const std::vector<JobLeaves>& jobs, const FabricTree& tree) {
@@ -213,7 +210,11 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   const auto uplinks = kept.tree->uplinks();
   if (kept.topology != topology || kept.planted_avoided != avoided_changes_)
     kept.told = told_links(*topology, avoided_);
-  auto avoided = avoided_links(name, *topology, plans, kept.told);
+  const auto held = held_links(name, *topology, plans);
+  // To those that need ways they are none, up or not.
+  std::vector<PortIndex> avoided;
+  avoided.reserve(kept.told.size() + held.size());
+  std::ranges::merge(kept.told, held, std::back_inserter(avoided));
   const auto is_way = [&](UplinkIndex index) {
     return is_up(*topology, uplinks[index]) != 0 && !std::ranges::binary_search(avoided, uplinks[index].port);
   };
@@ -234,13 +235,13 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   }
   kept.topology = topology;
   kept.avoided = std::move(avoided);
-  kept.has_avoided = kept.has_held = false;
-  for (const PortIndex end : kept.avoided) {
+  const auto is_up_and_no_way = [&](PortIndex end) {
     const UplinkIndex index = kept.tree->uplink_of(end);
-    if (index == kNoIndex || kept.live->is_up(index) || is_up(*topology, uplinks[index]) == 0) continue;
-    kept.has_avoided = true;
-    kept.has_held = kept.has_held || !std::ranges::binary_search(kept.told, uplinks[index].port);
-  }
+    return index != kNoIndex && !kept.live->is_up(index) && is_up(*topology, uplinks[index]) != 0;
+  };
+  kept.has_avoided = std::ranges::any_of(kept.avoided, is_up_and_no_way);
+  kept.has_held = std::ranges::any_of(
+      held, [&](PortIndex end) { return is_up_and_no_way(end) && !std::ranges::binary_search(kept.told, end); });
   kept.planted_avoided = avoided_changes_;
   kept.cabled.emplace(CabledShape{*kept.topology, kept.shape, kept.missing, kept.avoided, kept.busy});
   return kept.live.get();

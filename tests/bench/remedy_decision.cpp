@@ -181,6 +181,7 @@ int run(char** arguments, double rate, unsigned avoided, unsigned held) {
     review();  // weftd has seen the fabric, and other trouble, before
     for (unsigned i = 1; i < bad; ++i) add(i);
     full = std::max(full, review());
+    full = std::max(full, review());  // among those that guards left
     idle = std::max(idle, review());
     incidents.push_back(errors_on(*sweep->topology, tree.uplinks()[links / 2], bad + 1, 1e-9, now));
     one = std::max(one, review());

@@ -21,6 +21,7 @@ void UnreadCounters::remember(const Incident& incident) {
   const Finding& finding = incident.finding;
   if (!incident.is_open() || !is_about_counters(finding)) return;
   remembered_.insert(finding.cause.port.node);
+  if (finding.cause.kind == EntityKind::kNode) told_.insert(finding.cause.port.node);
   for (const Entity& node : finding.affected) remembered_.insert(node.port.node);
 }
 
@@ -40,7 +41,7 @@ void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Manager manager
     const std::size_t end = std::min<std::size_t>(node.first_port + node.port_entries(), read_at.size());
     for (std::size_t port = node.first_port; port < end; ++port) newest = std::max(newest, read_at[port]);
     const bool is_read = newest >= sweep.started;
-    if (is_read) remembered_.erase(known.guid);
+    if (is_read) remembered_.erase(known.guid), told_.erase(known.guid);
     // A sweeper that was started anew has read nothing yet.
     const bool is_new = newest == kNever && known.counterless_since == kNever && !remembered_.contains(known.guid);
     if (known.quiet || is_read || is_new) {
@@ -56,14 +57,14 @@ void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Manager manager
     waiting.push_back(id);
     if (now - known.counterless_since >= patience) lost.push_back(id);
   }
-  // One more beside those that are told each is told alone, too.
+  // One more beside those that are told each is told alone, too, while they are few.
   const auto is_told = [&](NodeId id) { return told_.contains(table.nodes()[id].guid); };
   const std::size_t untold = waiting.size() - static_cast<std::size_t>(std::ranges::count_if(waiting, is_told));
   const auto are_one = [&] { return several_at_ != kNever && now - several_at_ <= patience; };
-  const bool are_several = (are_one() ? waiting.size() : untold) >= kSeveral;
+  const bool are_several = (are_one() ? waiting.size() : untold) >= kSeveral || waiting.size() >= 2 * kSeveral;
   several_at_ = lost.empty() ? kNever : are_several ? now : std::min(several_at_, now);
-  told_.clear();
   if (are_one()) {
+    told_.clear();
     outages.push_back({.kind = OutageKind::kCountersSilent, .nodes = std::move(waiting)});
     return;
   }

@@ -35,7 +35,7 @@ class UnreadCounters {
   const Thresholds& thresholds_;
   TimePoint several_at_ = kNever;              ///< the last sweep with several; kNever: they are not told as one
   std::unordered_set<NodeGuid> remembered_{};  ///< and not read since
-  std::unordered_set<NodeGuid> told_{};        ///< each, in the last sweep
+  std::unordered_set<NodeGuid> told_{};        ///< each, and not read since
 };
 
 }  // namespace weft::analyzer

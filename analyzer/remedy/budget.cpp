@@ -185,7 +185,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   const std::uint32_t rail = topology && tree ? rail_of(plan.target, *topology, *tree) : kNoIndex;
   const auto count = [&](const Entity& target, std::uint32_t others) {
     out.add(others);
-    if (!topology || target.fabric != plan.target.fabric || target.kind != EntityKind::kLink) return;
+    if (!topology || target.kind != EntityKind::kLink) return;
     if (plan.target.kind == EntityKind::kLink)
       for (const NodeIndex node : shared_switches(plan.target, target, *topology)) on_switch[node].add(others);
     if (rail != kNoIndex && rail_of(target, *topology, *tree) == rail) on_rail.add(others);

@@ -84,11 +84,13 @@ std::string other_way(const Plan& plan, const RemedyView& view) {
   return {};
 }
 
-/// The incident is open and says that what is seen of its fabric is in doubt.
-bool is_of_monitoring(const Incident& incident) {
+/// The incident is open and says that what is seen of its fabric is in doubt; of links, also that they are not
+/// activated.
+bool is_of_monitoring(const Incident& incident, bool of_link = false) {
   const Finding& finding = incident.finding;
   return incident.is_open() && finding.cause.kind == EntityKind::kFabric &&
-         (finding.kind == IncidentKind::kTelemetryLost || finding.kind == IncidentKind::kCounterStuck);
+         (finding.kind == IncidentKind::kTelemetryLost || finding.kind == IncidentKind::kCounterStuck ||
+          (of_link && finding.kind == IncidentKind::kLinksNotActivated));
 }
 
 /// A fabric that is watched, and in which nothing is in doubt, reaches the adapter.
@@ -121,7 +123,7 @@ Verdict judge_sensor(const Plan& plan, const HostIdentities& hosts, const Remedy
   const bool is_link = plan.target.kind == EntityKind::kLink;
   const Incident* reason = view.incident(plan.incident);
   for (const auto& incident : view.incidents) {
-    if (!is_of_monitoring(*incident)) continue;
+    if (!is_of_monitoring(*incident, is_link)) continue;
     const std::string& fabric = incident->finding.cause.fabric;
     if (is_link ? fabric == plan.target.fabric
                 : fabric.empty() || (reason && reason->finding.cause.fabric == fabric) ||

@@ -201,26 +201,33 @@ class Judge {
            });
   }
 
-  /// A plan by which the subnet of this link is known by another name: what it holds is not counted under this one, and
-  /// what was decided then is not heeded. A person is kept off by what holds, or may, alone. Null: none.
-  const Plan* under_another_name() const {
+  /// The subnet of this link is known by another name to a plan: what that holds is not counted under this name, and
+  /// what was decided then is for a person to know. Nothing: to none.
+  std::optional<Verdict> under_another_name() const {
     const auto is_here = [this](PortKey end) { return topology().find_port(end) != kNoIndex; };
+    const Plan* decided = nullptr;
     for (const PlanPtr& other : in_.plans) {
       if (other->target.kind != EntityKind::kLink || other->target.fabric == plan_.target.fabric) continue;
       const bool may_hold =
           other->in_force || other->unresolved || (is_under_way(other->state) && other->intent != PlanIntent::kNone);
-      const bool is_decided = !by_person_ && (is_over(other->state) || other->state == PlanState::kVerifying);
-      if ((may_hold || is_decided) && is_here(other->target.port) && is_here(other->target.peer)) return other.get();
+      const bool is_decided = is_over(other->state) && other->state != PlanState::kExpired;
+      if ((!may_hold && !is_decided) || !is_here(other->target.port) || !is_here(other->target.peer)) continue;
+      if (may_hold)
+        return refused(plan_name(other->id) + other_name(*other) + ", and does not count under the name " +
+                       plan_.target.fabric + keep_name_text(other->target.fabric, *fabric_));
+      decided = other.get();
     }
-    return nullptr;
+    if (!decided || by_person_) return std::nullopt;
+    return Verdict{GuardResult::kNeedsPerson, plan_name(decided->id) + other_name(*decided) + ": " +
+                                                  to_string(decided->state) + " for " + decided->target.label};
+  }
+  static std::string other_name(const Plan& other) {
+    return " is of this subnet, under the name " + other.target.fabric;
   }
 
   Verdict fresh_data() const {
     if (is_link_ && takes_out_ && fabric_ && !ethernet_)
-      if (const Plan* other = under_another_name())
-        return refused(plan_name(other->id) + " is of this subnet, under the name " + other->target.fabric +
-                       ", and does not count under the name " + plan_.target.fabric +
-                       keep_name_text(other->target.fabric, *fabric_));
+      if (auto other = under_another_name()) return std::move(*other);
     const std::vector<Duration>& since = in_.counts.missing_since;
     const Duration gone_before = in_.view.steady.value_or(Duration{}) - limits_.missing_for;
     const auto lately = std::ranges::lower_bound(since, gone_before);

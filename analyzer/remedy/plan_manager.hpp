@@ -132,7 +132,7 @@ class PlanManager {
     TimePoint last_window = kNever;  ///< the sweep of the last window
     unsigned held = 0;               ///< times that a guard came to refuse what was about to be sent
     TimePoint held_until = kNever;   ///< it does not begin again before
-    unsigned found_down = 0;         ///< how often its link was down when it was to be sent
+    unsigned found_down = 0;         ///< how often on end its link was down when it was to be sent
     bool asked_while_down = false;   ///< a person wanted the link isolated, and saw it down; not known after a restart
     bool down_as_reviewed = false;   ///< RemedyOrder::down_as_reviewed of its next change
     /// Since when the incident of what is in force is over: when it was resolved, or when it was first found forgotten,

@@ -16,8 +16,8 @@ namespace {
 
 // They refuse a link for what it is, or for what is out at its switches. What others refuse lies with its fabric, and
 // with those that compete with it.
-constexpr std::array kOfOneLink{Guard::kLists,    Guard::kMaintenance, Guard::kTwoSignals, Guard::kBudget,
-                                Guard::kCoolDown, Guard::kOwnPath,     Guard::kBenefit};
+constexpr std::array kOfOneLink{Guard::kReachability, Guard::kLists,    Guard::kMaintenance, Guard::kTwoSignals,
+                                Guard::kBudget,       Guard::kCoolDown, Guard::kOwnPath,     Guard::kBenefit};
 
 // A link that was down so often when it was to be taken out keeps no other in service.
 constexpr unsigned kMostDown = 3;

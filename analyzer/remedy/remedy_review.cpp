@@ -64,12 +64,12 @@ bool is_given_back(const Plan& plan) {
 // A subnet whose port was lost, and that another port of ours watches by another name.
 bool is_seen_by_another(const FabricView& lost, std::span<const FabricView> fabrics) {
   if (lost.watching) return false;
-  const auto nodes = lost.sweep->topology->nodes();
-  const auto is_switch = [](const Node& node) { return node.type == NodeType::kSwitch; };
-  const auto known = std::ranges::find_if(nodes, is_switch);
-  return known != nodes.end() && std::ranges::any_of(fabrics, [&](const FabricView& other) {
-           return other.watching && other.sweep && other.sweep->topology->find_node(known->guid) != kNoIndex;
-         });
+  return std::ranges::any_of(fabrics, [&lost](const FabricView& other) {
+    return other.watching && other.sweep &&
+           std::ranges::any_of(lost.sweep->topology->nodes(), [&other](const Node& node) {
+             return node.type == NodeType::kSwitch && other.sweep->topology->find_node(node.guid) != kNoIndex;
+           });
+  });
 }
 
 }  // namespace

@@ -148,6 +148,7 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     ++entry.found_down;
     return wait_again(entry, {Guard::kFreshData, GuardResult::kRefused, why}, view.now);
   }
+  entry.found_down = 0;
   entry.work.decided = view.steady;
   std::optional<std::string> refusal;
   if (undoing) {

@@ -35,8 +35,9 @@ const Node& node_of(const api::FoundNode& found) {
 const api::FoundNode& best_of(const std::vector<api::FoundNode>& seen, unsigned number,
                               const std::vector<PlanPtr>& plans) {
   const auto is_known = [&plans](const std::string& fabric) {
-    return std::ranges::any_of(plans,
-                               [&](const PlanPtr& plan) { return plan->in_force && plan->target.fabric == fabric; });
+    return std::ranges::any_of(plans, [&](const PlanPtr& plan) {
+      return (plan->in_force || plan->unresolved || is_under_way(plan->state)) && plan->target.fabric == fabric;
+    });
   };
   const auto rank = [&](const api::FoundNode& found) {
     const Topology& topology = *found.fabric->sweep->topology;

@@ -301,6 +301,7 @@ TEST(TelemetryLost, OneMoreUnreadNodeBesideTwoIsNotTheFabrics) {
   watch.sweeps(140);
   EXPECT_EQ(watch.open().size(), 2U) << watch.describe();
   for (int round = 0; round < 2; ++round) {
+    if (round == 1) watch.restart();
     watch.freeze(2, 2, true);
     for (int i = 0; i < 120; ++i) {
       if (i == 12) watch.freeze(2, 2, false);

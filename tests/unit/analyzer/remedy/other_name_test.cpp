@@ -278,5 +278,32 @@ TEST(OtherName, WhatWeftHoldsIsNotSaidToBeOutByOthers) {
   EXPECT_EQ(b.book->status(b.fabric.now()).out_by_others, 0U);
 }
 
+TEST(OtherName, WhatOthersTookOutAtASwitchCounts) {
+  TwoNames b;
+  b.settings.limits.budget.out_per_switch = 2;
+  b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+  b.disable("leaf-0", "spine-5");
+  b.disable("leaf-1", "spine-5");
+  b.lose();
+  const auto budget = b.seen(Guard::kBudget, RemedyAction::kIsolateLink, b.under_standby("leaf-2", "spine-5"));
+  EXPECT_EQ(budget.result, GuardResult::kRefused) << budget.explanation;
+}
+
+// Where nothing is held any more a person may decide.
+TEST(OtherName, APersonApprovesWhatAPlanOfTheFirstOneWasAbout) {
+  TwoNames b(proposing());
+  b.errors_now("leaf-0", "spine-0");
+  b.sweeps(1);
+  ASSERT_TRUE(b.book->reject(1, "not now", "ann", b.fabric.now()));
+  b.lose();
+  b.errors_now("leaf-1", "spine-1");
+  b.sweeps(3);
+  ASSERT_EQ(b.plan(2).state, PlanState::kProposed);
+  EXPECT_EQ(b.verdict(b.plan(2), Guard::kFreshData).result, GuardResult::kNeedsPerson);
+  EXPECT_TRUE(b.book->approve(2, 0, "ann", b.both()));
+  b.sweeps(10);
+  EXPECT_EQ(b.acts, 1);
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -18,6 +18,10 @@ namespace {
 using namespace std::chrono_literals;
 constexpr Duration kDay = 24h;  // of the circuit breaker; the budgets' hour is in it
 
+constexpr const char* kOfOneSwitch = "maximum of links of one switch isolated or avoided reached: ";
+constexpr const char* kOfOneRail = "maximum of links of one rail isolated or avoided reached: ";
+constexpr const char* kOfOneJob = "maximum of targets of one job isolated, avoided or drained reached: ";
+
 using Plans = std::span<const std::shared_ptr<const Plan>>;
 
 LinkKey key_of(const Entity& link) {
@@ -136,6 +140,10 @@ std::string at_switches(const std::map<NodeIndex, Count>& switches, const Topolo
 
 }  // namespace
 
+bool is_over_own_limit(std::string_view said) {
+  return said.starts_with(kOfOneSwitch) || said.starts_with(kOfOneRail) || said.starts_with(kOfOneJob);
+}
+
 std::string time_ahead_text(TimePoint now, Duration wait) {
   return minute_text(std::chrono::ceil<std::chrono::minutes>(now + wait));
 }
@@ -212,15 +220,11 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   }
   std::erase_if(on_switch, [&](const auto& each) { return each.second.all < limits.out_per_switch; });
   if (!on_switch.empty() || (limits.out_per_switch == 0 && plan.target.kind == EntityKind::kLink))
-    return says("maximum of links of one switch isolated or avoided reached: ", limits.out_per_switch, "out_per_switch",
-                at_switches(on_switch, topology)) +
+    return says(kOfOneSwitch, limits.out_per_switch, "out_per_switch", at_switches(on_switch, topology)) +
            with_others(on_switch.empty() ? Count() : on_switch.begin()->second);
   if (on_rail.all >= limits.out_per_rail)
-    return says("maximum of links of one rail isolated or avoided reached: ", limits.out_per_rail, "out_per_rail") +
-           with_others(on_rail);
-  if (on_job >= limits.out_per_job)
-    return says("maximum of targets of one job isolated, avoided or drained reached: ", limits.out_per_job,
-                "out_per_job");
+    return says(kOfOneRail, limits.out_per_rail, "out_per_rail") + with_others(on_rail);
+  if (on_job >= limits.out_per_job) return says(kOfOneJob, limits.out_per_job, "out_per_job");
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/remedy/clock_steps.hpp"
@@ -25,6 +26,9 @@ std::optional<std::string> over_budget(const Plan& plan, std::span<const std::sh
                                        const RemedyView& view, const Ages& ages, const FabricTree* tree,
                                        std::size_t links, std::span<const std::span<const Entity>> taken_out,
                                        const DrainedHosts* drained, const BudgetLimits& limits);
+
+/// Whether what over_budget() said is about the target's own switch, rail or job alone: other links may go meanwhile.
+bool is_over_own_limit(std::string_view said);
 
 /// The first whole minute that is `wait` or more after `now`, for a hint when something may be tried again:
 /// "2026-01-31 14:00 UTC".

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/link_choice.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
@@ -14,17 +15,19 @@
 namespace weft::analyzer {
 namespace {
 
-// They refuse a link for what it is, or for what is out at its switches. What others refuse lies with its fabric, and
-// with those that compete with it.
-constexpr std::array kOfOneLink{Guard::kReachability, Guard::kLists,    Guard::kMaintenance, Guard::kTwoSignals,
-                                Guard::kBudget,       Guard::kCoolDown, Guard::kOwnPath,     Guard::kBenefit};
+// They refuse a link for what it is. What others refuse lies with its fabric, and with those that compete with it.
+constexpr std::array kOfOneLink{Guard::kReachability, Guard::kLists,   Guard::kMaintenance, Guard::kTwoSignals,
+                                Guard::kCoolDown,     Guard::kOwnPath, Guard::kBenefit};
 
-// A link that was down so often when it was to be taken out keeps no other in service.
+// A link that was down so often when it was to be taken out goes before no other.
 constexpr unsigned kMostDown = 3;
+constexpr double kLeastWeight = 1e-9;
 
 bool is_refused_alone(const Plan& plan) {
   return std::ranges::any_of(plan.guards, [](const GuardVerdict& verdict) {
-    return verdict.result == GuardResult::kRefused && std::ranges::find(kOfOneLink, verdict.guard) != kOfOneLink.end();
+    return verdict.result == GuardResult::kRefused &&
+           (std::ranges::find(kOfOneLink, verdict.guard) != kOfOneLink.end() ||
+            (verdict.guard == Guard::kBudget && is_over_own_limit(verdict.explanation)));
   });
 }
 
@@ -75,8 +78,7 @@ void PlanManager::choose(const RemedyView& view) {
   outdone_.clear();
   std::map<std::string, std::vector<const Plan*>> isolations;
   for (const PlanPtr& plan : shown_)
-    if (is_open(*plan) && plan->action == RemedyAction::kIsolateLink && !is_refused_alone(*plan) &&
-        entries_.at(plan->id).found_down < kMostDown)
+    if (is_open(*plan) && plan->action == RemedyAction::kIsolateLink && !is_refused_alone(*plan))
       isolations[plan->target.fabric].push_back(plan.get());
   for (const auto& [name, plans] : isolations) {
     LiveTree* tree = plans.size() < 2 ? nullptr : trees_.tree(name, view, shown_);
@@ -91,7 +93,8 @@ void PlanManager::choose(const RemedyView& view) {
       if (uplink == kNoIndex) continue;
       // As it is now: it may be worse than when the plan was made.
       const Incident* incident = view.incident(plan->incident);
-      bad.push_back({uplink, std::max(incident ? harm_of(*incident, view, settings_.limits).weight : 0, 1e-9)});
+      const bool may_lead = incident && entries_.at(plan->id).found_down < kMostDown;
+      bad.push_back({uplink, std::max(may_lead ? harm_of(*incident, view, settings_.limits).weight : 0, kLeastWeight)});
       of.push_back(plan);
     }
     const LinkChoice& choice = trees_.chooser(name)->choose(bad);

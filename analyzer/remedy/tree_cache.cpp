@@ -242,6 +242,8 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
   kept.has_avoided = std::ranges::any_of(kept.avoided, is_up_and_no_way);
   kept.has_held = std::ranges::any_of(
       held, [&](PortIndex end) { return is_up_and_no_way(end) && !std::ranges::binary_search(kept.told, end); });
+  if (!kept.has_avoided) kept.with_avoided = {};
+  if (!kept.has_held) kept.with_held = {};
   kept.planted_avoided = avoided_changes_;
   kept.cabled.emplace(CabledShape{*kept.topology, kept.shape, kept.missing, kept.avoided, kept.busy});
   return kept.live.get();

@@ -202,5 +202,62 @@ TEST(CompetingPlans, ALinkThatIsDownEachTimeThatItsPlanActsKeepsNoOtherInService
   EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
 }
 
+// One leaf has but one way, which others let the manager avoid: over it nobody must lose it.
+TEST(CompetingPlans, ALinkThatIsTheLastWayOfSomebodyKeepsNoOtherInService) {
+  OneMayGo b;
+  for (int spine = 1; spine < 8; ++spine)
+    b.fabric.unlink(b.fabric.port_towards("leaf-3", "spine-" + std::to_string(spine)));
+  b.fabric.route();
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  for (int i = 0; i < 60; ++i) {
+    b.book->set_avoided_ports("ufm", {{b.link("leaf-3", "spine-0").port}, *b.look().steady});
+    b.step();
+  }
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
+TEST(CompetingPlans, WhenAListIsToldTheWorseOneGoes) {
+  OneMayGo b;
+  b.book->set_avoided_ports("ufm", {{}, *b.look().steady});
+  b.errors("leaf-0", "spine-0", 1e-8);
+  b.step();
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+  b.restart();
+  b.book->set_avoided_ports("ufm", {});
+  b.errors("leaf-0", "spine-1", 1e-5);
+  b.steps(3);
+  ASSERT_EQ(b.acts, 0);
+  b.book->set_avoided_ports("ufm", {{}, *b.look().steady});
+  b.steps(40);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
+TEST(CompetingPlans, WhenTheHourIsFreeTheWorseOneGoesBeforeOneThatWasOftenDown) {
+  OneMayGo b;
+  b.settings.limits.budget.actions_per_hour = 1;
+  b.restart({});
+  const PortIndex end = b.fabric.port_towards("leaf-0", "spine-0");
+  b.errors("leaf-0", "spine-0", 1e-8);
+  for (int found = 0, i = 0; i < 100 && found < 3; ++i) {
+    const PlanPtr plan = b.book->find(1);
+    const bool is_sent = plan && plan->state == PlanState::kExecuting;
+    if (is_sent)
+      b.fabric.unlink(end);
+    else
+      b.fabric.relink(end);
+    found += is_sent ? 1 : 0;
+    b.step();
+  }
+  b.fabric.relink(end);
+  b.errors("leaf-1", "spine-7", 1e-3);
+  for (int i = 0; i < 100 && b.acts == 0; ++i) b.step();
+  ASSERT_TRUE(b.out.contains("leaf-1 - spine-7"));
+  b.errors("leaf-0", "spine-1", 1e-5);
+  for (int i = 0; i < 3720 && b.acts == 1; ++i) b.step();
+  b.steps(20);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -148,5 +148,22 @@ TEST(Sensor, TroubleOfAnApplicationIsNoDoubtAboutTheMonitoring) {
   EXPECT_EQ(b.verdict(*wished, Guard::kSensor).result, GuardResult::kPassed);
 }
 
+// Such a manager does not route around what is taken out, and what comes back stays as it is.
+TEST(Sensor, LinksThatAManagerDoesNotActivateRefuseToTakeOutALink) {
+  Book b;
+  auto incident = std::make_shared<Incident>();
+  incident->id = 1;
+  incident->finding.kind = IncidentKind::kLinksNotActivated;
+  incident->finding.severity = Severity::kCritical;
+  incident->finding.cause.fabric = b.fabric.name();
+  incident->finding.summary = "9 links are trained, but the subnet manager does not activate them";
+  incident->opened = incident->updated = b.fabric.now();
+  incident->beginnings = {b.fabric.now()};
+  b.incidents.push_back(incident);
+  const auto wished = b.book->preview(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look());
+  ASSERT_TRUE(wished);
+  EXPECT_EQ(b.verdict(*wished, Guard::kSensor).result, GuardResult::kRefused);
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -51,12 +51,11 @@ void add_to(v1::NodeHealth& to, v1::NodeHealth&& more) {
   to.set_reasons_left_out(to.reasons_left_out() + more.reasons_left_out());
 }
 
-/// Those that did not answer, and those that say of themselves that they have not swept yet.
 template <typename Response>
 std::vector<std::string> missing_of(const std::vector<ShardAnswer<Response>>& answers) {
   std::vector<std::string> missing;
   for (const auto& each : answers)
-    if (each.is_missing || (each.answer && is_partial(*each.answer))) missing.push_back(each.shard);
+    if (is_named_missing(each)) missing.push_back(each.shard);
   return missing;
 }
 

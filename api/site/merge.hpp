@@ -33,6 +33,12 @@ bool is_partial(const Response& answer) {
     return false;
 }
 
+/// It did not answer, or says that it has not swept yet: it is named as missing.
+template <typename Response>
+bool is_named_missing(const ShardAnswer<Response>& answer) {
+  return answer.is_missing || (answer.answer && is_partial(*answer.answer));
+}
+
 /// Whether a shard that says this of a node has ever seen it.
 bool is_seen(const v1::NodeHealth& health);
 

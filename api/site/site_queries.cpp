@@ -286,7 +286,7 @@ void SiteQueries::refer(const std::string& what, const Error& unknown, std::func
         std::vector<std::string> missing;
         for (auto& each : answers) {
           if (each.shard == site->own) continue;
-          if (each.is_missing || (each.answer && is_partial(*each.answer))) missing.push_back(each.shard);
+          if (is_named_missing(each)) missing.push_back(each.shard);
           if (each.answer && std::ranges::any_of(each.answer->nodes(), is_seen))
             return done(belongs_to(valid_utf8(what), *site->find(each.shard)));
         }

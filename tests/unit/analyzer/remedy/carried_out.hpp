@@ -51,6 +51,17 @@ struct CarriedOut : Book {
       fabric.route();
     }
   }
+  /// A step in which the link is down where its plan is about to act, and else up. True: it was down.
+  bool step_down_when_sent(std::uint64_t of, PortIndex end) {
+    const PlanPtr plan = book->find(of);
+    const bool is_sent = plan && plan->state == PlanState::kExecuting;
+    if (is_sent)
+      fabric.unlink(end);
+    else
+      fabric.relink(end);
+    step();
+    return is_sent;
+  }
   void steps(int count) {
     for (int i = 0; i < count; ++i) step();
   }

@@ -191,14 +191,7 @@ TEST(CompetingPlans, ALinkThatIsDownEachTimeThatItsPlanActsKeepsNoOtherInService
   b.errors("leaf-0", "spine-0", 1e-5);
   b.errors("leaf-0", "spine-1", 1e-8);
   const PortIndex end = b.fabric.port_towards("leaf-0", "spine-0");
-  for (int i = 0; i < 600 && b.acts == 0; ++i) {
-    const PlanPtr plan = b.book->find(1);
-    if (plan && plan->state == PlanState::kExecuting)
-      b.fabric.unlink(end);
-    else
-      b.fabric.relink(end);
-    b.step();
-  }
+  for (int i = 0; i < 600 && b.acts == 0; ++i) b.step_down_when_sent(1, end);
   EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
 }
 
@@ -239,16 +232,7 @@ TEST(CompetingPlans, WhenTheHourIsFreeTheWorseOneGoesBeforeOneThatWasOftenDown) 
   b.restart({});
   const PortIndex end = b.fabric.port_towards("leaf-0", "spine-0");
   b.errors("leaf-0", "spine-0", 1e-8);
-  for (int found = 0, i = 0; i < 100 && found < 3; ++i) {
-    const PlanPtr plan = b.book->find(1);
-    const bool is_sent = plan && plan->state == PlanState::kExecuting;
-    if (is_sent)
-      b.fabric.unlink(end);
-    else
-      b.fabric.relink(end);
-    found += is_sent ? 1 : 0;
-    b.step();
-  }
+  for (int found = 0, i = 0; i < 100 && found < 3; ++i) found += b.step_down_when_sent(1, end) ? 1 : 0;
   b.fabric.relink(end);
   b.errors("leaf-1", "spine-7", 1e-3);
   for (int i = 0; i < 100 && b.acts == 0; ++i) b.step();

@@ -69,12 +69,7 @@ TEST(HeldPlans, OneThatFindsItsLinkDownEachTimeWaitsLonger) {
   b.errors("leaf-0", "spine-0");
   const PortIndex end = b.fabric.port_towards("leaf-0", "spine-0");
   for (int i = 0; i < 4000; ++i) {
-    const PlanPtr plan = b.book->find(1);
-    if (plan && plan->state == PlanState::kExecuting)
-      b.fabric.unlink(end);
-    else
-      b.fabric.relink(end);
-    b.step();
+    b.step_down_when_sent(1, end);
     ASSERT_EQ(b.acts, 0);
   }
   EXPECT_LT(b.recorded, 200U);

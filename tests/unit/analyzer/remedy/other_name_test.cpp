@@ -90,6 +90,14 @@ struct TwoNames : Book {
     fabric.port(port).physical_state = PortPhysicalState::kDisabled;
     fabric.route();
   }
+  /// PLAN-1, for the link of leaf-0 and spine-0, by a person.
+  void reject_the_first() {
+    book->set_hands_off(true, "night", "ann", fabric.now());
+    errors_now("leaf-0", "spine-0");
+    sweeps(1);
+    ASSERT_TRUE(book->reject(1, "it is the only way to the storage", "ann", fabric.now()));
+    book->set_hands_off(false, "morning", "ann", fabric.now());
+  }
   void resolve(std::size_t which) {
     auto over = std::make_shared<Incident>(*incidents[which]);
     over->state = IncidentState::kResolved;
@@ -125,11 +133,7 @@ TEST(OtherName, ALeafKeepsItsShareWhatPlansOfTheFirstOneHold) {
 
 TEST(OtherName, WhatAPersonRejectedIsNotDone) {
   TwoNames b;
-  b.book->set_hands_off(true, "night", "ann", b.fabric.now());
-  b.errors_now("leaf-0", "spine-0");
-  b.sweeps(1);
-  ASSERT_TRUE(b.book->reject(1, "it is the only way to the storage", "ann", b.fabric.now()));
-  b.book->set_hands_off(false, "morning", "ann", b.fabric.now());
+  ASSERT_NO_FATAL_FAILURE(b.reject_the_first());
   b.sweeps(30);
   ASSERT_EQ(b.acts, 0);
   b.lose();
@@ -141,11 +145,7 @@ TEST(OtherName, WhatAPersonRejectedIsNotDone) {
 // The incident of a fabric that nobody watches is given up some minutes after a restart.
 TEST(OtherName, NorWhenTheIncidentOfTheFirstOneWasGivenUp) {
   TwoNames b;
-  b.book->set_hands_off(true, "night", "ann", b.fabric.now());
-  b.errors_now("leaf-0", "spine-0");
-  b.sweeps(1);
-  ASSERT_TRUE(b.book->reject(1, "it is the only way to the storage", "ann", b.fabric.now()));
-  b.book->set_hands_off(false, "morning", "ann", b.fabric.now());
+  ASSERT_NO_FATAL_FAILURE(b.reject_the_first());
   b.lose();
   b.errors_now("leaf-0", "spine-0");
   b.resolve(0);

@@ -86,6 +86,23 @@ const Permission* find_route(std::string_view method, const std::vector<std::str
   return found == http_permissions().end() ? nullptr : &*found;
 }
 
+Result<void> check_parameters(const Permission& route, const std::map<std::string, std::string>& query) {
+  if (!pattern_of(route).starts_with("/api/")) return {};
+  const auto has = [&route](const std::string& name) {
+    for (std::string_view rest = route.parameters; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(' '), rest.size());
+      if (rest.substr(0, end) == name) return true;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
+  };
+  const auto wrong = std::ranges::find_if_not(query, [&](const auto& each) { return has(each.first); });
+  if (wrong == query.end()) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "there is no parameter \"" + wrong->first + "\" here; " +
+                  (route.parameters.empty() ? "there is none" : "there are: " + std::string(route.parameters)));
+}
+
 std::string methods_of(const std::vector<std::string>& path) {
   std::string methods;
   for (const std::string_view method : {"GET", "POST"})

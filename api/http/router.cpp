@@ -104,6 +104,8 @@ void Router::answer(const HttpRequest& request, Done done) const {
     if (!admitted) return done(error_reply(admitted.error()));
     principal = std::move(*admitted);
   }
+  if (const auto known = access::check_parameters(*route, target->query); !known)
+    return done(error_reply(known.error()));
   if (request.method != "POST" && is_history(target->path))
     return answer_history(desks_.history, desks_.site, publication_->load(), *target, clock_->now(),
                           [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });

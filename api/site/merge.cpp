@@ -125,7 +125,9 @@ void mark(v1::CablingDifferences& fabric, const std::string& shard) {
 }
 
 void mark(v1::NodeHealth& health, const std::string& shard) {
-  if (is_seen(health)) health.add_shards(shard);
+  if (!is_seen(health)) return;
+  health.add_shards(shard);
+  for (v1::HealthReason& reason : *health.mutable_reasons()) reason.set_shard(shard);
 }
 
 void mark(v1::GetNodeResponse& nodes, const std::string& shard) {

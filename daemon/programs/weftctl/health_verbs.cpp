@@ -43,18 +43,22 @@ bool may_run(const Health& health) {
   return health.verdict() == v1::NodeHealth::HEALTHY && health.recommended_action() < v1::NodeHealth::AVOID_NEW_JOBS;
 }
 
+/// `several`: more than one shard knows it, so each reason is of one of them.
 template <typename Reasons>
-std::string in_words(const Reasons& reasons) {
+std::string in_words(const Reasons& reasons, bool several = false) {
   std::string why;
-  for (const v1::HealthReason& reason : reasons)
-    why +=
-        (why.empty() ? "" : "; ") + (reason.incident_id().empty() ? "" : reason.incident_id() + " ") + reason.message();
+  for (const v1::HealthReason& reason : reasons) {
+    if (!why.empty()) why += "; ";
+    if (several) why += reason.shard() + ": ";
+    if (!reason.incident_id().empty()) why += reason.incident_id() + ' ';
+    why += reason.message();
+  }
   return why;
 }
 
 /// `shards`: there is a column for those that know the node.
 void add(Table& table, const v1::NodeHealth& health, bool shards = false) {
-  std::string why = in_words(health.reasons());
+  std::string why = in_words(health.reasons(), health.shards_size() > 1);
   if (why.empty() && health.verdict() == v1::NodeHealth::UNKNOWN && !health.has_data_age()) why = "no data";
   std::vector<std::string> cells{health.node(), v1::NodeHealth::Verdict_Name(health.verdict()),
                                  v1::NodeHealth::RecommendedAction_Name(health.recommended_action())};

@@ -17,13 +17,14 @@ type Reason = Health['reasons'][number];
 /** The adapter without the name of its host: "mlx5_1". */
 const shortName = (name: string, host: string) => (name.startsWith(`${host} `) ? name.slice(host.length + 1) : name);
 
-function Reasons({reasons}: {reasons: Reason[]}) {
+function Reasons({reasons, several}: {reasons: Reason[]; several: boolean}) {
   if (!reasons.length) return null;
   return (
     <ul class="plain-list" aria-label="Why">
       {reasons.map((reason, index) => (
         <li key={index}>
           {reason.incidentId && <><SeverityMark severity={reason.severity} /> <a href={toIncident(reason.incidentId)}>{reason.incidentId} {kindName(reason.kind)}</a> </>}
+          {several && <ShardMark shard={reason.shard} />}
           {reason.planId && <><span class="mark neutral">Plan</span> <a href={toPlan(reason.planId)}>{reason.planId}</a> </>}
           {reason.maintenanceId && <span class="mark neutral">{reason.maintenanceId}</span>} {reason.message}
         </li>
@@ -134,7 +135,7 @@ export function HostView({host, span}: {host: string; span: Span}) {
         {health && <StateMark word={health.verdict} good={health.verdict === VERDICT_GOOD} bad={health.verdict === 'UNHEALTHY'} />}
         {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
       </p>
-      {health && <Reasons reasons={health.reasons} />}
+      {health && <Reasons reasons={health.reasons} several={(health.shards ?? []).length > 1} />}
       <Facts>{collectors.value ? <CollectorFacts collector={collectors.value.find((each) => each.host === host)} />
         : <Fact name="Collector">{collectors.error ? collectors.error.message : '…'}</Fact>}</Facts>
       <h3>Adapters</h3>

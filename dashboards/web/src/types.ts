@@ -230,8 +230,10 @@ export interface Health {
   node: string;
   verdict: string;
   recommendedAction: string;
-  reasons: {incidentId: string; kind: string; severity: Severity; since?: string; message: string; maintenanceId: string; planId: string}[];
+  reasons: {incidentId: string; kind: string; severity: Severity; since?: string; message: string; maintenanceId: string; planId: string; shard: string}[];
   dataAge?: string;
+  /** That know it. */
+  shards?: string[];
 }
 
 export interface Remedy {

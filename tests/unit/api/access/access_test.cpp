@@ -116,6 +116,24 @@ TEST(Routes, AreFoundByTheirPatterns) {
   EXPECT_EQ(methods_of({"nothing"}), "");
 }
 
+TEST(Routes, HaveTheParametersOfTheirTable) {
+  const auto check = [](const Path& path, const std::map<std::string, std::string>& query) {
+    const auto checked = check_parameters(*find_route("GET", path), query);
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_EQ(check({"api", "v1", "links"}, {{"contains", "gpu"}, {"fabric", ""}, {"page_size", "3"}}), "");
+  EXPECT_EQ(check({"api", "v1", "links"}, {{"contain", "gpu"}}),
+            "there is no parameter \"contain\" here; there are: contains fabric page_size page_token");
+  EXPECT_EQ(check({"api", "v1", "links"}, {{"", ""}}),
+            "there is no parameter \"\" here; there are: contains fabric page_size page_token");
+  EXPECT_EQ(check({"api", "v1", "links"}, {{"contains fabric", ""}}),
+            "there is no parameter \"contains fabric\" here; there are: contains fabric page_size page_token");
+  EXPECT_EQ(check({"api", "v1", "status"}, {}), "");
+  EXPECT_EQ(check({"api", "v1", "status"}, {{"shard", "west"}}), "there is no parameter \"shard\" here; there is none");
+  EXPECT_EQ(check({"metrics"}, {{"target", "host"}}), "");
+  EXPECT_EQ(check({}, {{"utm", "1"}}), "");
+}
+
 TEST(Nodes, AreSpokenForByThemselvesAlone) {
   const Principal collector{.name = "dgx-04.example", .role = Role::kCollector, .nodes = {"dgx-04.example", "dgx-04"}};
   EXPECT_TRUE(authorize_node(collector, "dgx-04"));

@@ -288,6 +288,7 @@ TEST_F(Http, ErrorsAreJson) {
   EXPECT_EQ(route("/api/v1/nodes?page_size=x").status, 400U);
   EXPECT_EQ(route("/api/v1/nodes?page_token=x").status, 400U);
   EXPECT_EQ(route("/api/v1/nodes?a=1&a=2").status, 400U);
+  EXPECT_EQ(route("/api/v1/nodes?contain=host").status, 400U) << "a misspelt condition must not give all";
   EXPECT_EQ(route("/api/v1/nodes?fabric=other").status, 404U);
   EXPECT_EQ(route("/%zz").status, 400U);
   EXPECT_EQ(route("/%00").status, 400U);

@@ -93,7 +93,8 @@ TEST(MergeHealth, TheWorstVerdictWithAllReasons) {
   EXPECT_EQ(merged->verdict(), Verdict::DEGRADED);
   EXPECT_EQ(merged->fabric(), "ib1");
   EXPECT_EQ(merged->recommended_action(), Verdict::WATCH);
-  EXPECT_EQ(merged->reasons_size(), 1);
+  ASSERT_EQ(merged->reasons_size(), 1);
+  EXPECT_EQ(merged->reasons(0).shard(), "b");
   ASSERT_EQ(merged->shards_size(), 2);
   EXPECT_EQ(merged->shards(1), "b");
   EXPECT_FALSE(merged->has_data_age()) << "one of them was never read";

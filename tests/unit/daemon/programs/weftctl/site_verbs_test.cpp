@@ -25,6 +25,7 @@ class SiteVerbs : public Verbs {
     down.finding.cause.fabric = "ib-" + name;
     NodeHealth host = api::make_health("host-of-" + name, 0x100 + number, HealthVerdict::kDegraded);
     NodeHealth twin = api::make_health("twin", 0x200 + number, HealthVerdict::kHealthy);
+    twin.reasons.emplace_back().message = "work in " + name;
     auto snapshot = api::make_snapshot(1, {api::SmallFabric(1, "ib-" + name).build()}, {down}, {host, twin});
     auto windows = std::make_shared<MaintenanceList>();
     MaintenanceWindow& window = windows->emplace_back();
@@ -80,6 +81,11 @@ TEST_F(SiteVerbs, HealthSaysWhichShardsKnowAHost) {
   EXPECT_THAT(all, ContainsRegex("host-of-south .* south"));
   EXPECT_THAT(say(Exit::kBadNews, show_health, std::vector<std::string>{"host-of-north"}),
               ContainsRegex("host-of-north .* north"));
+}
+
+TEST_F(SiteVerbs, ReasonsOfAHostOfTwoShardsSayWhoseTheyAre) {
+  EXPECT_THAT(say(Exit::kGood, show_health, std::vector<std::string>{"twin"}),
+              HasSubstr("north: work in north; south: work in south"));
 }
 
 // What is shown of a name is of all shards, what is done is of one.

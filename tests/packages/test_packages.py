@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Debian packages as an operator meets them: built by deploy/package, checked by lintian, installed with apt into a minimal Debian 12,
 where weftd runs as its own user on a simulated subnet, finds a fault, is upgraded while an incident is open and a link is out of
-service, and is purged. WEFT_PACKAGES names a repository that deploy/package made before, for who writes this test.
+service, and is purged.
 
 What it leaves out: systemd (units are tried nowhere here), udev, and a version before this one: the older package is this one with a
 lower number."""
@@ -21,9 +21,9 @@ from program_testing import PATIENCE, Weftd, main, wait_until  # noqa: E402
 import fat_tree  # noqa: E402
 import simulated_subnet  # noqa: E402
 from minimal_debian import MinimalDebian, with_version  # noqa: E402
+from package_repository import NEEDS, repository  # noqa: E402
 from physical_layer import PhysicalLayer  # noqa: E402
 
-NEEDS = ("mmdebstrap", "dpkg-buildpackage", "dh", "lintian", "apt-ftparchive", "chroot", "setpriv")
 ALL = ("weftd", "weft-collector", "weftctl", "python3-weft", "weft-dashboards", "weft-doc")
 OLDER = "0.0.1"
 CHANGED = """\
@@ -68,7 +68,7 @@ class Packages(unittest.TestCase):
     def setUpClass(cls):
         cls.place = tempfile.mkdtemp(prefix="weft-packages-")
         cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
-        cls.repository = os.environ.get("WEFT_PACKAGES") or cls.build()
+        cls.repository = repository()
         cls.debian = MinimalDebian(cls.place).make()
         cls.before = cls.debian.files()
         cls.debian.run("apt-get", "install", "-y", "-q", "--no-install-recommends", "libumad2sim0")  # the simulated adapter
@@ -80,16 +80,6 @@ class Packages(unittest.TestCase):
         cls.addClassCleanup(cls.layer.__exit__, None, None, None)
         cls.weftd = InstalledWeftd(cls.debian, cls.subnet.environment(cls.subnet.network.hosts()[-1].identity))
         cls.addClassCleanup(cls.weftd.stop)
-
-    @classmethod
-    def build(cls) -> str:
-        """deploy/package ends with an error when lintian finds one. Gives the folder of the repository."""
-        repository = os.path.join(cls.place, "repository")
-        made = subprocess.run([os.path.join(ROOT, "deploy", "package"), "--no-packages", "--output", os.path.join(cls.place, "built"),
-                               "--repository", repository], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        if made.returncode:
-            raise AssertionError(f"deploy/package gave {made.returncode}:\n{made.stdout[-3000:]}")
-        return repository
 
     def state(self, plan: str) -> str:
         found = [line.split() for line in self.weftd.weftctl("plans", "--all").splitlines() if line.startswith(plan + " ")]

@@ -226,14 +226,17 @@ class Judge {
   }
 
   Verdict fresh_data() const {
-    if (is_link_ && takes_out_ && fabric_ && !ethernet_)
-      if (auto other = under_another_name()) return std::move(*other);
+    std::optional<Verdict> other;
+    if (is_link_ && takes_out_ && fabric_ && !ethernet_) other = under_another_name();
+    if (other && other->first == GuardResult::kRefused) return std::move(*other);
     const std::vector<Duration>& since = in_.counts.missing_since;
     const Duration gone_before = in_.view.steady.value_or(Duration{}) - limits_.missing_for;
     const auto lately = std::ranges::lower_bound(since, gone_before);
     const MissingNodes missing{.lately = static_cast<std::size_t>(since.end() - lately),
                                .gone = static_cast<std::size_t>(lately - since.begin())};
-    return judge_fresh_data(plan_, fabric_, missing, in_.known_for, in_.view, limits_);
+    Verdict seen = judge_fresh_data(plan_, fabric_, missing, in_.known_for, in_.view, limits_);
+    // What a person may decide is no better seen for that.
+    return other && seen.first == GuardResult::kPassed ? std::move(*other) : seen;
   }
 
   Verdict identity() const {

@@ -305,5 +305,25 @@ TEST(OtherName, APersonApprovesWhatAPlanOfTheFirstOneWasAbout) {
   EXPECT_EQ(b.acts, 1);
 }
 
+// That a person may decide says nothing of what is seen now.
+TEST(OtherName, NoApprovalStandsForFreshData) {
+  for (const bool is_approved : {false, true}) {
+    TwoNames b(proposing());
+    ASSERT_NO_FATAL_FAILURE(b.reject_the_first());
+    b.lose();
+    b.errors_now("leaf-1", "spine-1");
+    b.sweeps(3);
+    if (is_approved) {
+      ASSERT_TRUE(b.book->approve(2, 0, "ann", b.both()));
+    }
+    for (const char* host : {"host-1-0 mlx5_0", "host-2-0 mlx5_0", "host-3-0 mlx5_0"})
+      b.fabric.silence(b.fabric.find(host));
+    b.sweeps(10);
+    EXPECT_EQ(b.verdict(b.plan(2), Guard::kFreshData).result, GuardResult::kRefused);
+    EXPECT_FALSE(b.book->approve(2, 0, "ann", b.both()));
+    EXPECT_EQ(b.acts, 0);
+  }
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -61,7 +61,7 @@ void UnreadCounters::judge(LinkTable& table, const Sweep& sweep, Manager manager
   const auto is_told = [&](NodeId id) { return told_.contains(table.nodes()[id].guid); };
   const std::size_t untold = waiting.size() - static_cast<std::size_t>(std::ranges::count_if(waiting, is_told));
   const auto are_one = [&] { return several_at_ != kNever && now - several_at_ <= patience; };
-  const bool are_several = (are_one() ? waiting.size() : untold) >= kSeveral || waiting.size() >= 2 * kSeveral;
+  const bool are_several = (are_one() ? waiting.size() : untold) >= kSeveral || lost.size() >= 2 * kSeveral;
   several_at_ = lost.empty() ? kNever : are_several ? now : std::min(several_at_, now);
   if (are_one()) {
     told_.clear();

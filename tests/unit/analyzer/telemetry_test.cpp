@@ -312,6 +312,25 @@ TEST(TelemetryLost, OneMoreUnreadNodeBesideTwoIsNotTheFabrics) {
   }
 }
 
+TEST(TelemetryLost, OneMoreUnreadNodeBesideFiveForAMomentIsNotTheFabrics) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  const auto freeze = [&](int host, bool frozen) {
+    watch.fabric.freeze_counters(watch.fabric.find("host-2-" + std::to_string(host) + " mlx5_0"), frozen);
+  };
+  for (int host = 0; host < 5; ++host) {
+    freeze(host, true);
+    watch.sweeps(140);
+  }
+  ASSERT_EQ(watch.open().size(), 5U) << watch.describe();
+  freeze(5, true);
+  watch.sweeps(12);
+  freeze(5, false);
+  watch.sweeps(100);
+  EXPECT_EQ(watch.open().size(), 5U) << watch.describe();
+  for (const Incident& incident : watch.open()) EXPECT_EQ(incident.finding.cause.kind, EntityKind::kNode);
+}
+
 TEST(TelemetryLost, CountersMayWaitForLongWhileTheSubnetManagerWorks) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);

@@ -191,7 +191,8 @@ class PlanManager {
   /// A plan that gave back through that actuator what was out, within `span`; null: none.
   const Plan* given_back_within(const std::string& actuator, Duration span, TimePoint now) const;
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
-  bool may_approve(const Plan& plan) const;  ///< we ourselves, while no guard refuses it
+  std::size_t count_links(const RemedyView& view);  ///< of all fabrics, those of two names once
+  bool may_approve(const Plan& plan) const;         ///< we ourselves, while no guard refuses it
   /// Reckons the candidates of a proposal anew when its incident has changed.
   void weigh(Entry& entry, const RemedyView& view);
   /// What the guards say of the plan, and of what else could be done.
@@ -282,6 +283,11 @@ class PlanManager {
   std::map<std::string, AvoidedPorts> avoided_;       ///< by actuator, of those that can tell
   std::map<std::string, std::string> list_troubles_;  ///< by actuator: why its list was not read last
   TreeCache trees_;
+  struct {
+    std::vector<std::pair<std::shared_ptr<const Topology>, bool>>
+        of;  ///< by fabric: as swept, and whether it is watched
+    std::size_t links = 0;
+  } counted_links_;                               ///< count_links() of that
   std::uint32_t out_by_others_ = 0;               ///< as of the last review, with
   std::vector<std::string> links_out_by_others_;  ///< the first of them; see RemedyStatus
   mutable std::shared_ptr<const std::vector<PlanPtr>> all_;

@@ -279,6 +279,19 @@ void PlanManager::trip(const RemedyView& view) {
   trip_breaker(*why, view.now);
 }
 
+// The same for all plans of a review: to look for the switches of a lost fabric in all others takes long.
+std::size_t PlanManager::count_links(const RemedyView& view) {
+  std::vector<std::pair<std::shared_ptr<const Topology>, bool>> of;
+  for (const FabricView& fabric : view.fabrics)
+    of.emplace_back(fabric.sweep ? fabric.sweep->topology : nullptr, fabric.watching);
+  if (of == counted_links_.of) return counted_links_.links;
+  counted_links_ = {std::move(of), 0};
+  for (const FabricView& fabric : view.fabrics)
+    if (fabric.sweep && !is_seen_by_another(fabric, view.fabrics))
+      counted_links_.links += counts(fabric.name, view).links;
+  return counted_links_.links;
+}
+
 std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyView& view) {
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
   GuardInput input{settings_,
@@ -293,11 +306,8 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
                    nullptr,
                    counts(plan.target.fabric, view),
                    {}};
-  for (const FabricView& fabric : view.fabrics) {
-    const SweepCounts& swept = counts(fabric.name, view);
-    input.taken_out.emplace_back(swept.taken_out);
-    if (fabric.sweep && !is_seen_by_another(fabric, view.fabrics)) input.links += swept.links;
-  }
+  for (const FabricView& fabric : view.fabrics) input.taken_out.emplace_back(counts(fabric.name, view).taken_out);
+  input.links = count_links(view);
   if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
   input.untold = untold_list(plan, view);
   if (tree) input.shape = trees_.shape(plan.target.fabric);

@@ -38,6 +38,13 @@ bool is_out(const Plan& plan, Plans plans) {
          });
 }
 
+// Automation's own that has sent nothing: directly before it does, all is counted again. Whom it would refuse meanwhile
+// may be worse.
+bool has_only_begun(const Plan& plan) {
+  return plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone && !plan.in_force &&
+         !plan.unresolved && plan.approved_by == kOurselves;
+}
+
 // Those that are out; of several for one target, as of an isolation and its return that failed, the first.
 std::vector<const Plan*> one_for_each_target(Plans plans) {
   std::vector<const Plan*> out;
@@ -200,7 +207,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   };
   const std::vector<const Plan*> held = one_for_each_target(plans);
   for (const Plan* other : held) {
-    if (other->id == plan.id) continue;
+    if (other->id == plan.id || has_only_begun(*other)) continue;
     count(other->target, 0);
     if (shares_job(plan, *other)) ++on_job;
   }

@@ -243,5 +243,34 @@ TEST(CompetingPlans, WhenTheHourIsFreeTheWorseOneGoesBeforeOneThatWasOftenDown) 
   EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
 }
 
+// What has begun and sent nothing counts for none that is worse.
+TEST(CompetingPlans, AWorseLinkGoesBeforeOneThatABrakeKeptWhereItsSwitchHasRoomForOne) {
+  CarriedOut b;
+  b.errors("leaf-0", "spine-7", 1e-3);
+  b.steps(20);
+  ASSERT_EQ(b.acts, 1);
+  b.errors("leaf-0", "spine-0", 1e-8);
+  for (int i = 0; i < 20 && (!b.book->find(2) || b.plan(2).state != PlanState::kExecuting); ++i) b.step();
+  ASSERT_EQ(b.plan(2).state, PlanState::kExecuting);
+  b.book->set_hands_off(true, "night", "ann", b.fabric.now());
+  b.steps(5);
+  b.errors("leaf-0", "spine-1", 1e-5);
+  b.steps(60);
+  b.book->set_hands_off(false, "morning", "ann", b.fabric.now());
+  b.steps(10);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
+TEST(CompetingPlans, AWorseLinkGoesBeforeOneThatWasReadAnewAfterARestart) {
+  OneMayGo b(1);
+  b.errors("leaf-0", "spine-0", 1e-8);
+  b.step();
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+  b.restart();
+  b.errors("leaf-0", "spine-1", 1e-5);
+  b.steps(30);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+}
+
 }  // namespace
 }  // namespace weft::analyzer

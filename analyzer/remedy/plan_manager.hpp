@@ -130,6 +130,7 @@ class PlanManager {
     TimePoint doubted = kNever;      ///< when it was first seen not to be held any more; a second sight decides
     TimePoint asked = kNever;        ///< when its last order was given out
     TimePoint last_window = kNever;  ///< the sweep of the last window
+    double weight = 0;               ///< of a link that automation may isolate: what it loses now
     unsigned held = 0;               ///< times that a guard came to refuse what was about to be sent
     TimePoint held_until = kNever;   ///< it does not begin again before
     unsigned found_down = 0;         ///< how often on end its link was down when it was to be sent
@@ -226,6 +227,7 @@ class PlanManager {
   ReturnDue still_due(const Plan& plan, const RemedyView& view) const;  ///< kDue of any plan that is no such return
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
+  std::vector<Entry*> in_turn();
   bool renew(Entry& entry, const RemedyView& view);
   void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);
   void refresh(Entry& entry, const RemedyView& view);

@@ -77,9 +77,15 @@ void PlanManager::weigh(Entry& entry, const RemedyView& view) {
 void PlanManager::choose(const RemedyView& view) {
   outdone_.clear();
   std::map<std::string, std::vector<const Plan*>> isolations;
-  for (const PlanPtr& plan : shown_)
-    if (is_open(*plan) && plan->action == RemedyAction::kIsolateLink && !is_refused_alone(*plan))
-      isolations[plan->target.fabric].push_back(plan.get());
+  for (const PlanPtr& plan : shown_) {
+    double& weight = entries_.at(plan->id).weight = 0;
+    if (!is_open(*plan) || plan->action != RemedyAction::kIsolateLink) continue;
+    // As it is now: it may be worse than when the plan was made.
+    const Incident* incident = view.incident(plan->incident);
+    const bool may_lead = incident && entries_.at(plan->id).found_down < kMostDown;
+    weight = std::max(may_lead ? harm_of(*incident, view, settings_.limits).weight : 0, kLeastWeight);
+    if (!is_refused_alone(*plan)) isolations[plan->target.fabric].push_back(plan.get());
+  }
   for (const auto& [name, plans] : isolations) {
     LiveTree* tree = plans.size() < 2 ? nullptr : trees_.tree(name, view, shown_);
     // Without tiers one is judged after the other, each by what those before it left.
@@ -91,10 +97,7 @@ void PlanManager::choose(const RemedyView& view) {
       const PortIndex port = topology.find_port(plan->target.port);
       const UplinkIndex uplink = port == kNoIndex ? kNoIndex : tree->tree().uplink_of(port);
       if (uplink == kNoIndex) continue;
-      // As it is now: it may be worse than when the plan was made.
-      const Incident* incident = view.incident(plan->incident);
-      const bool may_lead = incident && entries_.at(plan->id).found_down < kMostDown;
-      bad.push_back({uplink, std::max(may_lead ? harm_of(*incident, view, settings_.limits).weight : 0, kLeastWeight)});
+      bad.push_back({uplink, entries_.at(plan->id).weight});
       of.push_back(plan);
     }
     const LinkChoice& choice = trees_.chooser(name)->choose(bad);

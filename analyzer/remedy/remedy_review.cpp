@@ -3,6 +3,7 @@
 // remedy_choice.cpp, what may come back in remedy_returns.cpp, what follows in remedy_verification.cpp.
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -146,6 +147,20 @@ Duration PlanManager::known_for(const std::string& fabric, const RemedyView& vie
   return std::max(Duration{}, *view.steady - seen->second.since);
 }
 
+// By their ids, but those for links in the places of each other: what a budget leaves is for the one that loses most.
+std::vector<PlanManager::Entry*> PlanManager::in_turn() {
+  std::vector<Entry*> all, by_weight;
+  for (auto& [id, entry] : entries_) {
+    all.push_back(&entry);
+    if (entry.weight > 0) by_weight.push_back(&entry);
+  }
+  std::ranges::stable_sort(by_weight, std::greater{}, &Entry::weight);
+  auto next = by_weight.begin();
+  for (Entry*& each : all)
+    if (each->weight > 0) each = *next++;
+  return all;
+}
+
 void PlanManager::review(const RemedyView& view) {
   const Duration set = view.steady ? clock_.look(view.now, *view.steady) : std::min(Duration{}, view.now - reviewed_);
   if (set < Duration{}) set_back(-set, view.now);
@@ -158,11 +173,17 @@ void PlanManager::review(const RemedyView& view) {
   trip(view);
   choose(view);
   for (auto& [id, entry] : entries_) {
-    const PlanState state = entry.plan.state;
     note_beginning(entry.plan, view);
     renew_jobs(entry, view);
-    if (state == PlanState::kProposed || state == PlanState::kApproved || is_overdue(entry.plan, view.now))
-      refresh(entry, view);
+  }
+  // All before anything acts or ends: what becomes free in a review is for all of them in the next one.
+  for (Entry* const entry : in_turn()) {
+    const PlanState state = entry->plan.state;
+    if (state == PlanState::kProposed || state == PlanState::kApproved || is_overdue(entry->plan, view.now))
+      refresh(*entry, view);
+  }
+  for (auto& [id, entry] : entries_) {
+    const PlanState state = entry.plan.state;
     if (entry.work.stage == PlanWork::Stage::kReady) act(entry, view);
     if (state == PlanState::kVerifying) watch(entry, view);
     if (entry.work.stage == PlanWork::Stage::kSeeBack) watch_undoing(entry, view);

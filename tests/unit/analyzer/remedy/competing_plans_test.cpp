@@ -272,5 +272,74 @@ TEST(CompetingPlans, AWorseLinkGoesBeforeOneThatWasReadAnewAfterARestart) {
   EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
 }
 
+// What a budget leaves is for the one that loses most.
+TEST(CompetingPlans, OfTwoOfOneSwitchOfWhichOneMayGoTheWorseOneGoes) {
+  OneMayGo b(1);
+  b.settings.limits.capacity.leaf_share_idle = 0.1;
+  b.restart({});
+  b.errors("leaf-0", "spine-0", 1e-8);
+  b.errors("leaf-0", "spine-1", 1e-5);
+  b.steps(60);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
+  EXPECT_EQ(b.acts, 1);
+}
+
+TEST(CompetingPlans, OfTwoInAnHourOfWhichOneMayGoTheWorseOneGoes) {
+  OneMayGo b;
+  b.settings.limits.budget.actions_per_hour = 1;
+  b.restart({});
+  b.errors("leaf-0", "spine-0", 1e-8);
+  b.errors("leaf-1", "spine-1", 1e-5);
+  b.steps(60);
+  EXPECT_TRUE(b.out.contains("leaf-1 - spine-1"));
+}
+
+TEST(CompetingPlans, WhenTheLimitOfTheSwitchIsFreeTheWorseOneGoes) {
+  OneMayGo b(1);
+  b.settings.limits.verification.windows = 1000;
+  b.settings.limits.verification.within = 30s;
+  b.settings.limits.budget.actions_per_hour = 100;
+  b.restart({});
+  b.work_on(b.link("leaf-0", "spine-0"));
+  b.errors("leaf-0", "spine-0", 1e-5);
+  b.errors("leaf-0", "spine-2", 1e-7);
+  b.steps(6);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying);
+  b.maintenance.clear();
+  b.errors("leaf-0", "spine-1", 1e-8);
+  for (int i = 0; i < 200 && b.plan(2).state != PlanState::kRolledBack; ++i) b.step();
+  ASSERT_EQ(b.plan(2).state, PlanState::kRolledBack) << to_string(b.plan(2).state);
+  b.steps(10);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-0")) << *b.out.begin();
+}
+
+TEST(CompetingPlans, AfterARestartTheWorseOneGoesThoughTheOtherWasReadBeforeTheFirstSweep) {
+  for (const bool is_sweepless : {false, true}) {
+    OneMayGo b;
+    if (is_sweepless) b.settings.sweepless = {"fake"};
+    b.restart({});
+    b.errors("leaf-0", "spine-0", 1e-8);
+    b.step();
+    ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+    b.book->set_hands_off(true, "night", "ann", b.fabric.now());
+    b.steps(5);
+    b.errors("leaf-0", "spine-1", 1e-5);
+    b.steps(5);
+    b.restart();
+    for (int i = 0; i < 4; ++i) {
+      b.fabric.advance(1s);
+      const RemedyView view = b.look();
+      b.views[0].sweep = nullptr;
+      b.book->review(view);
+      for (const RemedyOrder& order : b.orders()) {
+        ASSERT_EQ(order.kind, OrderKind::kRead);
+        b.book->answer_reading(order.number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+      }
+    }
+    b.steps(30);
+    EXPECT_TRUE(b.out.contains("leaf-0 - spine-1")) << is_sweepless << ' ' << *b.out.begin();
+  }
+}
+
 }  // namespace
 }  // namespace weft::analyzer

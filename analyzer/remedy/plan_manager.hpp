@@ -227,6 +227,7 @@ class PlanManager {
   ReturnDue still_due(const Plan& plan, const RemedyView& view) const;  ///< kDue of any plan that is no such return
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
+  static bool was_often_down(const Entry& entry, TimePoint now);  ///< when it was to be sent, and lately
   std::vector<Entry*> in_turn();
   bool renew(Entry& entry, const RemedyView& view);
   void wait_for_person(Entry& entry, const GuardVerdict& why, TimePoint now);

@@ -19,8 +19,10 @@ namespace {
 constexpr std::array kOfOneLink{Guard::kReachability, Guard::kLists,   Guard::kMaintenance, Guard::kTwoSignals,
                                 Guard::kCoolDown,     Guard::kOwnPath, Guard::kBenefit};
 
-// A link that was down so often when it was to be taken out goes before no other.
+// A link that was down so often when it was to be taken out goes before no other, until it has been kept waiting for so
+// long that this says nothing of it any more.
 constexpr unsigned kMostDown = 3;
+constexpr Duration kForgiven = std::chrono::minutes(10);
 constexpr double kLeastWeight = 1e-9;
 
 bool is_refused_alone(const Plan& plan) {
@@ -43,12 +45,14 @@ constexpr std::size_t kMostNamed = 3;
 
 // Why a link stays in service: `before` are the plans that go first, with their links; `shortfall` is what would be too
 // little if it went with them, in words.
-std::string preferred_text(const std::vector<std::string>& before, const std::string& shortfall, bool exact) {
-  std::string text = "to isolate the ";
+std::string preferred_text(const std::vector<std::string>& before, const std::string& shortfall, bool exact,
+                           bool was_often_down) {
+  std::string text =
+      was_often_down ? "it was down each time that it was to be isolated: first comes the " : "to isolate the ";
   text += before.size() == 1 ? "link of " : std::to_string(before.size()) + " links of ";
   for (std::size_t i = 0; i < std::min(before.size(), kMostNamed); ++i) text += (i == 0 ? "" : ", ") + before[i];
   if (before.size() > kMostNamed) text += " and others";
-  text += exact ? " avoids more loss" : " avoids more loss, as far as a partial search tells";
+  if (!was_often_down) text += exact ? " avoids more loss" : " avoids more loss, as far as a partial search tells";
   return shortfall.empty() ? text : text + "; with this link too " + shortfall;
 }
 
@@ -74,6 +78,10 @@ void PlanManager::weigh(Entry& entry, const RemedyView& view) {
   show(entry);
 }
 
+bool PlanManager::was_often_down(const Entry& entry, TimePoint now) {
+  return entry.found_down >= kMostDown && now < entry.held_until + kForgiven;
+}
+
 void PlanManager::choose(const RemedyView& view) {
   outdone_.clear();
   std::map<std::string, std::vector<const Plan*>> isolations;
@@ -82,7 +90,7 @@ void PlanManager::choose(const RemedyView& view) {
     if (!is_open(*plan) || plan->action != RemedyAction::kIsolateLink) continue;
     // As it is now: it may be worse than when the plan was made.
     const Incident* incident = view.incident(plan->incident);
-    const bool may_lead = incident && entries_.at(plan->id).found_down < kMostDown;
+    const bool may_lead = incident && !was_often_down(entries_.at(plan->id), view.now);
     weight = std::max(may_lead ? harm_of(*incident, view, settings_.limits).weight : 0, kLeastWeight);
     if (!is_refused_alone(*plan)) isolations[plan->target.fabric].push_back(plan.get());
   }
@@ -106,8 +114,9 @@ void PlanManager::choose(const RemedyView& view) {
       for (const std::uint32_t i : kept.before)
         before.push_back(plan_name(of[i]->id) + " (" + of[i]->target.label + ')');
       if (before.empty()) continue;
-      outdone_[of[at]->id] = preferred_text(
-          before, kept.shortfall ? describe(*kept.shortfall, tree->tree(), topology) : std::string(), choice.exact);
+      outdone_[of[at]->id] =
+          preferred_text(before, kept.shortfall ? describe(*kept.shortfall, tree->tree(), topology) : std::string(),
+                         choice.exact, was_often_down(entries_.at(of[at]->id), view.now));
     }
   }
 }

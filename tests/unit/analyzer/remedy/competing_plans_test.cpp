@@ -341,5 +341,57 @@ TEST(CompetingPlans, AfterARestartTheWorseOneGoesThoughTheOtherWasReadBeforeTheF
   }
 }
 
+struct OftenDown : OneMayGo {
+  OftenDown() {
+    settings.limits.budget.actions_per_hour = 1;
+    restart({});
+    const PortIndex end = fabric.port_towards("leaf-0", "spine-0");
+    errors("leaf-0", "spine-0", 1e-5);
+    for (int found = 0, i = 0; i < 100 && found < 3; ++i) found += step_down_when_sent(1, end) ? 1 : 0;
+    fabric.relink(end);
+    errors("leaf-1", "spine-7", 1e-3);
+    for (int i = 0; i < 100 && acts == 0; ++i) step();
+    EXPECT_TRUE(out.contains("leaf-1 - spine-7"));
+    errors("leaf-0", "spine-1", 1e-8);
+    steps(20);
+  }
+};
+
+TEST(CompetingPlans, NoRefusalSaysThatALinkOfLessLossAvoidsMore) {
+  OftenDown b;
+  const std::string said = b.verdict(b.plan(1), Guard::kLeafCapacity).explanation;
+  EXPECT_EQ(said.find("avoids more loss"), std::string::npos) << said;
+}
+
+TEST(CompetingPlans, WhatHasBeenUpForAnHourGoesFirstAgain) {
+  OftenDown b;
+  for (int i = 0; i < 3720 && b.acts == 1; ++i) b.step();
+  b.steps(20);
+  EXPECT_TRUE(b.out.contains("leaf-0 - spine-0"));
+}
+
+TEST(CompetingPlans, OfTwoThatWereOftenDownTheOneThatIsUpGoes) {
+  for (const bool swapped : {false, true}) {
+    OneMayGo b;
+    const std::string first = swapped ? "spine-5" : "spine-1", second = swapped ? "spine-1" : "spine-5";
+    b.errors("leaf-0", first, 1e-5);
+    b.errors("leaf-0", second, 1e-6);
+    const PortIndex one = b.fabric.port_towards("leaf-0", first), two = b.fabric.port_towards("leaf-0", second);
+    int found = 0;
+    for (int i = 0; i < 20'000 && b.acts == 0; ++i) {
+      const PlanPtr other = b.book->find(2);
+      const bool is_sent = other && other->state == PlanState::kExecuting && found < 3;
+      if (is_sent)
+        b.fabric.unlink(two);
+      else
+        b.fabric.relink(two);
+      found += is_sent ? 1 : 0;
+      b.step_down_when_sent(1, one);
+    }
+    EXPECT_EQ(found, 3);
+    EXPECT_EQ(b.acts, 1) << first << ": " << b.verdict(b.plan(2), Guard::kLeafCapacity).explanation;
+  }
+}
+
 }  // namespace
 }  // namespace weft::analyzer

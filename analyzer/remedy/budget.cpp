@@ -46,11 +46,12 @@ bool has_only_begun(const Plan& plan) {
 }
 
 // Those that are out; of several for one target, as of an isolation and its return that failed, the first.
-std::vector<const Plan*> one_for_each_target(Plans plans) {
+// `with_begun`: those, too, that have only begun.
+std::vector<const Plan*> one_for_each_target(Plans plans, bool with_begun) {
   std::vector<const Plan*> out;
   std::unordered_set<LinkKey> links;
   for (const auto& plan : plans) {
-    if (!is_out(*plan, plans)) continue;
+    if (!is_out(*plan, plans) || (!with_begun && has_only_begun(*plan))) continue;
     const bool is_new = plan->target.kind == EntityKind::kLink ? links.insert(key_of(plan->target)).second
                                                                : std::ranges::none_of(out, [&plan](const Plan* other) {
                                                                    return same_target(other->target, plan->target);
@@ -95,7 +96,8 @@ bool shares_job(const Plan& a, const Plan& b) {
 std::uint32_t drained_by_others(const DrainedHosts& drained, const Plan& plan, Plans plans) {
   std::vector<std::string_view> ours{plan.target.host};
   for (const auto& other : plans)
-    if (is_out(*other, plans) && other->target.kind == EntityKind::kHost) ours.push_back(other->target.host);
+    if (is_out(*other, plans) && !has_only_begun(*other) && other->target.kind == EntityKind::kHost)
+      ours.push_back(other->target.host);
   return static_cast<std::uint32_t>(drained.besides(ours));
 }
 
@@ -166,11 +168,11 @@ std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
 }
 
 std::vector<const Entity*> taken_out_by_others(Plans plans, std::span<const std::span<const Entity>> taken_out) {
-  return others_links(one_for_each_target(plans), taken_out);
+  return others_links(one_for_each_target(plans, true), taken_out);
 }
 
 std::uint32_t out_of_service(Plans plans) {
-  return static_cast<std::uint32_t>(one_for_each_target(plans).size());
+  return static_cast<std::uint32_t>(one_for_each_target(plans, true).size());
 }
 
 std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
@@ -205,9 +207,9 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
       for (const NodeIndex node : shared_switches(plan.target, target, *topology)) on_switch[node].add(others);
     if (rail != kNoIndex && rail_of(target, *topology, *tree) == rail) on_rail.add(others);
   };
-  const std::vector<const Plan*> held = one_for_each_target(plans);
+  const std::vector<const Plan*> held = one_for_each_target(plans, false);
   for (const Plan* other : held) {
-    if (other->id == plan.id || has_only_begun(*other)) continue;
+    if (other->id == plan.id) continue;
     count(other->target, 0);
     if (shares_job(plan, *other)) ++on_job;
   }

@@ -209,6 +209,28 @@ TEST(Budgets, CountOurOwnLinksOnceWhereAPartnerTellsOfThemToo) {
   EXPECT_EQ(b.said(Guard::kBudget, b.link("leaf-1", "spine-0")), "within all budgets");
 }
 
+// What automation has only begun is not out; what others took out is, whatever is planned for it.
+TEST(Budgets, CountALinkOfOthersForWhichAPlanHasOnlyBegun) {
+  Avoided b;
+  b.settings.limits.budget.out_per_switch = 1;
+  RemedyMemory memory;
+  Plan& begun = memory.plans.emplace_back();
+  begun.id = 1;
+  begun.state = PlanState::kExecuting;
+  begun.target = b.link("leaf-0", "spine-1");
+  begun.started = b.fabric.now();
+  begun.approved_by = std::string(kOurselves);
+  begun.actuator = "weights";
+  b.book.emplace(b.settings, memory, b.fabric.now(), b.fabric.now().time_since_epoch());
+  b.book->set_avoided_ports("weights", {{}, steady(b)});
+  const Entity target = b.link("leaf-0", "spine-0");
+  EXPECT_EQ(b.said(Guard::kBudget, target), "within all budgets");
+  b.book->set_avoided_ports("weights", {{begun.target.port, begun.target.peer}, steady(b)});
+  EXPECT_EQ(b.said(Guard::kBudget, target),
+            "maximum of links of one switch isolated or avoided reached: 1 at leaf-0 "
+            "(remedy.limits.budget.out_per_switch), with 1 link that others took out");
+}
+
 TEST(Capacity, ALinkThatOthersLetAManagerAvoidIsNoWay) {
   Avoided b;
   b.settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed

@@ -38,6 +38,9 @@ struct ActingWeftds {
   std::vector<ActingWeftd> others{};
   /// What somebody does to the records, so that others may be there and not be told, in words; empty: nothing.
   std::string interference{};
+  /// The administrator did not answer time and again, or there is none: a subnet manager that is silent routes round
+  /// nothing.
+  bool silent = false;
   bool operator==(const ActingWeftds&) const = default;
 };
 

@@ -344,6 +344,7 @@ class Judge {
     const PortIndex at = topology().find_port(*manager);
     if (at == kNoIndex || !topology().node_of(topology().port(at)).reachable)
       return refused("the subnet manager is unreachable and could not reroute");
+    if (in_.manager_silent) return refused("the subnet manager does not answer and could not reroute");
     const std::string name = port_label(topology(), at);
     // Of access links the next guard says it.
     if (is_between_switches() && is_bridge(topology(), make_link_key(plan_.target.port, plan_.target.peer)))

@@ -2,6 +2,7 @@
 #include "analyzer/remedy/neighbours.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "fabric/graph/directed_path.hpp"
 
@@ -46,6 +47,13 @@ std::optional<PortKey> end_to_set(const Entity& target, const FabricView* fabric
   const auto ends =
       find_link_ends(*fabric->sweep->topology, fabric->sweep->local_port, make_link_key(target.port, target.peer));
   return ends ? std::optional(ends->ours) : std::nullopt;
+}
+
+bool is_link_read(const Entity& link, const Sweep& sweep) {
+  return std::ranges::any_of(std::array{link.port, link.peer}, [&sweep](PortKey end) {
+    const NodeIndex node = sweep.topology->find_node(end.node);
+    return node != kNoIndex && answers(sweep, node, 0);
+  });
 }
 
 std::vector<NodeGuid> answering_neighbours(const Entity& link, const FabricView& fabric, unsigned stale_intervals) {

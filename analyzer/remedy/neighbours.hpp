@@ -14,6 +14,10 @@ namespace weft::analyzer {
 /// told. `fabric`: the target's; may be null.
 std::optional<PortKey> end_to_set(const Entity& target, const FabricView* fabric);
 
+/// Whether the sweep read the state of ports at one end of the link at least; what it says of a link that it did not
+/// read is of before.
+bool is_link_read(const Entity& link, const Sweep& sweep);
+
 /// Those at both ends of the link, and those that have a cable to one of them, which are reachable and answered within
 /// the last `stale_intervals` sweeps. By GUID, ascending. Empty when the link is not in the fabric as last swept.
 std::vector<NodeGuid> answering_neighbours(const Entity& link, const FabricView& fabric, unsigned stale_intervals);

@@ -78,6 +78,8 @@ class PlanManager {
   /// `who` else may act on `fabric`, in words; empty: nobody else does, or the fabric is watched no more. While
   /// somebody does, the breaker is tripped. Say it again while it holds: after ActingWeftds::kLease it is out of date.
   void set_other_actors(const std::string& fabric, const std::string& who, TimePoint now);
+  /// The subnet manager of `fabric` does not answer, or does again: while it is silent nobody routes round a link.
+  void set_manager_silent(const std::string& fabric, bool silent);
   /// The hosts that are drained, as the actuator of that name tells. Say first of one that can that it has not told
   /// yet: until then it is not asked for a drain.
   void set_drained_hosts(const std::string& actuator, DrainedHosts hosts) { drained_[actuator] = std::move(hosts); }
@@ -280,6 +282,7 @@ class PlanManager {
   std::vector<AuditRecord> unsaved_audit_;
   bool status_changed_ = false;
   std::map<std::string, OtherActor> other_actors_;    ///< by fabric
+  std::set<std::string> silent_managers_;             ///< fabrics
   std::map<std::string, SeenSweep> seen_sweeps_;      ///< by fabric
   std::set<std::string> swept_;                       ///< fabrics whose last sweep is known, as of the last review
   std::map<std::string, DrainedHosts> drained_;       ///< by actuator, of those that can tell

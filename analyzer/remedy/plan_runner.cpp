@@ -120,6 +120,12 @@ void PlanRunner::failed_reading(const std::string& why) {
 
 bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
   work_.order = 0;
+  // A scheduler that does not know the host says so each time. Once it may be reading its own configuration anew.
+  if (!reading && reading.error().code == ErrorCode::kNotFound && plan_.target.kind == EntityKind::kHost &&
+      plan_.intent == PlanIntent::kNone && !undoing() && work_.failures > 0) {
+    end(PlanState::kFailed, "not done: " + reading.error().message);
+    return false;
+  }
   if (!reading) {
     failed_reading(reading.error().message);
     return false;

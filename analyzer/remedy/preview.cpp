@@ -9,6 +9,7 @@
 #include "analyzer/remedy/find_host.hpp"
 #include "analyzer/remedy/neighbours.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
+#include "analyzer/remedy/plan_texts.hpp"
 #include "analyzer/remedy/windows.hpp"
 
 // What a person's wish would become, before it is one.

@@ -260,7 +260,7 @@ void PlanManager::excuse(Entry& entry, TimePoint now, Duration interval, Window&
   if (window.excused) {
     work.verifying_since = work.excused_at = now;
     work.why = window.why;
-    if (++work.excused * interval > limits.probation) window.fresh = window.unbearable = true;
+    if (!window.unread && ++work.excused * interval > limits.probation) window.fresh = window.unbearable = true;
   } else if (window.good) {
     work.excused = 0;
   } else if (window.down && work.excused_at != kNever && now - work.excused_at <= limits.within) {

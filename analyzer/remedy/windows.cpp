@@ -191,6 +191,11 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
   }
   const Seen seen = look(plan, view);
   if (!seen.sweep || seen.sweep->started <= since) return window;
+  if (seen.sweep->routes && !is_link_read(plan.target, *seen.sweep)) {
+    window.excused = window.unread = true;
+    window.why = "the last sweep read neither end of the link";
+    return window;
+  }
   window.fresh = true;
   const bool late = view.now - since > limits.verification.within;
   if (!is_up(seen)) {

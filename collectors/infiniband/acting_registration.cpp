@@ -90,8 +90,8 @@ void ActingQuestions::encode(const MadRequest&, MadBytes mad) {
 void ActingQuestions::answered(const MadRequest&, MadResult result, ConstMadBytes mad, TimePoint) {
   waiting_ = false;
   if (result == MadResult::kUnsupported) return give_up("the subnet administrator knows no service records");
-  if (result != MadResult::kOk && result != MadResult::kBadStatus)
-    return give_up("the subnet administrator does not answer");
+  answer_.silent = result != MadResult::kOk && result != MadResult::kBadStatus;
+  if (answer_.silent) return give_up("the subnet administrator does not answer");
   const bool is_ok = result == MadResult::kOk;
   if (answered_own(is_ok, mad)) return;
   const std::string& digits = current_.digits;
@@ -187,7 +187,8 @@ void ActingFarewell::encode(const MadRequest&, MadBytes mad) {
 void ActingFarewell::answered(const MadRequest&, MadResult, ConstMadBytes, TimePoint) {}
 
 void ActingSchedule::note(bool failed, Clock::time_point now) {
-  pause_ = failed ? std::min(pause_ * 2, kLongestPause) : kPause;
+  pause_ = !failed ? kPause : !failed_ ? kAgain : std::min(pause_ * 2, kLongestPause);
+  failed_ = failed;
   due_ = now + pause_;
 }
 
@@ -218,6 +219,8 @@ Result<void> ActingRegistration::renew(MadEngine& engine, ServiceRecord own, con
   const auto done = engine.run(questions);
   schedule_.note(!questions.answer().answered, now);
   const ActingWeftds known = std::exchange(answer_, questions.answer());
+  unanswered_ = answer_.silent ? unanswered_ + 1 : 0;
+  answer_.silent = unanswered_ >= kSilent;
   if (questions.was_lost()) losses_ = *questions.was_lost() ? losses_ + 1 : 0;
   if (losses_ >= kLosses && answer_.interference.empty()) answer_.interference = kLost;
   if (!answer_.answered) {
@@ -233,6 +236,7 @@ Result<void> ActingRegistration::renew(MadEngine& engine, ServiceRecord own, con
 void ActingRegistration::lose_administrator() {
   answer_.registered = answer_.answered = false;
   answer_.trouble = "there is no subnet administrator";
+  answer_.silent = true;
 }
 
 void ActingRegistration::say_farewell(MadEngine& engine) {

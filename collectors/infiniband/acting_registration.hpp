@@ -91,13 +91,14 @@ class ActingFarewell final : public MadAsker {
   bool asked_ = false;
 };
 
-/// When to ask. An administrator that does not answer is asked more and more seldom.
+/// When to ask. One that does not answer is asked again soon, for one answer may be lost, and then more seldom.
 class ActingSchedule {
  public:
   /// That nobody sets.
   using Clock = std::chrono::steady_clock;
-  /// From one round to the next; after one that failed twice as long, up to kLongestPause.
-  static constexpr std::chrono::seconds kPause{10}, kLongestPause{160};
+  /// From one round to the next; kAgain after the first one that failed, then twice as long each time, up to
+  /// kLongestPause.
+  static constexpr std::chrono::seconds kPause{10}, kAgain{5}, kLongestPause{20};
   /// Lease of a record. Longer than kLongestPause, so that a round that fails takes no record away.
   static constexpr std::chrono::seconds kLease = ActingWeftds::kLease;
 
@@ -109,6 +110,7 @@ class ActingSchedule {
  private:
   Clock::time_point due_{};
   std::chrono::seconds pause_ = kPause;
+  bool failed_ = false;
 };
 
 /// Which records of our own store belong to a process that lives. The record of a run before ours stays until its lease
@@ -135,6 +137,8 @@ class ActingRegistration {
   /// Rounds in a row that found the own record lost, after which somebody takes it out: a subnet manager that begins
   /// anew, or a sweeper before ours that says farewell, loses it once.
   static constexpr unsigned kLosses = 3;
+  /// Rounds in a row without an answer, after which the subnet manager is taken for silent.
+  static constexpr unsigned kSilent = 2;
 
   /// Renews the record and learns who else has one, when `now` is time for it. Fails as MadEngine::run().
   Result<void> renew(MadEngine& engine, ServiceRecord own, const MadAddress& administrator,
@@ -148,6 +152,7 @@ class ActingRegistration {
 
  private:
   ActingSchedule schedule_;
+  unsigned unanswered_ = 0;  // rounds in a row
   ActingWeftds answer_;
   LivingCopies copies_;
   std::uint32_t renewals_ = 0;

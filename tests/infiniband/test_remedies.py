@@ -148,7 +148,12 @@ class Remedies(weft_testing.LayeredSubnetTest):
         return self.wait_state(ends, "ISOLATE_LINK", ("COMMITTED", "ROLLED_BACK", "FAILED", "EXPIRED"), self.before)
 
     def ask_to_isolate(self, name: str, port: int) -> None:
-        done = weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
+        def ask():
+            return weftctl(self.weftd, "isolate", self.label(name, port), "--reason", "to look at it")
+
+        done = ask()
+        if "the subnet manager does not answer" in done.stderr:  # it was stopped before: weftd asks it again within 20 s
+            done = wait_until(lambda: (again := ask()).returncode == 0 and again, 40, why=lambda: ask().stderr)
         self.assertEqual(0, done.returncode, done.stderr)
 
     def restore(self, name: str, port: int) -> dict:

@@ -29,7 +29,13 @@ void RemedyController::take_acting(const std::string& fabric, const ActingWeftds
     logger("remedies")->info("{}: the subnet administrator tells again which other weftd may act", fabric);
   else if (acting.trouble != known.trouble)
     logger("remedies")->warn("{}: another weftd that may act here is not noticed: {}", fabric, acting.trouble);
+  if (acting.silent != known.silent)
+    logger("remedies")
+        ->log(acting.silent ? spdlog::level::warn : spdlog::level::info, "{}: {}", fabric,
+              acting.silent ? "the subnet manager is silent, so that no link is taken out of service"
+                            : "the subnet manager answers again");
   known = acting;
+  plans_.set_manager_silent(fabric, acting.silent);
   if (!acting.answered) return;  // who was there is not known to be gone
   std::string who;
   for (const ActingWeftd& other : acting.others)
@@ -46,6 +52,7 @@ void RemedyController::take_acting(const std::string& fabric, const ActingWeftds
 
 void RemedyController::forget_acting(const std::string& fabric) {
   acting_.erase(fabric);
+  plans_.set_manager_silent(fabric, false);  // nothing is taken out of a fabric that is not watched
   plans_.set_other_actors(fabric, "", clock_.now());
 }
 

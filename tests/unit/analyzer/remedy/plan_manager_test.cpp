@@ -374,5 +374,25 @@ TEST(PlanManager, WhatWasReadLongAgoIsReadAgainBeforeItActs) {
   EXPECT_EQ(b.plan(1).state, PlanState::kExpired) << b.plan(1).outcome;
 }
 
+// Its readings kept every other drain and return of that scheduler waiting.
+TEST(PlanManager, ADrainOfAHostThatTheSchedulerDoesNotKnowEndsAtTheSecondAnswer) {
+  Book b;
+  b.collector("host-1-0", {"host-1-0 mlx5_0"});
+  const auto asked = b.book->request(RemedyAction::kDrainNode, host_entity("host-1-0"), "memory", "ann", b.look());
+  ASSERT_TRUE(asked) << asked.error().message;
+  for (const bool again : {false, true}) {
+    std::vector<RemedyOrder> orders;
+    for (int second = 0; second < 20 && orders.empty(); ++second) {
+      b.sweep();
+      orders = b.orders();
+    }
+    ASSERT_EQ(orders.size(), 1U);
+    b.book->answer_reading(orders[0].number, fail(ErrorCode::kNotFound, "Slurm has no node for host host-1-0"),
+                           b.fabric.now());
+    EXPECT_EQ(b.plan(1).state, again ? PlanState::kFailed : PlanState::kExecuting);
+  }
+  EXPECT_EQ(b.plan(1).outcome, "not done: Slurm has no node for host host-1-0");
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -50,6 +50,23 @@ TEST(ProbationTime, StandsStillWithAReason) {
   EXPECT_EQ(b.plan(2).waits_for, "");
 }
 
+// As where our own cable is unplugged: what is known of the link is of before.
+TEST(AProbation, StandsStillWhileNobodyReadsTheLink) {
+  Probation b;
+  b.comes_up(20);
+  const std::uint32_t good = b.plan(2).windows_good;
+  for (const char* node : {"leaf-1", "spine-0"}) b.fabric.silence(b.fabric.find(node));
+  b.sweeps(200);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  EXPECT_EQ(b.plan(2).windows_good, good);
+  EXPECT_EQ(b.plan(2).waits_for, "the last sweep read neither end of the link");
+  b.fabric.silence(b.fabric.find("leaf-1"), false);
+  b.sweeps(9);
+  EXPECT_EQ(b.plan(2).state, PlanState::kVerifying);
+  b.sweeps(2);
+  EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+}
+
 TEST(AProbation, GoesOnAfterASwitchWasDownAsAWhole) {
   Probation b;
   b.comes_up(20);

@@ -308,6 +308,22 @@ TEST_F(OwnRecord, OneThatIsDeletedAgainAndAgainIsTold) {
   EXPECT_EQ(interference(), "") << "it was left alone";
 }
 
+TEST_F(OwnRecord, AnAdministratorIsSilentWhenItDoesNotAnswerTwice) {
+  round();
+  hangs = true;
+  round();
+  EXPECT_FALSE(registration.answer().silent) << "one answer may be lost";
+  round();
+  EXPECT_TRUE(registration.answer().silent);
+  round(ActingSchedule::kLongestPause);
+  EXPECT_TRUE(registration.answer().silent);
+  hangs = false;
+  round(ActingSchedule::kLongestPause);
+  EXPECT_FALSE(registration.answer().silent);
+  registration.lose_administrator();
+  EXPECT_TRUE(registration.answer().silent);
+}
+
 TEST_F(OwnRecord, OneThatIsOverwrittenIsTold) {
   round();
   for (unsigned i = 0; i < ActingRegistration::kLosses; ++i) {
@@ -388,9 +404,11 @@ TEST(ActingSchedule, SilenceIsAskedMoreSeldomAndNeverLaterThanTheLease) {
   schedule.note(false, now);
   EXPECT_FALSE(schedule.is_due(now + 9s));
   EXPECT_TRUE(schedule.is_due(now + 10s));
-  for (int i = 0; i < 20; ++i) schedule.note(true, now);
-  EXPECT_FALSE(schedule.is_due(now + 159s));
-  EXPECT_TRUE(schedule.is_due(now + 160s));
+  for (const auto pause : {5s, 10s, 20s, 20s}) {
+    schedule.note(true, now);
+    EXPECT_FALSE(schedule.is_due(now + pause - 1s));
+    EXPECT_TRUE(schedule.is_due(now + pause));
+  }
   EXPECT_LT(ActingSchedule::kLongestPause, ActingSchedule::kLease);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
+#include <vector>
 
 namespace weft {
 
@@ -31,6 +32,9 @@ const char* to_string(ErrorCode code);
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
+  /// Addresses of the weftd that own what it is about, and are to be asked; empty: it is nobody else's. Never from words
+  /// that somebody wrote.
+  std::vector<std::string> owners{};
 };
 
 /// A value, or the error that explains why there is none.

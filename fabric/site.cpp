@@ -111,15 +111,16 @@ std::string where_to_ask(const SiteShard& shard) {
 }
 
 Error belongs_to(const std::string& what, const SiteShard& shard) {
-  return {ErrorCode::kFailedPrecondition, what + " belongs to " + where_to_ask(shard)};
+  return {ErrorCode::kFailedPrecondition, what + " belongs to " + where_to_ask(shard), shard.addresses};
 }
 
 Error elsewhere(const std::string& host, const SiteShard& shard) {
   return {ErrorCode::kUnavailable, std::string(kElsewhere) + host + " belongs to " + where_to_ask(shard)};
 }
 
-std::vector<std::string> addresses_of_owner(std::string_view message) {
+std::vector<std::string> addresses_elsewhere(std::string_view message) {
   std::vector<std::string> addresses;
+  if (!message.starts_with(kElsewhere)) return addresses;
   const std::size_t owner = message.rfind(kBelongs), ask = message.rfind(kAsk);
   if (owner == std::string_view::npos || ask == std::string_view::npos || ask < owner + kBelongs.size())
     return addresses;
@@ -131,10 +132,6 @@ std::vector<std::string> addresses_of_owner(std::string_view message) {
     message.remove_prefix(std::min(end + 2, message.size()));
   }
   return addresses;
-}
-
-std::vector<std::string> addresses_elsewhere(std::string_view message) {
-  return message.starts_with(kElsewhere) ? addresses_of_owner(message) : std::vector<std::string>();
 }
 
 }  // namespace weft

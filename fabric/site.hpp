@@ -70,16 +70,15 @@ bool is_loopback_address(std::string_view address);
 /// "shard north: ask mgmt1:9641, mgmt2:9641": for refusals.
 std::string where_to_ask(const SiteShard& shard);
 
-/// What a weftd answers of something that another shard owns: kFailedPrecondition, "INC-203 belongs to …".
+/// What a weftd answers of something that another shard owns: kFailedPrecondition, "INC-203 belongs to …", with the
+/// shard's addresses as Error::owners.
 Error belongs_to(const std::string& what, const SiteShard& shard);
 
 /// What a weftd answers a collector that belongs to another shard: kUnavailable, "elsewhere: gpu-7 belongs to shard
 /// north: ask mgmt1:9641, mgmt2:9641".
 Error elsewhere(const std::string& host, const SiteShard& shard);
-/// The addresses in a message of belongs_to() or elsewhere(), at most 16; none in any other message. What stands there
-/// is what another machine says: who follows it decides which address may be asked.
-std::vector<std::string> addresses_of_owner(std::string_view message);
-/// The same in a message of elsewhere() alone.
+/// The addresses in a message of elsewhere(), at most 16; none in any other message. What stands there is what another
+/// machine says: who follows it decides which address may be asked.
 std::vector<std::string> addresses_elsewhere(std::string_view message);
 
 }  // namespace weft

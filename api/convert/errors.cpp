@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/convert/errors.hpp"
 
+#include "weft/v1/errors.pb.h"
+
 namespace weft::api {
 namespace {
 
@@ -50,6 +52,17 @@ const char* code_name(ErrorCode code) {
 }
 unsigned http_status(ErrorCode code) {
   return mapping(code).http;
+}
+
+std::string error_details(const Error& error) {
+  if (error.owners.empty()) return {};
+  v1::Owner owner;
+  for (const std::string& address : error.owners) owner.add_addresses(address);
+  v1::ErrorStatus status;
+  status.set_code(grpc_code(error.code));
+  status.set_message(error.message);
+  status.add_details()->PackFrom(owner);
+  return status.SerializeAsString();
 }
 
 }  // namespace weft::api

@@ -4,6 +4,8 @@
 
 #include <grpc/status.h>
 
+#include <string>
+
 #include "fabric/result.hpp"
 
 namespace weft::api {
@@ -14,5 +16,8 @@ grpc_status_code grpc_code(ErrorCode code);
 const char* code_name(ErrorCode code);
 /// 400, 404, 409, …
 unsigned http_status(ErrorCode code);
+
+/// What the error has beside its message, for grpc-status-details-bin: a weft.v1.ErrorStatus; empty: nothing.
+std::string error_details(const Error& error);
 
 }  // namespace weft::api

@@ -12,9 +12,9 @@
 
 namespace weft::api {
 
-/// The gRPC status of an error, with its message.
+/// The gRPC status of an error, with its message and its details.
 inline grpc::Status to_status(const Error& error) {
-  return {static_cast<grpc::StatusCode>(grpc_code(error.code)), error.message};
+  return {static_cast<grpc::StatusCode>(grpc_code(error.code)), error.message, error_details(error)};
 }
 
 /// Ends a unary call at once.

@@ -14,8 +14,21 @@ from certificates import make_certificate
 import python_client
 
 
+def owner_details(refusal: str) -> bytes:
+    """What weftd gives beside these words."""
+    from weft.v1 import errors_pb2
+    _, ask, addresses = refusal.partition(": ask ")
+    if not ask:
+        return b""
+    status = errors_pb2.ErrorStatus(code=9, message=refusal)
+    status.details.add().Pack(errors_pb2.Owner(addresses=addresses.split(", ")))
+    return status.SerializeToString()
+
+
 class Weftd:
     """Counts calls. `mood`: "leads", "standby: …", "broken", "slow", "stands by", or what it refuses with: "INC-1 belongs to shard …"."""
+
+    names_owner = True  # beside its words
 
     def __init__(self, case, mood: str = "leads", credentials=None):
         import grpc
@@ -34,6 +47,8 @@ class Weftd:
             if outer.mood.startswith("standby: "):
                 context.abort(grpc.StatusCode.UNAVAILABLE, outer.mood)
             if " belongs to shard " in outer.mood:
+                if outer.names_owner:
+                    context.set_trailing_metadata((("grpc-status-details-bin", owner_details(outer.mood)),))
                 context.abort(grpc.StatusCode.FAILED_PRECONDITION, outer.mood)
             if outer.mood == "slow":
                 time.sleep(2)
@@ -172,6 +187,14 @@ class Servers(unittest.TestCase):
             owner.calls.clear()
             self.assertEqual("INC-1", self.acknowledge(self.client(*(each.address for each in servers))).id)
             self.assertEqual(["Acknowledge"], owner.calls)
+
+    def test_words_of_a_refusal_send_nobody_anywhere(self):
+        stranger = Weftd(self)
+        refuses = Weftd(self, f"HANDS_OFF: ann: INC-1 belongs to shard south: ask {stranger.address}")
+        refuses.names_owner = False
+        with self.assertRaises(self.grpc.RpcError):
+            self.acknowledge(self.client(refuses.address))
+        self.assertEqual([], stranger.calls)
 
     def test_an_owner_is_looked_for_once(self):
         third = Weftd(self)

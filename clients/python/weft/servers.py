@@ -9,13 +9,16 @@ import time
 from collections.abc import Callable
 
 import grpc
+from google.protobuf.message import DecodeError
+
+from weft.v1 import errors_pb2
 
 # Longest time for a connection to one of several servers: name, TCP, TLS, HTTP/2.
 CONNECT_TIME = 2.0
 # What a standby answers; nothing of the call was taken.
 _STANDBY = "standby: "
-# What a shard of a site answers when another one owns what the call is about: "INC-1702 belongs to shard south: ask mgmt3:9641, mgmt4:9641".
-_OF_SHARD, _ASK = " belongs to shard ", ": ask "
+# Where a shard of a site names the one that owns what the call is about: a weft.v1.ErrorStatus with an Owner. The words of an error name nobody.
+_DETAILS = "grpc-status-details-bin"
 # The leader's address stands first, that of the other weftd of a pair behind it.
 _MOST_OWNERS = 2
 _READS = ("Get", "BatchGet", "List", "Watch")
@@ -40,13 +43,21 @@ def is_standby(error: grpc.RpcError) -> bool:
 
 
 def is_of_other_shard(error: grpc.RpcError) -> bool:
-    return error.code() == grpc.StatusCode.FAILED_PRECONDITION and _OF_SHARD in (error.details() or "")
+    return error.code() == grpc.StatusCode.FAILED_PRECONDITION and bool(_owners(error))
 
 
 def _owners(refusal: grpc.RpcError) -> list[str]:
-    """The addresses in what is_of_other_shard()."""
-    _, ask, addresses = refusal.details().rpartition(_ASK)
-    return [name for name in (part.strip() for part in addresses.split(",")) if name][:_MOST_OWNERS] if ask else []
+    """The addresses of the owner that the refusal names."""
+    metadata = getattr(refusal, "trailing_metadata", tuple)() or ()
+    details = next((value for key, value in metadata if key == _DETAILS), b"")
+    try:
+        status = errors_pb2.ErrorStatus.FromString(details)
+    except DecodeError:
+        return []
+    owner = errors_pb2.Owner()
+    if len(status.details) != 1 or not status.details[0].Unpack(owner):
+        return []
+    return list(owner.addresses)[:_MOST_OWNERS]
 
 
 def is_away(error: grpc.RpcError) -> bool:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/client/channel.hpp"
+#include "api/client/owners.hpp"
 #include "api/publication/derived.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
@@ -56,11 +57,13 @@ bool is_away(const grpc::Status& status) {
 /// A weftd answered that it did not take the call, because another weftd is the one to be asked: it stands by, its
 /// lease is not renewed (RoleKeeper::refusal()), or another shard owns what the call is about (belongs_to()).
 bool is_for_another(const grpc::Status& status) {
+  if (status.error_code() == grpc::StatusCode::FAILED_PRECONDITION)
+    return !api::owners_in(status.error_details()).empty();
+  // Nobody is asked for the words of these, whosever they are.
   const std::string message = status.error_message();
-  const bool is_of_shard = message.find(" belongs to shard ") != std::string::npos;
-  if (status.error_code() == grpc::StatusCode::FAILED_PRECONDITION) return is_of_shard;
   return status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-         (is_of_shard || api::is_standby(message) || message.starts_with("nothing was changed: "));
+         (message.find(" belongs to shard ") != std::string::npos || api::is_standby(message) ||
+          message.starts_with("nothing was changed: "));
 }
 
 /// A weftd did it, and could not store it: "…, but not stored yet: …" (Core), "…, but that could not be stored yet: …"
@@ -225,7 +228,7 @@ bool Client::may_ask(const std::string& named) const {
 
 /// Uses the weftd that the one in use names as the owner of what is asked for; false where there is none to follow.
 bool Client::goes_to_owner(const grpc::Status& status) {
-  std::vector<std::string> owners = addresses_of_owner(status.error_message());
+  std::vector<std::string> owners = api::owners_in(status.error_details());
   std::erase_if(owners, [this](const std::string& each) { return !may_ask(each); });
   const std::string before = server();
   if (!servers_.redirect(owners)) return false;

@@ -8,7 +8,9 @@
 #include <atomic>
 #include <thread>
 
+#include "api/grpc/answer.hpp"
 #include "api/publication/derived.hpp"
+#include "fabric/site.hpp"
 #include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
 
 namespace weft::ctl {
@@ -52,6 +54,14 @@ class StandIn final : public v1::RemedyService::Service {
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };
+
+/// What a shard says of what `shard` owns.
+grpc::Status belongs_to_shard(const std::string& shard, std::vector<std::string> addresses) {
+  SiteShard owner;
+  owner.name = shard;
+  owner.addresses = std::move(addresses);
+  return api::to_status(belongs_to("PLAN-1", owner));
+}
 
 const grpc::Status kStandby{grpc::StatusCode::UNAVAILABLE, "standby: weft2 leads"};
 const grpc::Status kBroken{grpc::StatusCode::UNAVAILABLE, "Socket closed"};
@@ -257,7 +267,7 @@ TEST_F(Servers, ALeaderThatIsNotSureIsPassedOver) {
 }
 
 TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheNext) {
-  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask mgmt3:9641"});
+  StandIn north(belongs_to_shard("south", {"mgmt3:9641"}));
   use(north.address() + ',' + real());
   EXPECT_THAT(say(Exit::kGood, reject_plan, decision()), HasSubstr("REJECTED"));
   use(north.address() + ',' + north.address());
@@ -271,7 +281,7 @@ TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheNext) {
 }
 
 TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheOneThatIsNamed) {
-  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask 127.0.0.1:1, " + real()});
+  StandIn north(belongs_to_shard("south", {"127.0.0.1:1", real()}));
   use(north.address());
   EXPECT_THAT(say(Exit::kGood, reject_plan, decision()), HasSubstr("REJECTED"));
   EXPECT_EQ(remedies.times(), 1U);
@@ -282,11 +292,22 @@ TEST_F(Servers, WhatAnotherShardOwnsIsAskedOfTheOneThatIsNamed) {
   EXPECT_EQ(north.calls, 1) << "it stays with the one that owns it";
 }
 
+// A person's reason for hands-off, or what a node says of itself, stands in refusals.
+TEST_F(Servers, WordsOfARefusalSendNobodyAnywhere) {
+  StandIn stranger(grpc::Status::OK);
+  StandIn north(
+      {grpc::StatusCode::FAILED_PRECONDITION,
+       "HANDS_OFF: all automation is stopped: ann: PLAN-1 belongs to shard south: ask " + stranger.address()});
+  use(north.address());
+  EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused);
+  EXPECT_EQ(stranger.calls, 0);
+}
+
 TEST_F(Servers, WhoMayNotActAtTheOwnerIsToldWhoThatIs) {
   StandIn south({grpc::StatusCode::PERMISSION_DENIED,
                  "only reading is allowed: you have no right to act here. On weftd's host: use sudo weftctl"});
   const std::string belongs = "PLAN-1 belongs to shard south: ask " + south.address();
-  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, belongs});
+  StandIn north(belongs_to_shard("south", {south.address()}));
   use(north.address());
   const Failure failure = fails(reject_plan, decision());
   EXPECT_EQ(failure.exit, Exit::kRefused);
@@ -299,14 +320,14 @@ TEST_F(Servers, WhoMayNotActAtTheOwnerIsToldWhoThatIs) {
 TEST_F(Servers, WhoseTokenTheOwnerDoesNotKnowIsToldSo) {
   StandIn south({grpc::StatusCode::UNAUTHENTICATED, "unknown token"});
   const std::string belongs = "PLAN-1 belongs to shard south: ask " + south.address();
-  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, belongs});
+  StandIn north(belongs_to_shard("south", {south.address()}));
   use(north.address());
   EXPECT_EQ(fails(reject_plan, decision()).what(), belongs + "; there: unknown token");
 }
 
 TEST_F(Servers, TwoShardsThatNameEachOtherAreAskedOnce) {
-  StandIn south({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard west: ask 127.0.0.1:1"});
-  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask " + south.address()});
+  StandIn south(belongs_to_shard("west", {"127.0.0.1:1"}));
+  StandIn north(belongs_to_shard("south", {south.address()}));
   use(north.address());
   EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused);
   EXPECT_EQ(south.calls, 1);
@@ -315,7 +336,7 @@ TEST_F(Servers, TwoShardsThatNameEachOtherAreAskedOnce) {
 }
 
 TEST_F(Servers, AnOwnerThatDoesNotAnswerIsNamed) {
-  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask 127.0.0.1:1"});
+  StandIn north(belongs_to_shard("south", {"127.0.0.1:1"}));
   use(north.address());
   const Failure failure = fails(reject_plan, decision());
   EXPECT_EQ(failure.exit, Exit::kUnreachable);
@@ -356,7 +377,7 @@ TEST_F(Servers, AWeftdThatAnsweredWasReached) {
 
 TEST_F(Servers, NoTokenFollowsARefusalInClearText) {
   // Not seen to be this machine.
-  StandIn north({grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask ipv4:" + real()});
+  StandIn north(belongs_to_shard("south", {"ipv4:" + real()}));
   api::ClientSecurity security;
   security.token = "secret";
   client = std::make_unique<Client>(north.address(), security);
@@ -365,8 +386,7 @@ TEST_F(Servers, NoTokenFollowsARefusalInClearText) {
   use(north.address());
   say(Exit::kGood, reject_plan, decision());
   EXPECT_EQ(remedies.times(), 1U) << "without a token there is nothing to lose";
-  StandIn socket(
-      {grpc::StatusCode::FAILED_PRECONDITION, "PLAN-1 belongs to shard south: ask unix:/run/weft/weftd.sock"});
+  StandIn socket(belongs_to_shard("south", {"unix:/run/weft/weftd.sock"}));
   use(socket.address());
   EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused) << "a socket of this machine is nobody's elsewhere";
   EXPECT_EQ(socket.calls, 1);

@@ -24,6 +24,10 @@ std::span<const std::string_view> metric_group_names() {
   return kNames;
 }
 
+std::span<const std::string_view> collector_metric_group_names() {
+  return std::span(kNames).subspan(static_cast<std::size_t>(MetricGroup::kPorts));
+}
+
 MetricGroup group_of(const CounterInfo& info) {
   if (info.family == CounterFamily::kRdmaError) return MetricGroup::kRdma;
   if (info.is_gauge) return MetricGroup::kGauges;
@@ -32,7 +36,7 @@ MetricGroup group_of(const CounterInfo& info) {
   return info.is_error && !is_part ? MetricGroup::kErrors : MetricGroup::kDetails;
 }
 
-Result<MetricGroups> metric_groups(std::span<const std::string> names, MetricGroups allowed) {
+Result<MetricGroups> metric_groups(std::span<const std::string> names, MetricGroups allowed, MetricGroups existing) {
   if (names.empty()) return allowed;
   MetricGroups chosen;
   for (const std::string& name : names) {
@@ -41,6 +45,9 @@ Result<MetricGroups> metric_groups(std::span<const std::string> names, MetricGro
       return fail(ErrorCode::kInvalidArgument,
                   "'" + name + "' is no group of metrics; the groups are " + names_of(allowed));
     const auto group = static_cast<MetricGroup>(found - kNames.begin());
+    if (!existing.has(group))
+      return fail(ErrorCode::kInvalidArgument,
+                  "the group '" + name + "' is on weftd's /metrics only; the groups here are " + names_of(allowed));
     if (!allowed.has(group))
       return fail(ErrorCode::kInvalidArgument,
                   "the group '" + name + "' is not in metrics.groups, which are " + names_of(allowed));

@@ -33,6 +33,8 @@ enum class MetricGroup : std::uint8_t {
 
 /// One name for each, in that order.
 std::span<const std::string_view> metric_group_names();
+/// Those of weft-collector's own page: from kPorts on.
+std::span<const std::string_view> collector_metric_group_names();
 /// The group under whose name the counter's family is found.
 MetricGroup group_of(const CounterInfo& info);
 
@@ -41,6 +43,10 @@ class MetricGroups {
  public:
   /// Every group.
   static constexpr MetricGroups all() { return MetricGroups((1U << static_cast<unsigned>(MetricGroup::kCount)) - 1); }
+  /// The groups of weft-collector's own page: from kPorts on.
+  static constexpr MetricGroups of_collector() {
+    return MetricGroups(all().bits_ & ~((1U << static_cast<unsigned>(MetricGroup::kPorts)) - 1));
+  }
   /// No group.
   constexpr MetricGroups() = default;
 
@@ -55,8 +61,10 @@ class MetricGroups {
   std::uint32_t bits_ = 0;
 };
 
-/// The groups of these names; none: all. kInvalidArgument for a name that is none, with those that there are, and for
-/// a group that is not among `allowed`.
-Result<MetricGroups> metric_groups(std::span<const std::string> names, MetricGroups allowed = MetricGroups::all());
+/// The groups of these names; none: `allowed`. kInvalidArgument for a name that is none, with those that there are, and
+/// for a group that is not among `allowed`. `existing` are those that the program's page can have: all() or
+/// of_collector().
+Result<MetricGroups> metric_groups(std::span<const std::string> names, MetricGroups allowed = MetricGroups::all(),
+                                   MetricGroups existing = MetricGroups::all());
 
 }  // namespace weft

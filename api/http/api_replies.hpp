@@ -6,7 +6,7 @@
 #include <string>
 
 #include "api/http/router.hpp"
-#include "api/http/target.hpp"
+#include "api/request/target.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {

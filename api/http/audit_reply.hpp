@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/http/router.hpp"
-#include "api/http/target.hpp"
+#include "api/request/target.hpp"
 
 namespace weft::api {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "api/http/router.hpp"
-#include "api/http/target.hpp"
 #include "api/publication/history_desk.hpp"
+#include "api/request/target.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {

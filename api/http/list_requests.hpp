@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/http/target.hpp"
+#include "api/request/target.hpp"
 #include "fabric/result.hpp"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/incident.pb.h"

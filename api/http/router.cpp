@@ -13,11 +13,11 @@
 #include "api/http/json.hpp"
 #include "api/http/page.hpp"
 #include "api/http/site_replies.hpp"
-#include "api/http/target.hpp"
 #include "api/metrics/exposition.hpp"
 #include "api/metrics/gzip.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/publication.hpp"
+#include "api/request/target.hpp"
 #include "api/site/site_queries.hpp"
 #include "fabric/clock.hpp"
 

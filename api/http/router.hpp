@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "api/http/assets.hpp"
-#include "api/http/target.hpp"
 #include "api/metrics/daemon_metrics.hpp"
+#include "api/request/target.hpp"
 #include "fabric/metric_groups.hpp"
 #include "fabric/result.hpp"
 

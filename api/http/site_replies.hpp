@@ -3,7 +3,7 @@
 // What /api/v1/ answers to a GET for a whole site.
 
 #include "api/http/router.hpp"
-#include "api/http/target.hpp"
+#include "api/request/target.hpp"
 
 namespace weft::api {
 

@@ -75,7 +75,7 @@ struct CollectorConfig {
   Sources sources;
   Jobs jobs;
   SpoolConfig spool;
-  SeriesChoice metrics;
+  Metrics metrics;
 };
 
 }  // namespace weft::config

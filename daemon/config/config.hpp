@@ -212,11 +212,6 @@ struct Events {
   std::string page_url;  ///< empty: events have no link
 };
 
-/// Section [metrics].
-struct Metrics : SeriesChoice {
-  std::vector<std::string> groups;  ///< empty: all; each is one of metric_group_names()
-};
-
 /// The whole configuration of weftd. The reference says what each key means.
 struct WeftdConfig {
   static constexpr ProgramNames kNames{"weftd", "weftd.toml", "The daemon"};

@@ -38,10 +38,18 @@ std::vector<Key> metrics_schema() {
 }
 
 std::vector<CollectorKey> collector_metrics_schema() {
+  const std::span<const std::string_view> groups = collector_metric_group_names();
   return {
       {"metrics.zeros", [](CollectorConfig& c) -> Field { return &c.metrics.zeros; }, {}, "", kZerosHelp},
       {"metrics.scrape_interval", [](CollectorConfig& c) -> Field { return &c.metrics.scrape_interval; },
        kScrapeIntervals, "", kScrapeIntervalHelp},
+      {"metrics.groups",
+       [](CollectorConfig& c) -> Field { return &c.metrics.groups; },
+       {},
+       "",
+       "Groups of metrics that /metrics has; a scrape may ask for some of them: /metrics?collect[]=ports. Empty: all.",
+       "",
+       {groups.begin(), groups.end()}},
   };
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fabric/clock.hpp"
 
@@ -40,10 +41,11 @@ struct Peer {
   bool operator==(const Peer&) const = default;
 };
 
-/// Which series /metrics leaves out: part of section [metrics] of each program that has one.
-struct SeriesChoice {
+/// Section [metrics] of each program that has /metrics: which series it has.
+struct Metrics {
   bool zeros = false;                                   ///< counters that never moved have series, too
   Duration scrape_interval = std::chrono::seconds(60);  ///< the longest of all scrapers
+  std::vector<std::string> groups;                      ///< names of groups (metric_groups()); empty: all
 
   /// How long the first movement of a counter is withheld, so that every scraper sees its zero: half as long again as
   /// the longest interval, for scrapes and publications that are late. Nullopt: no counter is left out.

@@ -95,6 +95,34 @@ class Page(collector_testing.CollectorTest):
         sysfs_tree.write(os.path.join(self.devices[0], "ports/1/hw_counters/out_of_sequence"), 8)
         wait_until(lambda: 'error="out_of_sequence"} 8\n' in self.running.text("/metrics"), why="the change is not seen")
 
+    def refused(self, path: str, running=None) -> str:
+        """What it says with status 400."""
+        with self.assertRaises(urllib.error.HTTPError) as raised:
+            (running or self.running).text(path)
+        self.assertEqual(400, raised.exception.code)
+        return raised.exception.read().decode()
+
+    def test_a_scrape_may_ask_for_groups(self):
+        def families(page: str) -> set[str]:
+            return set(re.findall(r"^# TYPE (\S+)", page, re.MULTILINE))
+        traffic = families(self.running.text("/metrics?collect[]=traffic"))
+        self.assertIn("weft_port_receive_bytes_total", traffic)
+        both = families(self.running.text("/metrics?collect[]=traffic&collect%5B%5D=self"))
+        own = {name for name in both if name.startswith(("weft_agent_", "weft_collector_", "process_"))}
+        self.assertEqual((traffic, set()), (both - own, traffic & own))
+        every = families(self.running.text("/metrics"))
+        groups = ("ports", "traffic", "errors", "details", "rdma", "gauges", "raw", "self")
+        self.assertEqual(every, set().union(*(families(self.running.text(f"/metrics?collect[]={group}")) for group in groups)))
+        self.assertEqual(f"'cpu' is no group of metrics; the groups are {', '.join(groups)}\n", self.refused("/metrics?collect[]=self&collect[]=cpu"))
+        self.assertIn("the group 'plans' is on weftd's /metrics only", self.refused("/metrics?collect[]=plans"))
+        self.assertIn("percent sign", self.refused("/metrics?collect[]=%4"))
+
+    def test_groups_that_are_not_configured_are_refused(self):
+        running = self.collector(extra=("--metrics-groups", "errors,self")).start()
+        running.wait_readings(2)
+        self.assertNotIn("weft_port_up", running.text("/metrics"))
+        self.assertEqual("the group 'ports' is not in metrics.groups, which are errors, self\n", self.refused("/metrics?collect[]=ports", running))
+
     def test_a_counter_begins_with_the_zero_before_its_first_movement(self):
         running = self.collector(interval="50ms", extra=("--metrics-scrape-interval", "1s")).start()
         running.wait_readings(2)

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <utility>
 
+#include "api/request/target.hpp"
 #include "daemon/config/value_text.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/collector/metrics_page.hpp"
@@ -101,8 +102,10 @@ Application::Application(const config::CollectorConfig& config, std::string vers
       timer_(context_),
       events_(context_),
       reader_(reader_options(config)),
-      http_(context_, [this](api::MetricsFormat format) { return page(format); }),
+      http_(context_, [this](std::string_view target, api::MetricsFormat format) { return page(target, format); }),
       cadence_(beat_clock(), config.reading.interval),
+      groups_(metric_groups(config.metrics.groups, MetricGroups::of_collector(), MetricGroups::of_collector())
+                  .value_or(MetricGroups::of_collector())),
       view_(std::make_shared<HostView>()) {
   if (const auto withheld = config.metrics.withheld()) moves_.emplace(*withheld);
   view_->host = node_;
@@ -247,7 +250,11 @@ void Application::heard(const uplink::UplinkReport& report) {
   corrupt_seen_ = report.corrupt;
 }
 
-std::string Application::page(api::MetricsFormat format) const {
+Result<std::string> Application::page(std::string_view target, api::MetricsFormat format) const {
+  const auto asked = api::parse_target(target);
+  if (!asked) return tl::unexpected(asked.error());
+  const auto groups = metric_groups(asked->collect, groups_, MetricGroups::of_collector());
+  if (!groups) return tl::unexpected(groups.error());
   OwnFigures figures = figures_;
   figures.processor_seconds = processor_seconds();
   figures.resident_bytes = resident_bytes();
@@ -257,7 +264,7 @@ std::string Application::page(api::MetricsFormat format) const {
     figures.uplink_starts = uplink_->starts();
     figures.analyzers = config::format_peers(config_.analyzer.address);
   }
-  return metrics_page(view_, figures, wall_clock(), format);
+  return metrics_page(view_, figures, wall_clock(), format, *groups);
 }
 
 }  // namespace weft::collector

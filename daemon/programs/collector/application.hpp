@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/telemetry/batch_codec.hpp"
 #include "collectors/host/host_reader.hpp"
@@ -20,6 +21,7 @@
 #include "daemon/programs/collector/jobs.hpp"
 #include "daemon/programs/collector/own_figures.hpp"
 #include "daemon/programs/collector/uplink_keeper.hpp"
+#include "fabric/metric_groups.hpp"
 #include "fabric/moved_counters.hpp"
 
 namespace weft::collector {
@@ -49,7 +51,7 @@ class Application {
   void put(const HostBatch& batch, TimePoint now);
   void say_spool(const std::string& trouble);
   void heard(const uplink::UplinkReport& report);
-  std::string page(api::MetricsFormat format) const;
+  Result<std::string> page(std::string_view target, api::MetricsFormat format) const;
 
   config::CollectorConfig config_;
   std::string node_;
@@ -64,6 +66,7 @@ class Application {
   api::BatchEncoder encoder_;
   std::optional<spool::SpoolWriter> spool_;
   std::optional<UplinkKeeper> uplink_;
+  MetricGroups groups_;             ///< that /metrics has
   std::shared_ptr<HostView> view_;  ///< what /metrics shows
   std::optional<HostMoves> moves_;  ///< where counters that never moved are left out there
   JobsFound jobs_;

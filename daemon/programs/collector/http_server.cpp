@@ -25,9 +25,11 @@ constexpr auto kPatience = std::chrono::seconds(10);
 using Request = http::request<http::empty_body>;
 using Response = http::response<http::string_body>;
 
+std::string_view target_of(const Request& request) {
+  return {request.target().data(), request.target().size()};
+}
 std::string_view path_of(const Request& request) {
-  const std::string_view target(request.target().data(), request.target().size());
-  return target.substr(0, target.find('?'));
+  return target_of(request).substr(0, target_of(request).find('?'));
 }
 std::string_view field(const Request& request, http::field name) {
   const auto value = request[name];
@@ -94,15 +96,20 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
 
   void metrics(const Request& request) {
     const api::MetricsFormat format = api::choose_format(field(request, http::field::accept));
+    Result<std::string> page = server_.page_(target_of(request), format);
+    if (!page) {
+      response_.result(http::status::bad_request);
+      response_.body() = page.error().message + '\n';
+      return;
+    }
     response_.set(http::field::content_type, std::string(api::content_type(format)));
-    std::string page = server_.page_(format);
     if (!api::accepts_gzip(field(request, http::field::accept_encoding))) {
-      response_.body() = std::move(page);
+      response_.body() = std::move(*page);
       return;
     }
     response_.set(http::field::content_encoding, "gzip");
     api::GzipStream gzip;
-    gzip.compress(page, response_.body());
+    gzip.compress(*page, response_.body());
     gzip.finish(response_.body());
   }
 

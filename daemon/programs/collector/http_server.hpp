@@ -17,8 +17,9 @@ namespace weft::collector {
 /// step; more connections are closed at once.
 class HttpServer {
  public:
-  /// Makes the text of /metrics in the wanted format.
-  using MetricsPage = std::function<std::string(api::MetricsFormat)>;
+  /// Makes the text of /metrics in the wanted format for a request's target, "/metrics?collect[]=ports"; an error is
+  /// answered with status 400 and its text.
+  using MetricsPage = std::function<Result<std::string>(std::string_view target, api::MetricsFormat)>;
 
   /// `page` makes the text of /metrics.
   HttpServer(boost::asio::io_context& context, MetricsPage page) : acceptor_(context), page_(std::move(page)) {}

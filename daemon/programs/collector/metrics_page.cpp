@@ -34,12 +34,13 @@ void append_one(std::string& out, MetricsFormat format, const MetricFamily& fami
   out += '\n';
 }
 
-void append_host(std::string& out, std::shared_ptr<const HostView> host, TimePoint now, MetricsFormat format) {
+void append_host(std::string& out, std::shared_ptr<const HostView> host, TimePoint now, MetricsFormat format,
+                 MetricGroups groups) {
   auto snapshot = std::make_shared<Snapshot>();
   auto hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>();
   hosts->push_back(std::move(host));
   snapshot->hosts = std::move(hosts);
-  api::PortFamilies families(std::move(snapshot), now, format);
+  api::PortFamilies families(std::move(snapshot), now, format, groups);
   for (std::string_view piece = families.next(); !piece.empty(); piece = families.next()) out += piece;
 }
 
@@ -111,13 +112,7 @@ void append_old_names(std::string& out, std::string_view own) {
   }
 }
 
-}  // namespace
-
-std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures& figures, TimePoint now,
-                         MetricsFormat format) {
-  std::string out;
-  const std::shared_ptr<const HostReading> reading = host->reading;
-  if (reading) append_host(out, std::move(host), now, format);
+void append_self(std::string& out, const HostReading* reading, const OwnFigures& figures, MetricsFormat format) {
   std::string own;
   const auto one = [&](std::string_view name, MetricType type, std::string_view help, auto value) {
     append_one(own, format, {name, type, help}, value);
@@ -131,7 +126,7 @@ std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures&
       figures.last_reading_seconds);
   one("weft_agent_link_events_total", MetricType::kCounter, "Link state changes received from the kernel.",
       figures.link_events);
-  if (reading) {
+  if (reading != nullptr) {
     append_sources(own, *reading, format);
     one("weft_agent_series", MetricType::kGauge, "Values in one reading.", reading->inventory->series.size());
     one("weft_agent_jobs", MetricType::kGauge, "Jobs running on the host.", reading->jobs.size());
@@ -149,6 +144,16 @@ std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures&
   one("process_resident_memory_bytes", MetricType::kGauge, "Resident memory of weft-collector.",
       figures.resident_bytes);
   out += own;
+}
+
+}  // namespace
+
+std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures& figures, TimePoint now,
+                         MetricsFormat format, MetricGroups groups) {
+  std::string out;
+  const std::shared_ptr<const HostReading> reading = host->reading;
+  if (reading) append_host(out, std::move(host), now, format, groups);
+  if (groups.has(MetricGroup::kSelf)) append_self(out, reading.get(), figures, format);
   if (format == MetricsFormat::kOpenMetrics) out += "# EOF\n";
   return out;
 }

@@ -8,11 +8,12 @@
 #include "api/metrics/negotiate.hpp"
 #include "daemon/programs/collector/own_figures.hpp"
 #include "fabric/host.hpp"
+#include "fabric/metric_groups.hpp"
 
 namespace weft::collector {
 
-/// The whole page.
+/// The whole page; families of other groups are left out.
 std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures& figures, TimePoint now,
-                         api::MetricsFormat format);
+                         api::MetricsFormat format, MetricGroups groups = MetricGroups::of_collector());
 
 }  // namespace weft::collector

@@ -239,6 +239,24 @@ TEST(MetricGroups, NamesAreTakenAndRefused) {
   EXPECT_FALSE(metric_groups(raw, *chosen)) << "not in metrics.groups";
 }
 
+TEST(MetricGroups, ACollectorHasThoseOfPortsAndOfItself) {
+  constexpr MetricGroups kThere = MetricGroups::of_collector();
+  const std::vector<std::string> none;
+  EXPECT_EQ(metric_groups(none, kThere, kThere), kThere);
+  EXPECT_FALSE(kThere.has(MetricGroup::kHosts));
+  EXPECT_TRUE(kThere.has(MetricGroup::kPorts));
+  EXPECT_TRUE(kThere.has(MetricGroup::kSelf));
+  EXPECT_EQ(collector_metric_group_names().front(), "ports");
+  EXPECT_EQ(collector_metric_group_names().back(), "self");
+  const std::vector<std::string> of_weftd{"fabrics"};
+  const auto refused = metric_groups(of_weftd, kThere, kThere);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(
+      refused.error().message,
+      "the group 'fabrics' is on weftd's /metrics only; the groups here are ports, traffic, errors, details, rdma, "
+      "gauges, raw, self");
+}
+
 TEST(MetricGroups, EveryCounterHasOne) {
   EXPECT_EQ(metric_group_names().size(), static_cast<std::size_t>(MetricGroup::kCount));
   const auto group = [](std::string_view name) { return group_of(*find_counter(name)); };

@@ -8,7 +8,6 @@
 
 #include "api/http/router.hpp"
 #include "api/http/server.hpp"
-#include "api/http/target.hpp"
 #include "api/publication/publication.hpp"
 #include "tests/unit/api/http/wire.hpp"
 #include "tests/unit/api/small_fabric.hpp"
@@ -477,22 +476,6 @@ TEST_F(Http, ManyNodesAndJobsByParametersOfOneName) {
   EXPECT_EQ(route("/api/v1/jobs/slurm:7/health").status, 404U);
   EXPECT_EQ(route("/api/v1/ports?node=host-1&node=host-2").status, 400U) << "one only, and not the first of two";
   EXPECT_EQ(route("/api/v1/path?from=a&from=b&to=c").status, 400U);
-}
-
-TEST(Target, IsTakenApart) {
-  const auto target = parse_target("/a%2Fb//c?x=1+2&y=%26&z");
-  ASSERT_TRUE(target);
-  EXPECT_EQ(target->path, (std::vector<std::string>{"a/b", "c"}));
-  EXPECT_EQ(target->parameter("x"), "1 2");
-  EXPECT_EQ(target->parameter("y"), "&");
-  EXPECT_EQ(target->parameter("z"), "");
-  EXPECT_FALSE(parse_target("/%4"));
-  for (const char* not_utf8 : {"/a%ff", "/a?x=%ff%fe", "/a?%c3=1"}) {
-    ASSERT_FALSE(parse_target(not_utf8)) << not_utf8;
-    EXPECT_EQ(parse_target(not_utf8).error().code, ErrorCode::kInvalidArgument);
-  }
-  EXPECT_TRUE(parse_target("/a?x=%c3%a9"));
-  EXPECT_FALSE(parse_target(""));
 }
 
 }  // namespace

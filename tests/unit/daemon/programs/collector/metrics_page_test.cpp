@@ -111,5 +111,20 @@ TEST(MetricsPage, BeforeTheFirstReadingItSpeaksOfItselfAlone) {
   EXPECT_THAT(page, EndsWith("# EOF\n"));
 }
 
+TEST(MetricsPage, FamiliesOfOtherGroupsAreLeftOut) {
+  MetricGroups groups;
+  groups.add(MetricGroup::kRdma);
+  const std::string some = metrics_page(make_view(), {}, kNow, api::MetricsFormat::kText, groups);
+  EXPECT_THAT(some, HasSubstr("weft_rdma_errors_total{"));
+  EXPECT_THAT(some, Not(HasSubstr("weft_port_")));
+  EXPECT_THAT(some, Not(HasSubstr("weft_agent_")));
+  EXPECT_THAT(some, Not(HasSubstr("process_")));
+  groups = {};
+  groups.add(MetricGroup::kSelf);
+  const std::string self = metrics_page(make_view(), {}, kNow, api::MetricsFormat::kText, groups);
+  EXPECT_THAT(self, HasSubstr("weft_agent_jobs 1\n"));
+  EXPECT_THAT(self, Not(HasSubstr("weft_port_")));
+}
+
 }  // namespace
 }  // namespace weft::collector

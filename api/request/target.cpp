@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/http/target.hpp"
+#include "api/request/target.hpp"
 
 #include <charconv>
 

@@ -171,27 +171,33 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
   return error_reply({ErrorCode::kNotFound, "no such file"});
 }
 
+/// The page of /metrics, piece after piece, each good until the next one; empty at the end.
+std::function<std::string_view()> Router::pieces_of(const Scrape& scrape, MetricsFormat format) const {
+  return [page = std::make_shared<Exposition>(publication_->load(), clock_->now(), format, collectables_,
+                                              scrape.groups)] { return page->next(); };
+}
+
 HttpReply Router::metrics(const HttpRequest& request, const HttpTarget& target) const {
-  const auto groups = metric_groups(target.collect, desks_.groups);
-  if (!groups) return error_reply(groups.error());
+  const auto scrape = scrape_of(MetricsProgram::kWeftd, desks_.groups, target.collect, target.parameter("names"));
+  if (!scrape) return error_reply(scrape.error());
   const MetricsFormat format = choose_format(request.accept);
   HttpReply reply;
   reply.content_type = std::string(content_type(format));
   reply.headers.emplace_back("Vary", "Accept, Accept-Encoding");
-  auto exposition = std::make_shared<Exposition>(publication_->load(), clock_->now(), format, collectables_, *groups);
+  const std::function<std::string_view()> pieces = pieces_of(*scrape, format);
   if (!accepts_gzip(request.accept_encoding)) {
-    reply.stream = [exposition](std::string& piece) {
-      piece = exposition->next();
+    reply.stream = [pieces](std::string& piece) {
+      piece = pieces();
       return !piece.empty();
     };
     return reply;
   }
   reply.headers.emplace_back("Content-Encoding", "gzip");
   auto gzip = std::make_shared<GzipStream>();
-  reply.stream = [exposition, gzip, ended = false](std::string& piece) mutable {
+  reply.stream = [pieces, gzip, ended = false](std::string& piece) mutable {
     piece.clear();
     while (piece.empty() && !ended) {
-      const std::string_view text = exposition->next();
+      const std::string_view text = pieces();
       ended = text.empty();
       if (ended) {
         gzip->finish(piece);

@@ -10,6 +10,8 @@
 
 #include "api/http/assets.hpp"
 #include "api/metrics/daemon_metrics.hpp"
+#include "api/metrics/negotiate.hpp"
+#include "api/metrics/scrape.hpp"
 #include "api/request/target.hpp"
 #include "fabric/metric_groups.hpp"
 #include "fabric/result.hpp"
@@ -89,6 +91,7 @@ class Router {
  private:
   bool is_for_site(const std::vector<std::string>& path) const;
   HttpReply read(const HttpRequest& request, HttpTarget target, const access::Principal& principal) const;
+  std::function<std::string_view()> pieces_of(const Scrape& scrape, MetricsFormat format) const;
   HttpReply metrics(const HttpRequest& request, const HttpTarget& target) const;
   const Publication* publication_;
   const Clock* clock_;

@@ -20,12 +20,6 @@ std::optional<Number> parse_whole(std::string_view text, int base) {
   return number;
 }
 
-/// The number before the colon of "4: ACTIVE".
-unsigned leading_number(std::string_view text) {
-  text = trimmed(text);
-  return parse_whole<unsigned>(text.substr(0, text.find(':')), 10).value_or(0);
-}
-
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
@@ -39,15 +33,21 @@ std::optional<std::uint64_t> parse_counter(std::string_view text) {
   return parse_whole<std::uint64_t>(trimmed(text), 10);
 }
 
+std::optional<std::uint64_t> parse_numbered(std::string_view text) {
+  text = trimmed(text);
+  return parse_whole<std::uint64_t>(text.substr(0, text.find(':')), 10);
+}
+
 PortState parse_port_state(std::string_view text) {
-  const unsigned number = leading_number(text);
-  return number <= static_cast<unsigned>(PortState::kActive) ? static_cast<PortState>(number) : PortState::kUnknown;
+  const std::uint64_t number = parse_numbered(text).value_or(0);
+  return number <= static_cast<std::uint64_t>(PortState::kActive) ? static_cast<PortState>(number)
+                                                                  : PortState::kUnknown;
 }
 
 PortPhysicalState parse_physical_state(std::string_view text) {
-  const unsigned number = leading_number(text);
-  return number <= static_cast<unsigned>(PortPhysicalState::kPhyTest) ? static_cast<PortPhysicalState>(number)
-                                                                      : PortPhysicalState::kUnknown;
+  const std::uint64_t number = parse_numbered(text).value_or(0);
+  return number <= static_cast<std::uint64_t>(PortPhysicalState::kPhyTest) ? static_cast<PortPhysicalState>(number)
+                                                                           : PortPhysicalState::kUnknown;
 }
 
 LinkLayer parse_link_layer(std::string_view text) {

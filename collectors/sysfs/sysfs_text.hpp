@@ -17,6 +17,8 @@ namespace weft::sysfs {
 std::string_view trimmed(std::string_view text);
 /// "12345\n"; nullopt for everything else: "", "N/A (no PMA)", negative or too large numbers.
 std::optional<std::uint64_t> parse_counter(std::string_view text);
+/// The number of "4: ACTIVE"; nullopt where the text does not begin with one.
+std::optional<std::uint64_t> parse_numbered(std::string_view text);
 /// "4: ACTIVE". "5: ACTIVE_DEFER" and what is not known give kUnknown.
 PortState parse_port_state(std::string_view text);
 /// "5: LinkUp"

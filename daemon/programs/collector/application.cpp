@@ -11,10 +11,13 @@
 #include <fstream>
 #include <utility>
 
+#include "api/metrics/scrape.hpp"
 #include "api/request/target.hpp"
+#include "collectors/rdma/kernel_files.hpp"
 #include "daemon/config/value_text.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/collector/metrics_page.hpp"
+#include "daemon/programs/collector/node_exporter_page.hpp"
 
 namespace weft::collector {
 namespace {
@@ -253,8 +256,14 @@ void Application::heard(const uplink::UplinkReport& report) {
 Result<std::string> Application::page(std::string_view target, api::MetricsFormat format) const {
   const auto asked = api::parse_target(target);
   if (!asked) return tl::unexpected(asked.error());
-  const auto groups = metric_groups(asked->collect, groups_, MetricGroups::of_collector());
-  if (!groups) return tl::unexpected(groups.error());
+  const auto scrape =
+      api::scrape_of(api::MetricsProgram::kCollector, groups_, asked->collect, asked->parameter("names"));
+  if (!scrape) return tl::unexpected(scrape.error());
+  if (scrape->names == api::MetricNames::kNodeExporter) {
+    if (!config_.sources.sysfs)
+      return fail(ErrorCode::kInvalidArgument, "names=node_exporter needs sources.sysfs, which is off");
+    return node_exporter_page(rdma::read_kernel_files(config_.reading.sysfs_root), format, scrape->groups);
+  }
   OwnFigures figures = figures_;
   figures.processor_seconds = processor_seconds();
   figures.resident_bytes = resident_bytes();
@@ -264,7 +273,7 @@ Result<std::string> Application::page(std::string_view target, api::MetricsForma
     figures.uplink_starts = uplink_->starts();
     figures.analyzers = config::format_peers(config_.analyzer.address);
   }
-  return metrics_page(view_, figures, wall_clock(), format, *groups);
+  return metrics_page(view_, figures, wall_clock(), format, scrape->groups);
 }
 
 }  // namespace weft::collector

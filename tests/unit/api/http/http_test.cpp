@@ -116,6 +116,16 @@ TEST_F(Http, AScrapeMayAskForGroups) {
   EXPECT_THAT(refused.body, AllOf(HasSubstr("'cpu' is no group of metrics"), HasSubstr("fabrics, incidents, plans")));
 }
 
+TEST_F(Http, NamesOfAnExporterAreRefusedAndSayWhereToAsk) {
+  publish_small();
+  const HttpReply elsewhere = route("/metrics?names=node_exporter");
+  EXPECT_EQ(elsewhere.status, 400U);
+  EXPECT_THAT(elsewhere.body, HasSubstr("names=node_exporter is on weft-collector's /metrics"));
+  const HttpReply unknown = route("/metrics?names=telegraf");
+  EXPECT_EQ(unknown.status, 400U);
+  EXPECT_THAT(unknown.body, HasSubstr("there are no names 'telegraf'; there are names=node_exporter"));
+}
+
 TEST_F(Http, GroupsThatAreNotConfiguredAreRefused) {
   publish_small();
   HttpCommandTargets desks;

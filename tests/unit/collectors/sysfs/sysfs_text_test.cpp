@@ -18,6 +18,10 @@ TEST(SysfsText, ReadsCounters) {
 }
 
 TEST(SysfsText, ReadsStates) {
+  EXPECT_EQ(parse_numbered("5: ACTIVE_DEFER\n"), 5U);
+  EXPECT_EQ(parse_numbered("ACTIVE"), std::nullopt);
+  EXPECT_EQ(parse_numbered(": ACTIVE"), std::nullopt);
+  EXPECT_EQ(parse_numbered(""), std::nullopt);
   EXPECT_EQ(parse_port_state("4: ACTIVE\n"), PortState::kActive);
   EXPECT_EQ(parse_port_state("1: DOWN"), PortState::kDown);
   EXPECT_EQ(parse_port_state("5: ACTIVE_DEFER"), PortState::kUnknown);

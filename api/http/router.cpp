@@ -15,6 +15,7 @@
 #include "api/http/site_replies.hpp"
 #include "api/metrics/exposition.hpp"
 #include "api/metrics/gzip.hpp"
+#include "api/metrics/infiniband_exporter_page.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/publication.hpp"
 #include "api/request/target.hpp"
@@ -173,6 +174,9 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
 
 /// The page of /metrics, piece after piece, each good until the next one; empty at the end.
 std::function<std::string_view()> Router::pieces_of(const Scrape& scrape, MetricsFormat format) const {
+  if (scrape.names == MetricNames::kInfinibandExporter)
+    return [page = std::make_shared<InfinibandExporterPage>(publication_->load(), clock_->now(), format,
+                                                            scrape.groups)] { return page->next(); };
   return [page = std::make_shared<Exposition>(publication_->load(), clock_->now(), format, collectables_,
                                               scrape.groups)] { return page->next(); };
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/metrics/series_line.hpp"
+#include "api/metrics/shown_ports.hpp"
 #include "api/publication/derived.hpp"
 #include "fabric/counters.hpp"
 
@@ -46,11 +47,11 @@ struct PortFamilies::View {
   std::vector<std::uint8_t> shown;  ///< for each port: it has series here
   std::vector<std::uint8_t> read;   ///< for each port: a host shows its state and rate
 
-  View(const FabricView& view, const Snapshot& snapshot)
+  View(const FabricView& view, std::vector<std::uint8_t> shown_here, const Snapshot& snapshot)
       : fabric(&view),
         topology(view.sweep->topology.get()),
         labels(*topology),
-        shown(topology->ports().size()),
+        shown(std::move(shown_here)),
         read(read_by_hosts(*topology, snapshot)) {}
 };
 
@@ -66,17 +67,11 @@ PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint n
                            MetricGroups groups)
     : snapshot_(std::move(snapshot)), now_(now), format_(format), groups_(groups), hosts_(snapshot_, now, groups) {
   std::size_t longest = 0;
-  for (const FabricView& fabric : snapshot_->fabrics) {
+  std::vector<std::vector<std::uint8_t>> shown = shown_ports(*snapshot_);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const FabricView& fabric = snapshot_->fabrics[i];
     if (!fabric.sweep || !fabric.sweep->topology) continue;
-    View view(fabric, *snapshot_);
-    for (PortIndex i = 0; i < view.shown.size(); ++i) {
-      // Two subnets may know the same port: one adapter's two ports in one subnet, watched through both. One series.
-      const bool known = std::any_of(views_.begin(), views_.end(), [&](const View& earlier) {
-        const PortIndex other = earlier.topology->find_port(view.topology->key_of(i));
-        return other != kNoIndex && earlier.shown[other];
-      });
-      view.shown[i] = !known && !never_seen(*fabric.sweep, i);
-    }
+    View view(fabric, std::move(shown[i]), *snapshot_);
     longest = std::max(longest, view.labels.longest() + 3 * fabric.name.size());
     views_.push_back(std::move(view));
   }

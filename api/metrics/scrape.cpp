@@ -15,6 +15,7 @@ struct NamesOf {
 };
 constexpr std::array kNamesOf{
     NamesOf{"node_exporter", MetricNames::kNodeExporter, MetricsProgram::kCollector},
+    NamesOf{"infiniband_exporter", MetricNames::kInfinibandExporter, MetricsProgram::kWeftd},
 };
 
 Result<MetricNames> names_of_value(MetricsProgram program, const std::string& value) {
@@ -22,9 +23,13 @@ Result<MetricNames> names_of_value(MetricsProgram program, const std::string& va
   const auto found = std::ranges::find(kNamesOf, value, &NamesOf::value);
   if (found == kNamesOf.end())
     return fail(ErrorCode::kInvalidArgument,
-                "there are no names '" + value + "'; there are names=node_exporter on weft-collector's /metrics");
+                "there are no names '" + value +
+                    "'; there are names=node_exporter on weft-collector's /metrics and names=infiniband_exporter on "
+                    "weftd's");
   if (found->program != program)
-    return fail(ErrorCode::kInvalidArgument, "names=" + value + " is on weft-collector's /metrics, of each host");
+    return fail(ErrorCode::kInvalidArgument, program == MetricsProgram::kWeftd
+                                                 ? "names=" + value + " is on weft-collector's /metrics, of each host"
+                                                 : "names=" + value + " is on weftd's /metrics");
   return found->names;
 }
 

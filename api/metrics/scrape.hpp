@@ -14,7 +14,8 @@ namespace weft::api {
 /// Whose names the families of a page have.
 enum class MetricNames : std::uint8_t {
   kWeft,
-  kNodeExporter,  ///< "node_exporter": its collector infiniband, on weft-collector's page
+  kNodeExporter,        ///< "node_exporter": its collector infiniband, on weft-collector's page
+  kInfinibandExporter,  ///< "infiniband_exporter": on weftd's page
 };
 
 /// Which program has the page.

@@ -149,8 +149,9 @@ class Names(collector_testing.CollectorTest):
         return raised.exception.read().decode()
 
     def test_others_are_refused_with_those_that_there_are(self):
-        self.assertEqual("there are no names 'telegraf'; there are names=node_exporter on weft-collector's /metrics\n",
+        self.assertEqual("there are no names 'telegraf'; there are names=node_exporter on weft-collector's /metrics and names=infiniband_exporter on weftd's\n",
                          self.refused("/metrics?names=telegraf"))
+        self.assertEqual("names=infiniband_exporter is on weftd's /metrics\n", self.refused("/metrics?names=infiniband_exporter"))
         without = self.collector(extra=("--sources-sysfs", "false")).start()
         self.assertIn("needs sources.sysfs", self.refused("/metrics?names=node_exporter", without))
 

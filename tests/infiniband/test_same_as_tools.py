@@ -6,6 +6,7 @@ import re
 import time
 import unittest
 
+import exporter_lines
 import weft_testing
 from weft_testing import PATIENCE, fat_tree, guid_text, netfile, simulated_subnet
 
@@ -193,6 +194,52 @@ class SameAsTools:
             wrong += [(guid_text(key[0]), key[1], name, value, ours[key].get(name)) for name, value in expected.items()
                       if value is None or ours[key].get(name) != value]
         return wrong
+
+    # -- the names of infiniband_exporter
+
+    def read_from_exporter_page(self) -> dict[str, float]:
+        return exporter_lines.samples(self.weftd.client.text("/metrics?names=infiniband_exporter"))
+
+    def test_devices_cables_and_rates_are_those_of_infiniband_exporter(self):
+        expected = exporter_lines.of_devices(self.subnet.run(["ibnetdiscover", "--ports"]))
+        self.assertGreater(len(expected), 100)
+        ours = self.read_from_exporter_page()
+        shown = {line: value for line, value in ours.items() if re.search("_info{|_rate_bytes_per_second{", line)}
+        wrong = sorted(expected.items() ^ shown.items())
+        self.assertEqual([], wrong[:6], f"{len(wrong)} are only in one of the two")
+        self.assertEqual([], [line for line in ours if not line.startswith("infiniband_")])
+
+    def exported(self, values: dict[PORT_KEY, dict[str, int]], fields: set[str]) -> dict[str, float]:
+        """What infiniband_exporter makes of what the tools read."""
+        lines = {}
+        nodes = {node.guid: node for node in self.network.nodes.values()}
+        for (guid, port), counters in values.items():
+            node = nodes[guid]
+            front = f"infiniband_{'switch' if node.is_switch else 'hca'}_port_"
+            shown = guid if node.is_switch else node.port_guid(port)
+            for field in fields & counters.keys():
+                value = counters[field] * (4 if field.endswith("Data") else 1)
+                lines[exporter_lines.series(front + exporter_lines.COUNTERS[field], guid=guid_text(shown), port=port)] = value
+        return lines
+
+    def test_counters_are_those_of_infiniband_exporter(self):
+        self.set_all_counters()
+        cabled = {(node.guid, port) for node in self.network.nodes.values() for port in node.ports}
+        reported = {key: values for key, values in self.read_with_ibqueryerrors().items() if key in cabled}
+        errors = self.exported(reported, {field for field, _, _ in ERRORS})
+        self.assertEqual(len(cabled) * len(ERRORS), len(errors))
+        traffic = {field for field, _, _ in TRAFFIC}
+        before = self.exported(self.read_with_perfquery(), traffic)
+        self.weftd.wait_sweeps(1)
+
+        def differ() -> list:
+            ours = self.read_from_exporter_page()
+            return [(line, value, ours.get(line)) for line, value in errors.items() if ours.get(line) != value]
+        weft_testing.wait_until(lambda: not differ(), why=lambda: f"{len(differ())} differ: {differ()[:5]}")
+        ours = self.read_from_exporter_page()
+        after = self.exported(self.read_with_perfquery(), traffic)
+        outside = {line: (low, ours.get(line), after[line]) for line, low in before.items() if not low <= ours.get(line, -1) <= after[line]}
+        self.assertEqual([], list(outside.items())[:5], f"{len(outside)} differ")
 
 
 class OnOurFatTree(SameAsTools, weft_testing.SubnetTest):

@@ -116,14 +116,21 @@ TEST_F(Http, AScrapeMayAskForGroups) {
   EXPECT_THAT(refused.body, AllOf(HasSubstr("'cpu' is no group of metrics"), HasSubstr("fabrics, incidents, plans")));
 }
 
-TEST_F(Http, NamesOfAnExporterAreRefusedAndSayWhereToAsk) {
+TEST_F(Http, AScrapeMayAskForTheNamesOfAnExporter) {
   publish_small();
+  const std::string page = whole(route("/metrics?names=infiniband_exporter"));
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("infiniband_switch_port_symbol_error_total{guid=\"0x0000000000000010\",port=\"1\"} 0"),
+                    Not(HasSubstr("weft_"))));
+  EXPECT_THAT(whole(route("/metrics?names=infiniband_exporter&collect[]=ports")),
+              AllOf(HasSubstr("infiniband_switch_uplink_info{"), Not(HasSubstr("symbol_error"))));
   const HttpReply elsewhere = route("/metrics?names=node_exporter");
   EXPECT_EQ(elsewhere.status, 400U);
   EXPECT_THAT(elsewhere.body, HasSubstr("names=node_exporter is on weft-collector's /metrics"));
   const HttpReply unknown = route("/metrics?names=telegraf");
   EXPECT_EQ(unknown.status, 400U);
   EXPECT_THAT(unknown.body, HasSubstr("there are no names 'telegraf'; there are names=node_exporter"));
+  EXPECT_EQ(route("/metrics?names=infiniband_exporter&names=infiniband_exporter").status, 400U);
 }
 
 TEST_F(Http, GroupsThatAreNotConfiguredAreRefused) {

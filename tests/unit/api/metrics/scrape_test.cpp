@@ -21,14 +21,20 @@ TEST(Scrape, NamesAreThoseOfTheProgram) {
   const auto theirs = scrape_of(MetricsProgram::kCollector, MetricGroups::of_collector(), {}, "node_exporter");
   ASSERT_TRUE(theirs);
   EXPECT_EQ(theirs->names, MetricNames::kNodeExporter);
+  const auto of_sweep = scrape_of(MetricsProgram::kWeftd, MetricGroups::all(), {}, "infiniband_exporter");
+  ASSERT_TRUE(of_sweep);
+  EXPECT_EQ(of_sweep->names, MetricNames::kInfinibandExporter);
 }
 
 TEST(Scrape, OthersAreRefusedAndSayWhereToAsk) {
   EXPECT_EQ(refusal(MetricsProgram::kWeftd, "node_exporter"),
             "names=node_exporter is on weft-collector's /metrics, of each host");
+  EXPECT_EQ(refusal(MetricsProgram::kCollector, "infiniband_exporter"),
+            "names=infiniband_exporter is on weftd's /metrics");
   for (const MetricsProgram program : {MetricsProgram::kWeftd, MetricsProgram::kCollector})
     EXPECT_EQ(refusal(program, "telegraf"),
-              "there are no names 'telegraf'; there are names=node_exporter on weft-collector's /metrics");
+              "there are no names 'telegraf'; there are names=node_exporter on weft-collector's /metrics and "
+              "names=infiniband_exporter on weftd's");
 }
 
 TEST(Scrape, GroupsAreThoseOfTheProgram) {

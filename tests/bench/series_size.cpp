@@ -3,8 +3,8 @@
 //
 //   series_size HOSTS...
 //
-// Prints a table in Markdown: with every series (metrics.zeros), with what is left out by default, and each group.
-// Below it: what weftd pays for each sweep to know which counters moved.
+// Prints a table in Markdown: with every series (metrics.zeros), with what is left out by default, each group, and
+// infiniband_exporter's names. Below it: what weftd pays for each sweep to know which counters moved.
 
 #include <chrono>
 #include <cstdio>
@@ -14,6 +14,7 @@
 
 #include "api/metrics/exposition.hpp"
 #include "api/metrics/gzip.hpp"
+#include "api/metrics/infiniband_exporter_page.hpp"
 #include "tests/bench/sized_fabric.hpp"
 
 namespace weft {
@@ -28,13 +29,13 @@ struct Size {
   double seconds = 0;  ///< without packing
 };
 
-Size size_of(const std::shared_ptr<const Snapshot>& snapshot, MetricGroups groups) {
+template <typename Page>
+Size size_of_page(Page page) {
   Size size;
-  api::Exposition exposition(snapshot, kNow, api::MetricsFormat::kText, {}, groups);
   api::GzipStream gzip;
   for (;;) {
     const auto began = std::chrono::steady_clock::now();
-    const std::string_view piece = exposition.next();
+    const std::string_view piece = page.next();
     size.seconds += seconds(std::chrono::steady_clock::now() - began);
     if (piece.empty()) break;
     size.bytes += static_cast<double>(piece.size());
@@ -44,6 +45,10 @@ Size size_of(const std::shared_ptr<const Snapshot>& snapshot, MetricGroups group
     size.packed += static_cast<double>(packed.size());
   }
   return size;
+}
+
+Size size_of(const std::shared_ptr<const Snapshot>& snapshot, MetricGroups groups) {
+  return size_of_page(api::Exposition(snapshot, kNow, api::MetricsFormat::kText, {}, groups));
 }
 
 void print(const std::string& what, const Size& size, std::size_t ports) {
@@ -89,6 +94,9 @@ void measure(unsigned hosts) {
     const std::string group(name);
     print("`collect[]=" + group + '`', size_of(made.snapshot, *metric_groups(std::span(&group, 1))), made.ports);
   }
+  print("`names=infiniband_exporter`",
+        size_of_page(api::InfinibandExporterPage(made.snapshot, kNow, api::MetricsFormat::kText, MetricGroups::all())),
+        made.ports);
   const Sweep& sweep = *made.snapshot->fabrics.front().sweep;
   std::printf("\n");
   print_following("counters", *sweep.counters, sweep.topology, CounterId::kSymbolErrors);

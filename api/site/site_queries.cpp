@@ -272,26 +272,54 @@ void SiteQueries::get_map(const std::string& shard, bool state, Done<std::string
   read_map(state_->peers, site, *owner, state, std::move(done));
 }
 
+namespace {
+
+/// What is said of a command about `what`, which those shards know. A command is for the one that was meant: only where
+/// no other may be is it named as the owner. `is_own`: the own shard knows a node of that name.
+Error referred(const std::string& what, const Error& unknown, const std::vector<const SiteShard*>& knowing,
+               const std::vector<std::string>& missing, bool is_own) {
+  if (knowing.empty() && !missing.empty() && !is_own)
+    return {ErrorCode::kFailedPrecondition, unknown_in_site(unknown, missing).message};
+  if (knowing.empty()) return unknown;
+  if (knowing.size() == 1 && missing.empty() && !is_own) return belongs_to(what, *knowing.front());
+  std::string where;
+  for (const SiteShard* shard : knowing) where += (where.empty() ? "" : "; ") + where_to_ask(*shard);
+  if (is_own) return {unknown.code, unknown.message + ". Others know a node of that name: " + where};
+  std::string text = what + " is a name in " + (knowing.size() == 1 ? "" : "several shards: ") + where;
+  for (std::size_t i = 0; i < missing.size(); ++i)
+    text += (i == 0 ? "; it may be one, too, in those that do not answer: " : ", ") + missing[i];
+  return {ErrorCode::kFailedPrecondition, text + ". Ask the one that is meant (weftctl --server)"};
+}
+
+}  // namespace
+
 void SiteQueries::refer(const std::string& what, const Error& unknown, std::function<void(Error)> done) const {
   const auto snapshot = state_->publication.load();
   const SitePtr site = snapshot->site;
   if (!site || unknown.code != ErrorCode::kNotFound) return done(unknown);
+  std::vector<const SiteShard*> watching;
   for (const SiteShard& shard : site->shards)
     if (shard.name != site->own && std::ranges::find(shard.fabrics, what) != shard.fabrics.end())
-      return done(belongs_to(valid_utf8(what), shard));
+      watching.push_back(&shard);
+  if (!watching.empty()) return done(referred(valid_utf8(what), unknown, watching, {}, false));
   v1::BatchGetHealthRequest request;
   for (const std::string& name : node_names_in(what)) request.add_nodes(valid_utf8(name));
   state_->ask_all<v1::HealthService, v1::BatchGetHealthRequest, v1::BatchGetHealthResponse>(
-      *snapshot, v1::BatchGetHealthResponse(), request, rpc(&Calls<v1::HealthService>::BatchGet), [=](auto answers) {
+      *snapshot, api::batch_get_health(*snapshot, request), request, rpc(&Calls<v1::HealthService>::BatchGet),
+      [=](auto answers) {
+        std::vector<const SiteShard*> knowing;
         std::vector<std::string> missing;
+        bool is_own = false;
         for (auto& each : answers) {
-          if (each.shard == site->own) continue;
-          if (is_named_missing(each)) missing.push_back(each.shard);
-          if (each.answer && std::ranges::any_of(each.answer->nodes(), is_seen))
-            return done(belongs_to(valid_utf8(what), *site->find(each.shard)));
+          const bool knows = each.answer && std::ranges::any_of(each.answer->nodes(), is_seen);
+          if (each.shard == site->own)
+            is_own = knows;
+          else if (knows)
+            knowing.push_back(site->find(each.shard));
+          else if (is_named_missing(each))
+            missing.push_back(each.shard);
         }
-        if (missing.empty()) return done(unknown);
-        done({ErrorCode::kFailedPrecondition, unknown_in_site(unknown, missing).message});
+        done(referred(valid_utf8(what), unknown, knowing, missing, is_own));
       });
 }
 

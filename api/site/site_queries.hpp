@@ -151,8 +151,8 @@ class SiteQueries {
   /// shard that the site does not have.
   void get_map(const std::string& shard, bool state, Done<std::string> done) const;
   /// The refusal of a command about `what`, a node, port, link or fabric that this weftd does not know (`unknown`):
-  /// belongs_to() where another shard knows it; kFailedPrecondition where a shard that does not answer may know it;
-  /// else `unknown`.
+  /// belongs_to() where one other shard knows it, and no other may; kFailedPrecondition where several do, or a shard
+  /// that does not answer may know it; else `unknown`.
   void refer(const std::string& what, const Error& unknown, std::function<void(Error)> done) const;
   /// The own status, and what is known of each shard.
   v1::Status status() const;

@@ -340,6 +340,7 @@ class Remedies(weft_testing.LayeredSubnetTest):
         name, port = "spine-p01-03", 11
         ends = self.ends(name, port)
         self.remember()
+        self.wait_for_manager()
         os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)  # the routes are still on the link when it dies
         self.ask_to_isolate(name, port)
         self.wait_state(ends, "ISOLATE_LINK", ("VERIFYING",), self.before)

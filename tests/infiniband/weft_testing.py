@@ -4,6 +4,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import unittest
@@ -154,9 +155,14 @@ class SubnetTest(unittest.TestCase):
     def is_node(self, incident: dict, name: str) -> bool:
         return incident["cause"].get("nodeGuid") == guid_text(self.network.find(name).guid)
 
+    def wait_for_manager(self) -> None:
+        """Until weftd hears OpenSM, which may have stood still or begun anew: before that it takes nothing out."""
+        wait_until(lambda: not re.search(r"^weft_acting_registered\{.*\} 0", self.weftd.metrics(), re.M), 60, why="weftd does not hear OpenSM")
+
     @contextlib.contextmanager
     def opensm_stopped(self):
         """Routes stay as they are."""
+        self.wait_for_manager()
         os.kill(self.subnet.opensm_pid(), signal.SIGSTOP)
         try:
             yield

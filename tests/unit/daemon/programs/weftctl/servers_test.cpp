@@ -8,10 +8,9 @@
 #include <atomic>
 #include <thread>
 
-#include "api/grpc/answer.hpp"
 #include "api/publication/derived.hpp"
-#include "fabric/site.hpp"
 #include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
+#include "weft/v1/errors.pb.h"
 
 namespace weft::ctl {
 namespace {
@@ -56,11 +55,17 @@ class StandIn final : public v1::RemedyService::Service {
 };
 
 /// What a shard says of what `shard` owns.
-grpc::Status belongs_to_shard(const std::string& shard, std::vector<std::string> addresses) {
-  SiteShard owner;
-  owner.name = shard;
-  owner.addresses = std::move(addresses);
-  return api::to_status(belongs_to("PLAN-1", owner));
+grpc::Status belongs_to_shard(const std::string& shard, const std::vector<std::string>& addresses) {
+  v1::Owner owner;
+  std::string words = "PLAN-1 belongs to shard " + shard + ": ask ";
+  for (const std::string& address : addresses) {
+    words += (owner.addresses().empty() ? "" : ", ") + address;
+    owner.add_addresses(address);
+  }
+  v1::ErrorStatus details;
+  details.set_code(grpc::StatusCode::FAILED_PRECONDITION);
+  details.add_details()->PackFrom(owner);
+  return {grpc::StatusCode::FAILED_PRECONDITION, words, details.SerializeAsString()};
 }
 
 const grpc::Status kStandby{grpc::StatusCode::UNAVAILABLE, "standby: weft2 leads"};

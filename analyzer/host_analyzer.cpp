@@ -274,12 +274,13 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
     if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler) return false;
     return is_heard(cause.port.node);
   }
-  if (cause.kind == EntityKind::kFabric) return settled;
+  if (cause.kind == EntityKind::kFabric)
+    return kind == IncidentKind::kTelemetryLost ? silence_.is_telling(now) : settled;
   const HostWatch* const known = find_host(cause.host);
   // Who is forgotten has no trouble any more.
   if (!known) return settled;
   const HostWatch& host = *known;
-  if (cause.kind == EntityKind::kCollector) return !silence_.many_lost() || !host.lost;
+  if (cause.kind == EntityKind::kCollector) return host.lost ? !silence_.many_lost() : silence_.is_heard(host, now);
   const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
   // A port that is forgotten has no trouble any more either.
   if (kind == IncidentKind::kStraggler && !settled) return false;

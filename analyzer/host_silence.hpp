@@ -25,6 +25,12 @@ class HostSilence {
   /// Decides of each host whether it is lost, and adds what is to be said of that. Call it about once a second.
   void judge(Hosts& hosts, TimePoint now, std::vector<Finding>& findings);
 
+  /// It was heard since we began to listen, and not long ago: one that was lost has come back.
+  bool is_heard(const HostWatch& host, TimePoint now) const {
+    return host.heard >= started_ && now - host.heard <= patience(host);
+  }
+  /// Whoever is not heard is called lost now: we began to listen long ago, and drive nobody away.
+  bool is_telling(TimePoint now) const { return is_settled(now) && now >= excused_until_; }
   /// So many are lost that they are one incident.
   bool many_lost() const { return many_lost_; }
   /// After our own start collectors need a moment to find us again: is it over?

@@ -134,6 +134,42 @@ TEST(HostAnalyzer, AfterOurOwnStartCollectorsHaveAMoment) {
   EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
 }
 
+TEST(HostAnalyzer, ACollectorThatWasLostBeforeARestartStaysLostUntilItReports) {
+  HostWatching watching(2);
+  watching.seconds(70);
+  watching.silent[0] = 1;
+  watching.seconds(10);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
+  watching.analyzer = HostAnalyzer(Thresholds{}, watching.now);
+  for (const char* const host : {"node-0", "node-1"}) watching.analyzer.expect(host, watching.now - 10s);
+  for (int i = 0; i < 90; ++i) {
+    watching.seconds(1);
+    ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost}) << i << " s after the restart";
+  }
+  EXPECT_EQ(watching.book.all()->front()->occurrences, 1U);
+  watching.silent[0] = 0;
+  watching.seconds(10);
+  EXPECT_TRUE(watching.open().empty());
+}
+
+TEST(HostAnalyzer, ManyThatWereLostBeforeARestartStayLostWhileWeftdIsExcused) {
+  HostWatching watching(6);
+  watching.seconds(70);
+  for (std::size_t i = 0; i < 5; ++i) watching.silent[i] = 1;
+  watching.seconds(20);
+  ASSERT_EQ(watching.open().size(), 1U);
+  watching.analyzer = HostAnalyzer(Thresholds{}, watching.now);
+  for (std::size_t i = 0; i < 6; ++i) watching.analyzer.expect("node-" + std::to_string(i), watching.now - 20s);
+  for (int i = 0; i < 150; ++i) {
+    if (i < 30) watching.analyzer.excuse_silence(watching.now);
+    watching.seconds(1);
+    ASSERT_EQ(watching.open().size(), 1U) << i << " s after the restart";
+  }
+  for (std::size_t i = 0; i < 5; ++i) watching.silent[i] = 0;
+  watching.seconds(70);
+  EXPECT_TRUE(watching.open().empty());
+}
+
 TEST(HostAnalyzer, CollectorsThatLeaveBecauseOfWeftdAreNotLost) {
   HostWatching watching(2);
   watching.seconds(70);

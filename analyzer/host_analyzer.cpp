@@ -124,8 +124,10 @@ void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint no
   silence_.hear(known ? *known : add_host(name), !known, interval, now);
 }
 
-void HostAnalyzer::expect(const std::string& name, TimePoint heard) {
-  add_host(name).heard = heard;
+void HostAnalyzer::expect(const std::string& name, TimePoint heard, std::vector<std::string> jobs) {
+  HostWatch& host = add_host(name);
+  host.heard = heard;
+  host.jobs = std::move(jobs);
 }
 
 void HostAnalyzer::forget(const std::string& name) {

@@ -52,8 +52,8 @@ class HostAnalyzer {
   void excuse_silence(TimePoint now) { silence_.excuse(now); }
   /// The collector of `host` was heard.
   void hear(const std::string& host, Duration interval, TimePoint now);
-  /// `host` is known from before, and was last heard then.
-  void expect(const std::string& host, TimePoint heard);
+  /// `host` is known from before, and was last heard then; `jobs` held it.
+  void expect(const std::string& host, TimePoint heard, std::vector<std::string> jobs = {});
   /// Removes the host with all that is remembered of it.
   void forget(const std::string& host);
   /// A batch of a host, in its order. True when flap penalties grew.

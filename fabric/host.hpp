@@ -177,6 +177,14 @@ struct HostView {
   /// Row 0: which values of the reading have series on /metrics, where a counter is left out while it never moved.
   /// Null: all have.
   std::shared_ptr<const MovedCounters> moved;
+  /// That held the host when it last told before weftd was started; none: not known.
+  std::optional<std::vector<std::string>> jobs_before{};
 };
+
+/// Jobs that hold the host, as it last told, before weftd was started too. Null: not known. Valid as long as `host`.
+inline const std::vector<std::string>* jobs_of(const HostView& host) {
+  if (host.reading) return &host.reading->jobs;
+  return host.jobs_before ? &*host.jobs_before : nullptr;
+}
 
 }  // namespace weft

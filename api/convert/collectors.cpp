@@ -32,9 +32,10 @@ void to_proto(const HostView& from, v1::Collector& to) {
   to.set_batches(from.batches);
   to.set_late_batches(from.late_batches);
   to.set_lost_batches(from.lost_batches);
+  if (const auto* const jobs = jobs_of(from))
+    for (const std::string& job : *jobs) to.add_jobs(valid_utf8(job));
   if (!from.reading) return;
   if (from.reading->taken != kNever) set_timestamp(*to.mutable_reading(), from.reading->taken);
-  for (const std::string& job : from.reading->jobs) to.add_jobs(valid_utf8(job));
   for (const SourceStatus& status : from.reading->sources) {
     v1::Source& source = *to.add_sources();
     source.set_name(valid_utf8(status.name));
@@ -75,8 +76,8 @@ void add_readings(const HostReading& reading, v1::Collector& to) {
 bool is_wanted(const HostView& host, const v1::ListCollectorsRequest& request) {
   if (!request.hosts().empty() && std::ranges::find(request.hosts(), host.host) == request.hosts().end()) return false;
   if (request.job().empty()) return true;
-  return host.reading &&
-         std::ranges::any_of(host.reading->jobs, [&](const std::string& job) { return is_job(job, request.job()); });
+  const auto* const jobs = jobs_of(host);
+  return jobs && std::ranges::any_of(*jobs, [&](const std::string& job) { return is_job(job, request.job()); });
 }
 
 }  // namespace

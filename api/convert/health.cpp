@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/convert/health.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,15 @@ v1::HealthReason reason_of(const Incident& incident) {
   return reason;
 }
 
+/// "the jobs of gpu-0001 and 2 other hosts are not known: …"
+std::string unknown_jobs_text(const std::vector<std::string>& hosts) {
+  std::string text = "the jobs of " + hosts.front();
+  if (hosts.size() > 1)
+    text += " and " + std::to_string(hosts.size() - 1) + (hosts.size() == 2 ? " other host" : " other hosts");
+  return text + " are not known: " + (hosts.size() == 1 ? "its collector has" : "their collectors have") +
+         " not reported them since weftd was started";
+}
+
 void add_links(const JobHealth& job, v1::JobHealth& message) {
   message.set_links_in_trouble(static_cast<std::uint32_t>(job.links.size()));
   for (const JobHealth::Link& link : job.links) {
@@ -125,15 +135,22 @@ Result<v1::JobHealth> get_job_health(const Snapshot& snapshot, const v1::GetJobH
   auto names = checked(request.nodes());
   if (!names) return tl::unexpected(names.error());
   std::vector<std::string> hosts;
+  std::vector<std::string> unknown;  // hosts that may be the job's
   if (names->empty()) {
     hosts = hosts_of_job(snapshot, request.job());
-    if (hosts.empty())
+    unknown = hosts_of_unknown_jobs(snapshot);
+    if (hosts.empty() && unknown.empty())
       return fail(ErrorCode::kNotFound,
                   "no collector reports a job " + valid_utf8(request.job()) + "; use weftctl health NODE...");
     names->assign(hosts.begin(), hosts.end());
   }
   const auto found = find_health(snapshot, *names);
-  const JobHealth job = assess_job(snapshot, found);
+  JobHealth job = assess_job(snapshot, found);
+  if (!unknown.empty()) {
+    job.verdict = worse_of(job.verdict, HealthVerdict::kUnknown);
+    job.action = std::max(job.action, RecommendedAction::kWatch);
+    job.not_followed.push_back(unknown_jobs_text(unknown));
+  }
   v1::JobHealth message;
   message.set_job(valid_utf8(request.job()));
   message.set_verdict(to_proto(job.verdict));

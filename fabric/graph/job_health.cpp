@@ -214,7 +214,16 @@ std::vector<std::string> hosts_of_job(const Snapshot& snapshot, std::string_view
     return held == job || (colon != std::string_view::npos && held.substr(colon + 1) == job);
   };
   for (const auto& host : *snapshot.hosts)
-    if (host->reading && std::ranges::any_of(host->reading->jobs, is_it)) hosts.push_back(host->host);
+    if (const auto* const jobs = jobs_of(*host); jobs && std::ranges::any_of(*jobs, is_it)) hosts.push_back(host->host);
+  return hosts;
+}
+
+std::vector<std::string> hosts_of_unknown_jobs(const Snapshot& snapshot) {
+  std::vector<std::string> hosts;
+  if (!snapshot.hosts) return hosts;
+  // A host that has told nothing yet is new, and no job is known to have begun on it.
+  for (const auto& host : *snapshot.hosts)
+    if (host->batches > 0 && !jobs_of(*host)) hosts.push_back(host->host);
   return hosts;
 }
 

@@ -18,9 +18,13 @@ namespace weft {
 /// than what is known to be poor.
 HealthVerdict worse_of(HealthVerdict one, HealthVerdict other);
 
-/// Hosts whose collectors last said that this job holds them, sorted. `job` as HostReading::jobs has it, or only what
-/// stands behind its first colon: "1234" for "slurm:1234".
+/// Hosts whose collectors last said, before a restart too, that this job holds them, sorted. `job` as HostReading::jobs
+/// has it, or only what stands behind its first colon: "1234" for "slurm:1234".
 std::vector<std::string> hosts_of_job(const Snapshot& snapshot, std::string_view job);
+
+/// Hosts whose jobs are not known: their collectors told them an older weftd that did not keep them, and have not
+/// reported since. Sorted.
+std::vector<std::string> hosts_of_unknown_jobs(const Snapshot& snapshot);
 
 /// The result of assess_job(). It points into the snapshot that it was made from.
 struct JobHealth {

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """weft-collector and the real weftd: what one tells, the other shows, whoever was killed in between."""
 
+import json
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import unittest
 
@@ -42,6 +44,26 @@ class WithWeftd(collector_testing.CollectorTest):
         self.assertEqual(("node-1", "CONNECTED", "0"), (said["host"], said["state"], said.get("lostBatches", "0")))
         self.assertEqual(said["sequence"], said["batches"], "each once")
         self.assertGreaterEqual(int(said["lateBatches"]), 50)
+
+    def test_a_job_keeps_a_host_that_does_not_report_after_a_restart(self):
+        jobs = os.path.join(self.weftd.place, "jobs")
+        sysfs_tree.write(jobs, "train-1")
+        self.weftd.start()
+        well, dead = (self.collector(self.weftd.grpc, interval="200ms", extra=("--jobs-file", jobs), node_name=name).start()
+                      for name in ("node-1", "node-2"))
+
+        def health() -> dict:
+            done = subprocess.run([program("weftctl"), "--server", self.weftd.grpc, "--json", "health", "--job", "train-1"],
+                                  capture_output=True, text=True, check=False)
+            return json.loads(done.stdout) if done.stdout else {}
+
+        wait_until(lambda: health().get("verdict") == "HEALTHY" and len(health()["nodes"]) == 2, why=lambda: f"{health()}\n{well.log()}")
+        dead.kill()
+        self.weftd.end(signal.SIGKILL)
+        self.weftd.start()
+        wait_until(lambda: self.weftd.told().get("state") == "CONNECTED", why=lambda: f"{self.weftd.told()}\n{well.log()}")
+        said = health()
+        self.assertEqual(("UNKNOWN", ["node-1", "node-2"]), (said.get("verdict", "UNKNOWN"), [one["node"] for one in said["nodes"]]))
 
     def test_weftd_shows_the_hosts_series_under_the_collectors_names(self):
         self.weftd.start()

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/adapters/store/entity_columns.hpp"
+
 namespace weft::store {
 namespace {
 
@@ -39,10 +41,16 @@ void write_collectors(Database& database, std::span<const CollectorMark> marks) 
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (host) DO UPDATE SET spool = excluded.spool, "
                 "sequence = excluded.sequence, batches = excluded.batches, late = excluded.late, "
                 "lost = excluded.lost, last_seen = excluded.last_seen");
+  Statement put_jobs(database, "UPDATE collector SET jobs = ? WHERE host = ?");
   Statement drop_flaps(database, "DELETE FROM host_flap WHERE host = ?");
   Statement put_flap(database, "INSERT INTO host_flap VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const CollectorMark& mark : marks) {
     put.run(mark.host, mark.spool, mark.sequence, mark.batches, mark.late, mark.lost, mark.first_seen, mark.last_seen);
+    if (mark.jobs) {
+      std::string jobs;
+      for (const std::string& job : *mark.jobs) jobs += job + '\n';
+      put_jobs.run(jobs, mark.host);
+    }
     if (!mark.flaps) continue;
     drop_flaps.run(mark.host);
     for (const auto& [device, port, flap] : *mark.flaps)
@@ -64,11 +72,13 @@ std::vector<CollectorMark> read_collectors(Database& database) {
   std::vector<CollectorMark> marks;
   Statement rows(
       database,
-      "SELECT host, spool, sequence, batches, late, lost, first_seen, last_seen FROM collector ORDER BY host");
+      "SELECT host, spool, sequence, batches, late, lost, first_seen, last_seen, jobs FROM collector ORDER BY host");
   rows.query();
-  while (rows.next())
+  while (rows.next()) {
     marks.push_back({rows.text(0), rows.bits(1), rows.bits(2), rows.bits(3), rows.bits(4), rows.bits(5), rows.time(6),
                      rows.time(7), std::nullopt});
+    if (!rows.null(8)) marks.back().jobs = lines(rows.text(8));
+  }
   read_flaps(database, marks);
   return marks;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What tables have in common: words of enumerations, and the nine columns of an entity.
+// What tables have in common: words of enumerations, texts of several lines, and the nine columns of an entity.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,6 +20,17 @@ Enum named(Database& database, const std::string& text, std::optional<Enum> (*pa
   const std::optional<Enum> value = parse(text);
   if (!value) database.fail(ErrorCode::kCorrupt, "holds the unknown word \"" + text + "\"");
   return value.value_or(Enum{});
+}
+
+/// The lines of a column that holds one thing a line, without the empty ones.
+inline std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (end > at) all.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return all;
 }
 
 /// From the columns node and port, of which `first` is the first; a number that no port can have is damage (kCorrupt in

@@ -236,6 +236,10 @@ ALTER TABLE clock_seen ADD COLUMN boot TEXT NOT NULL DEFAULT '';
                                       // Of plans from before it is not known, and what was sent may still land.
                                       R"sql(
 ALTER TABLE plan ADD COLUMN undone_once INTEGER NOT NULL DEFAULT 0;
+)sql",
+                                      // Jobs that hold the host, one a line. NULL: it told them an older weftd.
+                                      R"sql(
+ALTER TABLE collector ADD COLUMN jobs TEXT;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -40,16 +40,6 @@ Error may_not_create(const Error& error, const std::string& schema) {
                           schema + " AUTHORIZATION role"};
 }
 
-std::vector<std::string> lines(const std::string& text) {
-  std::vector<std::string> all;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (end > at) all.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return all;
-}
-
 std::uint64_t number_of(Database& database, const char* sql, const std::string& shard) {
   Statement known(database, sql);
   known.query(shard);

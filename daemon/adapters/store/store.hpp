@@ -58,6 +58,8 @@ struct CollectorMark {
   TimePoint first_seen = kNever;
   TimePoint last_seen = kNever;
   std::optional<std::vector<HostFlapState>> flaps;  ///< of its ports; none: as they are stored, if any are
+  /// That hold its host; none: as they are stored, or not known.
+  std::optional<std::vector<std::string>> jobs{};
   bool operator==(const CollectorMark&) const = default;
 };
 

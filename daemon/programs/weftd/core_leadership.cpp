@@ -48,7 +48,7 @@ void Core::lead(store::Restored ledger) {
   publish();
 }
 
-// What collectors were heard of is stored with their next batch, what receivers were told with the next event.
+// How far collectors were heard is stored with their next batch, what receivers were told with the next event.
 void Core::store_again() {
   logger("store")->error(
       "the database does not have what it had confirmed: another server took over that had not been a synchronous "
@@ -63,6 +63,7 @@ void Core::store_again() {
   store_lane_.post([&store = store_, windows = maintenance_.windows()] {
     for (const MaintenanceWindow& window : *windows) static_cast<void>(store.save_maintenance(window));
   });
+  hosts_.store_again();
   remedies_.store_again();
   save();
 }

@@ -45,6 +45,7 @@ void HostSessions::add(store::CollectorMark mark) {
   host.view.batches = mark.batches;
   host.view.late_batches = mark.late;
   host.view.lost_batches = mark.lost;
+  host.view.jobs_before = std::move(mark.jobs);
   host.spool = mark.spool;
   host.first_seen = mark.first_seen;
   host.counted_from = true;
@@ -55,7 +56,7 @@ void HostSessions::restore(std::vector<store::CollectorMark> known, std::span<co
   hosts_.clear();
   for (const Incident& incident : incidents) rules_.remember(incident);
   for (store::CollectorMark& mark : known) {
-    rules_.expect(mark.host, mark.last_seen);
+    rules_.expect(mark.host, mark.last_seen, mark.jobs.value_or(std::vector<std::string>{}));
     if (mark.flaps) rules_.restore(mark.host, *mark.flaps);
     add(std::move(mark));
   }
@@ -172,6 +173,8 @@ void HostSessions::take(Host& host, HostBatch batch) {
   host.unsaved = true;
   host.flapped = rules_.take(view.host, batch) || host.flapped;
   if (!batch.reading) return;
+  const std::vector<std::string>* const jobs = jobs_of(view);
+  host.has_new_jobs = host.has_new_jobs || jobs == nullptr || *jobs != batch.reading->jobs;
   if (hold_) {
     if (!host.moves) host.moves.emplace(*hold_);
     host.moves->update(*batch.reading, clock_.now());
@@ -226,6 +229,7 @@ void HostSessions::save() {
     if (!host.unsaved) continue;
     batch.marks.push_back(mark_of(host));
     if (host.flapped) batch.marks.back().flaps = rules_.flaps(name);
+    if (host.has_new_jobs) batch.marks.back().jobs = host.view.reading->jobs;
   }
   if (batch.marks.empty() && forgotten_.empty()) return;
   batch.forgotten = std::exchange(forgotten_, {});
@@ -236,7 +240,14 @@ void HostSessions::save() {
     return;
   }
   saved_at_ = now;
-  for (auto& [name, host] : hosts_) host.unsaved = host.flapped = false;
+  for (auto& [name, host] : hosts_) host.unsaved = host.flapped = host.has_new_jobs = false;
+}
+
+void HostSessions::store_again() {
+  for (auto& [name, host] : hosts_) {
+    if (!host.view.reading) continue;
+    host.has_new_jobs = host.unsaved = true;
+  }
 }
 
 void HostSessions::saved(Batch batch, const runtime::WriteOutcome& outcome) {
@@ -254,6 +265,7 @@ void HostSessions::saved(Batch batch, const runtime::WriteOutcome& outcome) {
     if (!outcome) {
       host.unsaved = true;
       host.flapped = host.flapped || mark.flaps;
+      host.has_new_jobs = host.has_new_jobs || (mark.jobs && host.view.reading);
       continue;
     }
     if (host.spool != mark.spool) continue;  // it has begun anew meanwhile

@@ -170,6 +170,16 @@ TEST(HostAnalyzer, ManyThatWereLostBeforeARestartStayLostWhileWeftdIsExcused) {
   EXPECT_TRUE(watching.open().empty());
 }
 
+TEST(HostAnalyzer, ACollectorThatDoesNotComeBackAfterARestartHurtsTheJobsOfItsHost) {
+  HostWatching watching;
+  watching.analyzer = HostAnalyzer(Thresholds{}, watching.now);
+  watching.analyzer.expect("node-0", watching.now - 1s, {"train-1"});
+  watching.silent[0] = 1;
+  watching.seconds(65);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kTelemetryLost});
+  EXPECT_EQ(watching.open().front().finding.jobs, std::vector<std::string>{"train-1"});
+}
+
 TEST(HostAnalyzer, CollectorsThatLeaveBecauseOfWeftdAreNotLost) {
   HostWatching watching(2);
   watching.seconds(70);

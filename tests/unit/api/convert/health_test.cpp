@@ -168,6 +168,44 @@ TEST_F(Schedulers, AJobIsFoundByItsCollectorsUnderBothNames) {
   EXPECT_EQ(job("").error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST_F(Schedulers, AHostThatDidNotReportSinceARestartIsStillTheJobs) {
+  holds("host-0-0", {"train-1"});
+  auto silent = std::make_shared<HostView>();
+  silent->host = "host-1-0";
+  silent->batches = 7;
+  silent->jobs_before = {"train-1"};
+  hosts.push_back(silent);
+  of("host-1-0").verdict = HealthVerdict::kUnknown;
+  const auto answer = job("train-1");
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_EQ(answer->nodes_size(), 2);
+  EXPECT_EQ(answer->nodes(1).node(), "host-1-0");
+  EXPECT_EQ(answer->verdict(), v1::NodeHealth::UNKNOWN);
+  EXPECT_EQ(answer->not_followed_size(), 0);
+}
+
+TEST_F(Schedulers, NoJobIsHealthyWhileTheJobsOfAHostAreNotKnown) {
+  holds("host-0-0", {"train-1"});
+  auto older = std::make_shared<HostView>();  // the weftd that heard it did not keep its jobs
+  older->host = "host-1-0";
+  older->batches = 7;
+  hosts.push_back(older);
+  auto answer = job("train-1");
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->verdict(), v1::NodeHealth::UNKNOWN);
+  EXPECT_EQ(answer->recommended_action(), v1::NodeHealth::WATCH);
+  ASSERT_EQ(answer->not_followed_size(), 1);
+  EXPECT_EQ(answer->not_followed(0),
+            "the jobs of host-1-0 are not known: its collector has not reported them since weftd was started");
+  answer = job("train-2");
+  ASSERT_TRUE(answer) << "it may be there: " << answer.error().message;
+  EXPECT_EQ(answer->verdict(), v1::NodeHealth::UNKNOWN);
+  EXPECT_EQ(job("train-1", {"host-0-0"})->verdict(), v1::NodeHealth::HEALTHY) << "its nodes were named";
+  older->batches = 0;  // a new host, which has told nothing yet
+  EXPECT_EQ(job("train-1")->verdict(), v1::NodeHealth::HEALTHY);
+  EXPECT_EQ(job("train-2").error().code, ErrorCode::kNotFound);
+}
+
 TEST_F(Schedulers, ASwitchLinkCountsForThoseWhosePacketsUseItAlone) {
   const std::string spine = spine_towards("host-1-0");
   blame(IncidentKind::kLinkFlap, fabric.port_towards("leaf-0", spine));

@@ -69,17 +69,35 @@ TEST_P(Collectors, FlapPenaltiesAreReplacedHostByHost) {
   EXPECT_EQ(restored(*store)[1].flaps, std::nullopt);
 }
 
+TEST_P(Collectors, TheJobsOfTheirHostsAreKept) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  std::vector marks{make_mark("gpu-1"), make_mark("gpu-2"), make_mark("gpu-3")};
+  marks[0].jobs = {"slurm:1234", "train-1"};
+  marks[1].jobs.emplace();  // none runs there
+  ASSERT_TRUE(store->save_collectors(marks, {}));
+  EXPECT_EQ(restored(*store), marks);
+  // A mark that does not speak of them leaves them as they are.
+  ASSERT_TRUE(store->save_collectors(std::vector{make_mark("gpu-1")}, {}));
+  EXPECT_EQ(restored(*store), marks);
+  marks[0].jobs = {"slurm:1235"};
+  ASSERT_TRUE(store->save_collectors(marks, {}));
+  EXPECT_EQ(restored(*store), marks);
+}
+
 TEST_P(Collectors, WhoIsForgottenLeavesNothing) {
   const TempDir dir;
   auto store = must_open(dir.path());
   CollectorMark mark = make_mark("gpu-1");
   mark.flaps = {make_flap("mlx5_0", 1)};
+  mark.jobs = {"train-1"};
   ASSERT_TRUE(store->save_collectors(std::vector{mark}, {}));
   ASSERT_TRUE(store->save_collectors({}, std::vector<std::string>{"gpu-1"}));
   EXPECT_TRUE(restored(*store).empty());
   mark.flaps.reset();
+  mark.jobs.reset();
   ASSERT_TRUE(store->save_collectors(std::vector{mark}, {}));
-  EXPECT_EQ(restored(*store)[0].flaps, std::nullopt) << "nor is it there when it comes again";
+  EXPECT_EQ(restored(*store), std::vector{mark}) << "nor is it there when it comes again";
 }
 
 }  // namespace

@@ -121,6 +121,33 @@ TEST_F(HostSessionsTest, WhatWasTakenAndNotOnDiskComesAgainAndCountsOnce) {
   EXPECT_EQ(view().batches, 3U);
 }
 
+TEST_F(HostSessionsTest, TheJobsOfAHostOutliveARestart) {
+  using Jobs = std::vector<std::string>;
+  const auto tell = [this](const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence, Jobs jobs) {
+    HostBatch batch;
+    batch.sequence = sequence;
+    batch.reading.emplace();
+    batch.reading->inventory = std::make_shared<const HostInventory>();
+    batch.reading->jobs = std::move(jobs);
+    desk->batch(stream, std::move(batch), 0s);
+  };
+  auto stream = connect("a");
+  tell(stream, 1, {"train-1"});
+  save();
+  send(stream, 2);  // which says nothing of jobs
+  save();
+  crash();
+  HostView host = view();
+  ASSERT_NE(jobs_of(host), nullptr);
+  EXPECT_EQ(*jobs_of(host), Jobs{"train-1"});
+  tell(connect("a"), 3, {});
+  save();
+  crash();
+  host = view();
+  ASSERT_NE(jobs_of(host), nullptr) << "it is known that none runs there";
+  EXPECT_EQ(*jobs_of(host), Jobs{});
+}
+
 TEST_F(HostSessionsTest, IgnoresDuplicatesAndCountsGapsAndLateOnes) {
   auto stream = connect("a");
   send(stream, 10);  // of the first words of a host we know nothing before

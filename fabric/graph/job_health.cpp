@@ -53,6 +53,26 @@ std::string rail_of(const Topology& topology, PortIndex index) {
          std::to_string(port.number.value);
 }
 
+/// Is the cause the node, a port of it, or a link to it?
+bool is_about(const Entity& cause, const NodeHealth& node) {
+  if (!cause.host.empty()) return cause.host == node.node;
+  return std::ranges::any_of(
+      node.guids, [&](NodeGuid guid) { return guid && (guid == cause.port.node || guid == cause.peer.node); });
+}
+
+bool is_switch(const Snapshot& snapshot, const NodeHealth& node) {
+  return std::ranges::any_of(snapshot.fabrics, [&](const FabricView& view) {
+    if (!view.sweep || !view.sweep->topology || node.guids.empty()) return false;
+    const NodeIndex index = view.sweep->topology->find_node(node.guids.front());
+    return index != kNoIndex && view.sweep->topology->node(index).type == NodeType::kSwitch;
+  });
+}
+
+bool tells_its_jobs(const Snapshot& snapshot, const std::string& name) {
+  const auto host = std::ranges::lower_bound(*snapshot.hosts, name, {}, [](const auto& each) { return each->host; });
+  return host != snapshot.hosts->end() && (*host)->host == name && jobs_of(**host) != nullptr;
+}
+
 class Question {
  public:
   Question(const Snapshot& snapshot, std::span<const NodeHealth* const> hosts) : snapshot_(snapshot), hosts_(hosts) {}
@@ -215,6 +235,15 @@ std::vector<std::string> hosts_of_job(const Snapshot& snapshot, std::string_view
   };
   for (const auto& host : *snapshot.hosts)
     if (const auto* const jobs = jobs_of(*host); jobs && std::ranges::any_of(*jobs, is_it)) hosts.push_back(host->host);
+  if (!snapshot.incidents || !snapshot.health) return hosts;
+  for (const auto& incident : *snapshot.incidents) {
+    if (!incident->is_open() || std::ranges::none_of(incident->finding.jobs, is_it)) continue;
+    for (const NodeHealth& node : *snapshot.health)
+      if (is_about(incident->finding.cause, node) && !is_switch(snapshot, node) && !tells_its_jobs(snapshot, node.node))
+        hosts.push_back(node.node);
+  }
+  std::ranges::sort(hosts);
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
   return hosts;
 }
 

@@ -18,7 +18,8 @@ namespace weft {
 /// than what is known to be poor.
 HealthVerdict worse_of(HealthVerdict one, HealthVerdict other);
 
-/// Hosts whose collectors last said, before a restart too, that this job holds them, sorted. `job` as HostReading::jobs
+/// Hosts whose collectors last said, before a restart too, that this job holds them; and those that are the cause
+/// of an open incident which names the job, where no collector says what holds them. Sorted. `job` as HostReading::jobs
 /// has it, or only what stands behind its first colon: "1234" for "slurm:1234".
 std::vector<std::string> hosts_of_job(const Snapshot& snapshot, std::string_view job);
 

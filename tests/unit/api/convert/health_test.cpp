@@ -184,6 +184,28 @@ TEST_F(Schedulers, AHostThatDidNotReportSinceARestartIsStillTheJobs) {
   EXPECT_EQ(answer->not_followed_size(), 0);
 }
 
+TEST_F(Schedulers, AHostThatAnIncidentOfTheJobIsAboutIsTheJobsUnlessItSaysOtherwise) {
+  holds("host-0-0", {"train-1"});
+  const PortIndex end = fabric.port_towards("leaf-1", "host-1-0 mlx5_0");
+  blame(IncidentKind::kLinkDown, end);
+  auto incident = std::make_shared<Incident>(*incidents.back());
+  incident->finding.jobs = {"train-1"};
+  incidents.back() = incident;
+  of("host-1-0").verdict = HealthVerdict::kUnhealthy;
+  auto answer = job("train-1");
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_EQ(answer->nodes_size(), 2) << "the leaf is no host";
+  EXPECT_EQ(answer->nodes(1).node(), "host-1-0");
+  EXPECT_EQ(answer->verdict(), v1::NodeHealth::UNHEALTHY);
+  holds("host-1-0", {"train-2"});  // the job has left it
+  answer = job("train-1");
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->nodes_size(), 1);
+  hosts.pop_back();
+  incident->state = IncidentState::kResolved;
+  EXPECT_EQ(job("train-1")->nodes_size(), 1);
+}
+
 TEST_F(Schedulers, NoJobIsHealthyWhileTheJobsOfAHostAreNotKnown) {
   holds("host-0-0", {"train-1"});
   auto older = std::make_shared<HostView>();  // the weftd that heard it did not keep its jobs

@@ -219,7 +219,7 @@ export function LinkHistory({history: {value, error}, span, href}: Shown) {
   );
 }
 
-/** The same of what an incident speaks of, at its time. */
+/** The same of the port or cable that an incident speaks of, at its time. */
 export function EntityHistory({entity, from, to}: {entity: Entity; from: string; to?: string}) {
   const span = around(from, to);
   const peer = entity.peerGuid && entity.peerPort ? `${entity.peerGuid}/${entity.peerPort}` : '';

@@ -10,12 +10,9 @@ import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan, toPort} from './route';
 import type {Collector, Health, Node, Plan} from './types';
 import {readingText} from './units';
-import {bits, byName, kindName, linkWord, percent, plain, portName, since, useClock} from './words';
+import {bits, byName, kindName, linkWord, percent, plain, portName, since, useClock, withoutPrefix} from './words';
 
 type Reason = Health['reasons'][number];
-
-/** The adapter without the name of its host: "mlx5_1". */
-const shortName = (name: string, host: string) => (name.startsWith(`${host} `) ? name.slice(host.length + 1) : name);
 
 function Reasons({reasons, several}: {reasons: Reason[]; several: boolean}) {
   if (!reasons.length) return null;
@@ -73,7 +70,7 @@ function Adapters({host, adapters, collector, span}: AdaptersProps) {
           {names.map(([name, title]) => <th key={name} scope="col" class="figure">{title}</th>)}</tr></thead>
         <tbody>
           {adapters.flatMap((adapter) => adapter.ports.filter((port) => port.port > 0).map((port) => {
-            const device = shortName(adapter.name, host);
+            const device = withoutPrefix(adapter.name, host);
             const readings = readOf(device, port.port);
             return (
               <tr key={`${port.nodeGuid}/${port.port}`}>
@@ -142,7 +139,7 @@ export function HostView({host, span}: {host: string; span: Span}) {
       <Adapters host={host} adapters={adapters} collector={collectors.value?.find((each) => each.host === host)} span={span} />
       <Plans plans={plans} />
       <PortRows node={host} span={span} href={(other) => toHost(host, other)} what="Adapter"
-        nameOf={(port) => shortName(port.node, host) + (adapters.find((each) => each.guid === port.nodeGuid)?.portCount === 1 ? '' : ` port ${port.port}`)} />
+        nameOf={(port) => withoutPrefix(port.node, host) + (adapters.find((each) => each.guid === port.nodeGuid)?.portCount === 1 ? '' : ` port ${port.port}`)} />
     </article>
   );
 }

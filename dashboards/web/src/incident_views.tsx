@@ -3,14 +3,16 @@
 
 import {useState} from 'preact/hooks';
 import {Failure, get, post} from './api';
+import {around, type PortHistory} from './history';
 import {EntityHistory} from './history_view';
 import {FoundIncidents, IncidentFilter} from './incident_filter';
 import {hostOf, refresh, useLive, usePolled} from './live';
-import {EntityLink, Fact, Facts, HistoryLink, Nothing, SeverityMark, ShardMark, StateMark, walkList} from './parts';
+import {chartsOf, EntityLink, Fact, Facts, HistoryLink, isPort, Nothing, SeverityMark, ShardMark, StateMark, walkList, wholeHost} from './parts';
+import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan} from './route';
 import {WhatToDo} from './runbook_view';
-import type {Incident, Severity, Timeline} from './types';
-import {clock, kindName, percent, plain, since, useClock} from './words';
+import type {Entity, Incident, Severity, Timeline} from './types';
+import {clock, kindName, percent, plain, since, useClock, withoutPrefix} from './words';
 
 const WEIGHT: Record<string, number> = {CRITICAL: 3, WARNING: 2, INFO: 1};
 
@@ -164,6 +166,20 @@ function History({id}: {id: string}) {
   );
 }
 
+const MOST_PORTS = 8;
+
+/** What the cause did in the time of the incident: of a port or cable its charts, of a switch or host the worst of its ports. */
+function CauseHistory({entity, from, to}: {entity: Entity; from: string; to?: string}) {
+  if (isPort(entity)) return <EntityHistory entity={entity} from={from} to={to} />;
+  const host = wholeHost(entity);
+  const node = host || entity.nodeGuid;
+  if (!node) return null;
+  const nameOf = ({label, node: name}: PortHistory) => withoutPrefix(label, host || name);
+  return (
+    <PortRows node={node} span={around(from, to)} href={(span) => chartsOf(entity, span)} nameOf={nameOf} what={host ? 'Adapter' : 'Port'} most={MOST_PORTS} />
+  );
+}
+
 export function IncidentView({id}: {id: string}) {
   const live = useLive();
   const now = useClock();
@@ -215,8 +231,7 @@ export function IncidentView({id}: {id: string}) {
           </li>
         ))}
       </ul>
-      {cause?.nodeGuid && incident.opened && (cause.kind === 'LINK' || cause.kind === 'PORT') &&
-        <EntityHistory entity={cause} from={incident.opened} to={incident.resolved} />}
+      {cause && incident.opened && <CauseHistory entity={cause} from={incident.opened} to={incident.resolved} />}
       <History id={incident.id} />
       {incident.affected.length > 0 && (
         <>

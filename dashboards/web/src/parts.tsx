@@ -2,8 +2,8 @@
 // Small pieces that several views share.
 
 import type {ComponentChildren} from 'preact';
-import {around} from './history';
-import {isSite, useLive} from './live';
+import {around, USUAL, type Span} from './history';
+import {hostOf, isSite, useLive} from './live';
 import {toHost, toNode, toPort} from './route';
 import type {Entity, Severity} from './types';
 import {plain} from './words';
@@ -32,21 +32,35 @@ export function Nothing({what, good}: {what: string; good?: boolean}) {
   return missing.length ? <p class="muted">{what} in the shards that answer.</p> : <p class={good ? 'quiet' : 'muted'}>{what}.</p>;
 }
 
+/** A port or the cable at it, by the key that the map has. */
+export const isPort = ({kind, nodeGuid}: Entity) => nodeGuid !== '' && (kind === 'LINK' || kind === 'PORT');
+
+/** The host that is meant as a whole, by its name; empty for a switch, and for one of several adapters. */
+export function wholeHost({host, nodeGuid, label}: Entity): string {
+  if (!nodeGuid) return host;
+  return hostOf(nodeGuid) === label ? label : '';
+}
+
+/** Where the charts of the thing are, at that time; empty where there are none. */
+export function chartsOf(entity: Entity, span: Span = USUAL): string {
+  if (isPort(entity)) return toPort(entity.nodeGuid, entity.port, span);
+  const host = wholeHost(entity);
+  if (host) return toHost(host, span);
+  return entity.nodeGuid && toNode(entity.nodeGuid, span);
+}
+
 /** What an incident or plan speaks of, as a link to where it is shown. */
 export function EntityLink({entity}: {entity?: Entity}) {
   if (!entity) return <>–</>;
   const name = entity.label || entity.host || entity.fabric;
-  if (!entity.nodeGuid) return entity.host ? <a href={toHost(entity.host)}>{name}</a> : <>{name}</>;
-  const aim = entity.kind === 'LINK' || entity.kind === 'PORT' ? toPort(entity.nodeGuid, entity.port) : toNode(entity.nodeGuid);
-  return <a href={aim}>{name}</a>;
+  const aim = chartsOf(entity);
+  return aim ? <a href={aim}>{name}</a> : <>{name}</>;
 }
 
-/** To the charts of the port or node that an incident or plan speaks of, at its time. */
+/** To the charts of what an incident or plan speaks of, at its time. */
 export function HistoryLink({entity, from, to}: {entity?: Entity; from?: string; to?: string}) {
-  if (!entity?.nodeGuid || !from) return null;
-  const span = around(from, to);
-  const isPort = entity.kind === 'LINK' || entity.kind === 'PORT';
-  return <a href={isPort ? toPort(entity.nodeGuid, entity.port, span) : toNode(entity.nodeGuid, span)}>Charts of that time</a>;
+  const aim = entity && from && chartsOf(entity, around(from, to));
+  return aim ? <a href={aim}>Charts of that time</a> : null;
 }
 
 export function Facts({children}: {children: ComponentChildren}) {

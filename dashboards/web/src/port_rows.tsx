@@ -3,8 +3,9 @@
 // of the time the port waited. All strips together are a heat map.
 
 import {useMemo} from 'preact/hooks';
+import {markColour} from './chart';
 import {SHADES, stallShadeOf} from './colours';
-import {counterOf, endOf, gaugeOf, useHistory, valuesOf, type CounterHistory, type History, type PortHistory, type Span, type Values} from './history';
+import {counterOf, endOf, gaugeOf, stepOf, useHistory, valuesOf, type CounterHistory, type History, type Mark, type PortHistory, type Span, type Values} from './history';
 import {MarkList, SpanChoice} from './history_view';
 import {toPort} from './route';
 import {BASE_GAUGES, mean, share, short} from './units';
@@ -39,6 +40,25 @@ function Spark({values, top}: {values: Values; top: number}) {
     <svg class="spark" viewBox={`0 0 ${values.length} 20`} preserveAspectRatio="none" aria-hidden="true">
       {values.map((value, index) => (value === null ? <rect key={index} x={index} width="1" height="20" /> : null))}
       <path d={path} />
+    </svg>
+  );
+}
+
+const WORST: Record<string, number> = {CRITICAL: 5, WARNING: 4, INFO: 3};
+const weightOf = (mark: Mark) => (mark.kind === 'INCIDENT' ? WORST[mark.severity] ?? 3 : mark.kind === 'PLAN' ? 2 : 1);
+
+/** When there were incidents, plans and maintenance: of what overlaps the gravest, a bar for each run of buckets. */
+function MarkBar({history}: {history: History}) {
+  const [begin, step] = [Date.parse(history.from), stepOf(history) * 1000];
+  const place = (time: string | undefined, otherwise: number) => (time ? Math.max(0, Math.min(history.buckets, (Date.parse(time) - begin) / step)) : otherwise);
+  const marks = [...history.marks].sort((a, b) => weightOf(a) - weightOf(b));
+  const now = place(new Date().toISOString(), history.buckets);
+  return (
+    <svg class="mark-bar" viewBox={`0 0 ${history.buckets} 1`} preserveAspectRatio="none" aria-hidden="true">
+      {marks.map((mark) => {
+        const from = place(mark.from, 0);
+        return <rect key={mark.id} x={from} width={Math.max(history.buckets / 150, place(mark.until, now) - from)} height="1" fill={`var(${markColour(mark)})`} />;
+      })}
     </svg>
   );
 }
@@ -90,6 +110,17 @@ function worstOf(port: PortHistory, name: string): string {
 /** Columns of what collectors read, where they do. */
 const GAUGES: [string, string][] = [['module_receive_power', 'Least optical in'], ['module_temperature', 'Hottest']];
 
+/** The worst first: by errors and flaps, then by stall, then by traffic. */
+function inOrderOfTrouble(history: History, ports: PortHistory[]): PortHistory[] {
+  const judged = ports.map((port) => {
+    const traffic = trafficOf(history, port);
+    const stall = stallOf(history, counterOf(port, 'transmit_wait'), traffic);
+    return {port, figures: [totalOf(port, [...ERRORS, ...FLAPS]), mean(known(stall)), mean(known(traffic))]};
+  });
+  const differs = (a: number[], b: number[]) => a.map((each, index) => b[index] - each).find((each) => each !== 0) ?? 0;
+  return judged.sort((a, b) => differs(a.figures, b.figures)).map(({port}) => port);
+}
+
 interface RowProps {
   history: History;
   port: PortHistory;
@@ -107,12 +138,12 @@ function Row({history, port, name, top, span, gauges}: RowProps) {
   return (
     <tr>
       <th scope="row"><a href={toPort(port.nodeGuid, port.port, span)}>{name}</a></th>
+      <td class={`figure ${errors ? 'bad' : 'muted'}`}>{errors ? short(errors) : '0'}</td>
+      <td class={`figure ${flaps ? 'bad' : 'muted'}`}>{flaps ? short(flaps) : '0'}</td>
       <td class="drawn"><Spark values={traffic} top={top} /></td>
       <td class="figure">{sent.length ? bits(mean(sent)) : '–'}</td>
       <td class="drawn"><Strip values={stall} /></td>
       <td class="figure">{waited.length ? share(mean(waited)) : '–'}</td>
-      <td class={`figure ${errors ? 'bad' : 'muted'}`}>{errors ? short(errors) : '0'}</td>
-      <td class={`figure ${flaps ? 'bad' : 'muted'}`}>{flaps ? short(flaps) : '0'}</td>
       {gauges.map((each) => <td key={each} class="figure">{worstOf(port, each)}</td>)}
       <td>{port.peer}</td>
     </tr>
@@ -127,13 +158,17 @@ interface Props {
   /** How the rows are called. */
   nameOf: (port: PortHistory) => string;
   what: 'Port' | 'Adapter';
+  /** Only so many, the worst first, and a link to the others. */
+  most?: number;
 }
 
-export function PortRows({node, span, href, nameOf, what}: Props) {
+export function PortRows({node, span, href, nameOf, what, most}: Props) {
   const {value: history, error} = useHistory(node, span, [...TRAFFIC, 'transmit_wait', ...ERRORS, ...FLAPS, ...GAUGES.map(([name]) => name)], POINTS);
   const top = useMemo(() => Math.max(1, ...(history?.ports ?? []).flatMap((port) => trafficOf(history as History, port).map((each) => each ?? 0))), [history]);
-  const ports = [...(history?.ports ?? [])].sort((a, b) => byName(nameOf(a), nameOf(b)));
+  // A switch's own port 0 is none that people know.
+  const ports = (history?.ports ?? []).filter(({port}) => port > 0).sort((a, b) => byName(nameOf(a), nameOf(b)));
   const moved = ports.filter((port) => port.counters.some((each) => Number(each.total) > 0));
+  const shown = useMemo(() => (history && most ? inOrderOfTrouble(history, moved).slice(0, most) : moved), [history, most]);
   const gauges = GAUGES.filter(([name]) => moved.some((port) => gaugeOf(port, name)?.bucket.length));
   return (
     <section aria-labelledby="history">
@@ -144,10 +179,16 @@ export function PortRows({node, span, href, nameOf, what}: Props) {
         <>
           <div class="scroll" tabIndex={0} role="region" aria-label={`History of each ${what}`}>
             <table class="rows">
-              <thead><tr><th scope="col">{what}</th><th scope="col" colSpan={2}>Traffic</th><th scope="col" colSpan={2}>Stall</th>
-                <th scope="col" class="figure">Errors</th><th scope="col" class="figure">Flaps</th>
+              <thead><tr><th scope="col">{what}</th><th scope="col" class="figure">Errors</th><th scope="col" class="figure">Flaps</th>
+                <th scope="col" colSpan={2}>Traffic</th><th scope="col" colSpan={2}>Stall</th>
                 {gauges.map(([name, title]) => <th key={name} scope="col" class="figure">{title}</th>)}<th scope="col">Leads to</th></tr></thead>
-              <tbody>{moved.map((port) => <Row key={`${port.nodeGuid}/${port.port}`} {...{history, port, top, span}} gauges={gauges.map(([each]) => each)} name={nameOf(port)} />)}</tbody>
+              <tbody>
+                {history.marks.length > 0 && (
+                  <tr class="mark-row"><td class="muted" colSpan={3}>Marks</td><td class="drawn"><MarkBar history={history} /></td><td /><td class="drawn"><MarkBar history={history} /></td>
+                    <td colSpan={2 + gauges.length} /></tr>
+                )}
+                {shown.map((port) => <Row key={`${port.nodeGuid}/${port.port}`} {...{history, port, top, span}} gauges={gauges.map(([each]) => each)} name={nameOf(port)} />)}
+              </tbody>
             </table>
           </div>
           <ul class="legend rows-legend" aria-label="Legend">
@@ -156,6 +197,9 @@ export function PortRows({node, span, href, nameOf, what}: Props) {
             <StripShades />
           </ul>
         </>
+      )}
+      {shown.length < moved.length && (
+        <p><span class="muted">The worst {shown.length} of {moved.length}.</span> <a href={href(span)}>All of that time</a></p>
       )}
       {history && moved.length < ports.length && (
         <p class="muted">{ports.length - moved.length} of {ports.length} {what === 'Port' ? 'ports' : 'adapters'} without traffic or errors in this time</p>

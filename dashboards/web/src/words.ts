@@ -48,6 +48,9 @@ export function portName({node, port, name}: {node: string; port: number; name: 
   return node.endsWith(` ${name}`) ? node : `${node} ${name}`;
 }
 
+/** What is at a host or switch, without its name: "mlx5_1" of "gpu-1 mlx5_1", "port 12" of "leaf-1 port 12". */
+export const withoutPrefix = (name: string, owner: string) => (name.startsWith(`${owner} `) ? name.slice(owner.length + 1) : name);
+
 /** "4X NDR", on Ethernet "400 Gbit/s"; nothing where nothing is known. */
 export function linkWord({width, speed, rateBitsPerSecond}: {width: string; speed: string; rateBitsPerSecond: number}): string {
   return [width, speed].filter(Boolean).join(' ') || (rateBitsPerSecond ? bits(rateBitsPerSecond) : '');

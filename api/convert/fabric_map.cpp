@@ -173,6 +173,47 @@ void append_names(std::string& out, std::string_view name, const Topology& topol
   out += ']';
 }
 
+/// The rail that the ports of the node are of; kNoIndex where that is none, or several.
+std::uint32_t rail_of(const Topology& topology, const Places& places, const Node& node) {
+  std::uint32_t rail = kNoIndex;
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
+    const std::uint32_t own = topology.port(port).peer == kNoIndex ? kNoIndex : places.rails[port];
+    if (own == kNoIndex) continue;
+    if (rail != kNoIndex && rail != own) return kNoIndex;
+    rail = own;
+  }
+  return rail;
+}
+
+/// Two lists: `names`, and the position among them of each node, by `of`.
+template <typename Of>
+void append_places(std::string& out, std::string_view list, const std::vector<std::string>& names,
+                   std::string_view positions, std::size_t nodes, Of of) {
+  if (names.empty()) return;
+  out += ",\"";
+  out += list;
+  out += "\":[";
+  for (const std::string& name : names) {
+    if (out.back() != '[') out += ',';
+    append_quoted(out, name);
+  }
+  out += "],\"";
+  out += positions;
+  out += "\":[";
+  for (NodeIndex node = 0; node < nodes; ++node) {
+    if (node > 0) out += ',';
+    const std::uint32_t at = of(node);
+    out += at == kNoIndex ? "-1" : std::to_string(at);
+  }
+  out += ']';
+}
+
+bool has_places(const FabricView& fabric) {
+  const Topology& topology = *fabric.sweep->topology;
+  return fabric.places && fabric.places->pods.size() == topology.nodes().size() &&
+         fabric.places->rails.size() == topology.ports().size();
+}
+
 void append_map(std::string& out, const FabricView& fabric) {
   const Topology& topology = *fabric.sweep->topology;
   out += "{\"fabric\":";
@@ -192,7 +233,15 @@ void append_map(std::string& out, const FabricView& fabric) {
       out += std::to_string(topology.port(end).node) + ',' + std::to_string(topology.port(end).number.value);
     }
   });
-  out += "]}";
+  out += ']';
+  if (has_places(fabric)) {
+    const Places& places = *fabric.places;
+    const std::size_t nodes = topology.nodes().size();
+    append_places(out, "pods", places.pod_names, "podOf", nodes, [&](NodeIndex node) { return places.pods[node]; });
+    append_places(out, "rails", places.rail_names, "railOf", nodes,
+                  [&](NodeIndex node) { return rail_of(topology, places, topology.node(node)); });
+  }
+  out += '}';
 }
 
 void append_state(std::string& out, const Snapshot& snapshot, const FabricView& fabric, TimePoint now) {
@@ -239,6 +288,12 @@ std::string map_shape(const FabricView& fabric) {
     mix(hash, std::hash<std::string_view>{}(node.name));
   }
   for (const Port& port : topology.ports()) mix(hash, port.peer);
+  if (has_places(fabric)) {
+    for (const auto* names : {&fabric.places->pod_names, &fabric.places->rail_names})
+      for (const std::string& name : *names) mix(hash, std::hash<std::string>{}(name));
+    for (const auto* positions : {&fabric.places->pods, &fabric.places->rails})
+      for (const std::uint32_t position : *positions) mix(hash, position);
+  }
   std::array<char, 24> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
   return text.data();

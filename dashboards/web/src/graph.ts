@@ -24,6 +24,11 @@ export const isSwitch = (graph: Graph, node: number) => graph.map.types[node] ==
 /** Sits inside a switch, and has no place in the drawing. */
 export const isHidden = (graph: Graph, node: number) => graph.map.types[node] === 'A';
 
+/** The pod of a node, by its name; undefined where it is of none. */
+export const podOf = ({map}: Graph, node: number) => map.pods?.[map.podOf?.[node] ?? -1];
+/** The same of a rail. */
+export const railOf = ({map}: Graph, node: number) => map.rails?.[map.railOf?.[node] ?? -1];
+
 export function linksOf(graph: Graph, node: number): Uint32Array {
   return graph.linkOf.subarray(graph.first[node], graph.first[node + 1]);
 }

@@ -2,7 +2,7 @@
 // Where each node of a fabric is drawn: rank above rank, within a pod group beside group, within a group one row for each
 // leaf (in a rail-optimised fabric that is a rail) and one column for each host. Pure; lengths are those of the drawing.
 
-import {type Graph, Parts, endA, endB, isHidden, isSwitch, linksOf, other} from './graph';
+import {type Graph, Parts, endA, endB, isHidden, isSwitch, linksOf, other, podOf} from './graph';
 import {byName} from './words';
 
 export interface Box {
@@ -11,6 +11,8 @@ export interface Box {
   width: number;
   height: number;
   label: string;
+  /** Where there is no room for the label; empty: nothing shorter says enough. */
+  short: string;
 }
 
 export interface Layout {
@@ -80,10 +82,10 @@ export function makeLayout(graph: Graph, aspect: number): Layout {
 
   // Pods: what hangs together without the top rank. With two ranks of switches there is one.
   if (top > 2) joinBelow(top - 1);
-  const podOf = (group: number[]) => (top > 2 ? parts.of(group[0]) : 0);
+  const partOf = (group: number[]) => (top > 2 ? parts.of(group[0]) : 0);
   const pods = new Map<number, number[]>();
   groups.forEach((group, index) => {
-    const pod = podOf(group);
+    const pod = partOf(group);
     pods.set(pod, [...(pods.get(pod) ?? []), index]);
   });
   const upper = shown.filter((node) => graph.rank[node] > 1).sort((a, b) => byName(graph.map.names[a], graph.map.names[b]));
@@ -109,18 +111,28 @@ export function makeLayout(graph: Graph, aspect: number): Layout {
       outline.y += y;
       for (const node of groups[group]) shift(layout, node, outline.x, outline.y);
     }
-    if (many) layout.pods.push({...box, x, y, label: `Pod ${index + 1}, ${podHosts(members.map((group) => groupSizes[group].label))}`});
+    if (many) layout.pods.push({...box, x, y, ...named(podName(graph, [...nodes, ...members.flatMap((group) => groups[group])]), members.map((group) => groupSizes[group].label))});
   });
+  // Of two tiers a pod is a group: no other box bears its name.
+  if (!many) groups.forEach((group, index) => Object.assign(groupSizes[index], named(podName(graph, group), [groupSizes[index].label])));
   layout.groups = groupSizes;
   layout.width = width;
   layout.height = topHeight + places.height;
   return layout;
 }
 
-/** From the first host to the last one, of groups that are labelled so. */
-function podHosts(labels: string[]): string {
+/** Of the pod that all of them are of; empty where there is none. */
+function podName(graph: Graph, nodes: number[]): string {
+  const names = new Set(nodes.map((node) => podOf(graph, node)).filter((name) => name !== undefined));
+  const [name] = names;
+  return names.size === 1 ? `Pod ${name}` : '';
+}
+
+/** A pod's name, and its hosts from the first to the last one, of groups that are labelled so. */
+function named(pod: string, labels: string[]): {label: string; short: string} {
   const hosts = labels.flatMap((label) => label.split(BETWEEN));
-  return hosts.length > 1 ? `${hosts[0]}${BETWEEN}${hosts[hosts.length - 1]}` : hosts[0];
+  const range = hosts.length > 1 ? `${hosts[0]}${BETWEEN}${hosts[hosts.length - 1]}` : hosts[0];
+  return {label: [pod, range].filter(Boolean).join(', '), short: pod};
 }
 
 function set(layout: Layout, node: number, x: number, y: number, width: number, height: number): void {
@@ -161,7 +173,7 @@ function drawPod(layout: Layout, groups: Box[], nodes: number[], aspect: number,
     group.x = inset + places.x[index];
     group.y = inset + label + ranks + places.y[index];
   });
-  return {x: 0, y: 0, width: width + 2 * inset, height: label + ranks + places.height + 2 * inset, label: ''};
+  return {x: 0, y: 0, width: width + 2 * inset, height: label + ranks + places.height + 2 * inset, label: '', short: ''};
 }
 
 /** Places the nodes of a group, relative to it. */
@@ -204,7 +216,7 @@ function drawGroup(layout: Layout, nodes: number[]): Box {
     set(layout, node, left + (column % wide) * PITCH, LABEL + Math.floor(column / wide) * blockHeight + row * PITCH, CELL, CELL);
   leaves.forEach((leaf, row) => set(layout, leaf, 0, LABEL + row * PITCH, LEAF, CELL));
   const label = hosts.length > 1 ? `${hosts[0]}${BETWEEN}${hosts[hosts.length - 1]}` : hosts[0] ?? graph.map.names[nodes[0]];
-  return {x: 0, y: 0, width: left + wide * PITCH, height: LABEL + blocks * blockHeight, label};
+  return {x: 0, y: 0, width: left + wide * PITCH, height: LABEL + blocks * blockHeight, label, short: ''};
 }
 
 interface Flow {

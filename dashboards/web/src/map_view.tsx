@@ -6,7 +6,7 @@ import {select} from 'd3-selection';
 import {zoom, zoomIdentity, type D3ZoomEvent, type ZoomBehavior} from 'd3-zoom';
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {SHADES, shade, type Mode, type Shading} from './colours';
-import {endA, endB, isSwitch, linkAt, makeGraph, portOf} from './graph';
+import {endA, endB, isSwitch, linkAt, makeGraph, podOf, portOf, railOf} from './graph';
 import {makeLayout, type Layout} from './layout';
 import {shardShown, useLive} from './live';
 import {badLinks, paint, readPalette, type Scene, type View} from './paint';
@@ -180,7 +180,8 @@ export function describe(layout: Layout, shading: Shading, state: FabricState, m
   const {map} = layout.graph;
   const verdict = WORDS[state.nodes?.[node] ?? 'u'];
   const more = mode === 'state' ? '' : `, ${mode} ${SHADES[mode][shading.nodes[node]].label}`;
-  return `${map.names[node]}: ${verdict}${more}`;
+  const [pod, rail] = [podOf(layout.graph, node), railOf(layout.graph, node)];
+  return `${map.names[node]}: ${verdict}${more}${pod === undefined ? '' : `, pod ${pod}`}${rail === undefined ? '' : `, rail ${rail}`}`;
 }
 
 function ringsOf(layout: Layout, incidents: Incident[], colour: (severity: string) => string) {

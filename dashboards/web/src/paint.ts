@@ -3,7 +3,7 @@
 // pixel become one block: the cost of a frame follows what can be seen.
 
 import {SHADES, type Mode, type Shading} from './colours';
-import {type Graph, endA, endB, isSwitch, linksOf} from './graph';
+import {type Graph, endA, endB, isSwitch, linksOf, railOf} from './graph';
 import type {Box, Layout} from './layout';
 
 export interface View {
@@ -62,7 +62,7 @@ const POD_MARGIN = 30;
 
 export function paint(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette,
                       width: number, height: number, ratio: number): void {
-  const sight: Box = {x: -view.x / view.k, y: -view.y / view.k, width: width / view.k, height: height / view.k, label: ''};
+  const sight: Box = {x: -view.x / view.k, y: -view.y / view.k, width: width / view.k, height: height / view.k, label: '', short: ''};
   const batches = inSight(scene, palette, sight);
   const many = batches.reduce((sum, batch) => sum + batch.length, 0) > MANY;
   context.setTransform(1, 0, 0, 1, 0, 0);
@@ -278,19 +278,20 @@ function marks(context: CanvasRenderingContext2D, scene: Scene, view: View, pale
 function labels(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette, sight: Box): void {
   const {layout} = scene;
   context.textBaseline = 'alphabetic';
-  const write = (text: string, x: number, y: number, most: number, size: number, colour: string) => {
+  // The first of the texts that there is room for.
+  const write = (texts: string[], x: number, y: number, most: number, size: number, colour: string) => {
     if (size * view.k < SMALLEST_LABEL) return;
     context.font = `${size}px system-ui, sans-serif`;
-    const long = context.measureText(text).width;
-    if (long > most) return;
+    const text = texts.find((each) => each && context.measureText(each).width <= most);
+    if (!text) return;
     context.fillStyle = palette.background;
-    context.fillRect(x, y - size, long, size * 1.25);
+    context.fillRect(x, y - size, context.measureText(text).width, size * 1.25);
     context.fillStyle = colour;
     context.fillText(text, x, y);
   };
   // Labels keep their size on the screen until there is room for the drawing's own.
   const size = Math.min(11, Math.max(4, 10 / view.k));
-  for (const group of layout.groups) if (meets(group, sight)) write(group.label, group.x, group.y + 10, group.width, size, palette.muted);
+  for (const group of layout.groups) if (meets(group, sight)) write([group.label, group.short], group.x, group.y + 10, group.width, size, palette.muted);
   const large = Math.max(10, 11 / view.k);
   for (const pod of layout.pods) {
     if (!meets(pod, sight)) continue;
@@ -298,20 +299,32 @@ function labels(context: CanvasRenderingContext2D, scene: Scene, view: View, pal
     const isSmall = large > 22;
     if (isSmall && POD_MARGIN * view.k < 5) continue;
     const [x, y] = isSmall ? [pod.x + 8 / view.k, pod.y + large * 0.35] : [pod.x + 6, pod.y + large];
-    const fits = (text: string) => text.length * large * 0.6 < pod.width - (x - pod.x);
-    write(fits(pod.label) ? pod.label : pod.label.split(',')[0], x, y, pod.width, large, palette.muted);
+    write([pod.label, pod.short], x, y, pod.width - (x - pod.x), large, palette.muted);
   }
-  if (view.k < 2.2) return;
+  switchLabels(context, scene, view, palette, sight);
+}
+
+/** From so large a view on there is room for a word in the box of a leaf, and then for two lines in that of any switch. */
+const [ONE_LINE_FROM, TWO_LINES_FROM] = [1, 2.2];
+
+/** The names of switches, and the rails of leaves. */
+function switchLabels(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette, sight: Box): void {
+  if (view.k < ONE_LINE_FROM) return;
+  const {boxes, graph} = scene.layout;
   const inks = palette.shades.map((shade) => (contrast(palette.text, shade) > contrast(palette.background, shade) ? palette.text : palette.background));
-  for (let node = 0; node < layout.graph.nodes; node++) {
-    if (!isSwitch(layout.graph, node)) continue;
-    const at = node * 4;
-    const box = {x: layout.boxes[at], y: layout.boxes[at + 1], width: layout.boxes[at + 2], height: layout.boxes[at + 3], label: ''};
-    if (!box.width || !meets(box, sight)) continue;
-    context.font = '3.6px system-ui, sans-serif';
+  const isLarge = view.k >= TWO_LINES_FROM;
+  const size = isLarge ? 3.6 : SMALLEST_LABEL / view.k;
+  context.font = `${size}px system-ui, sans-serif`;
+  for (let node = 0; node < graph.nodes; node++) {
+    if (!isSwitch(graph, node)) continue;
+    const [x, y, width, height] = boxes.subarray(node * 4, node * 4 + 4);
+    if (!width || !meets({x, y, width, height, label: '', short: ''}, sight)) continue;
+    const name = graph.map.names[node];
+    const rail = graph.rank[node] === 1 ? railOf(graph, node) : undefined;
+    const lines = isLarge ? [name.length > 14 ? `${name.slice(0, 13)}…` : name] : [];
+    if (rail !== undefined) lines.push(`rail ${rail}`);
+    if (!lines.length && context.measureText(name).width <= width - 3) lines.push(name);
     context.fillStyle = inks[scene.shading.nodes[node]];
-    const name = layout.graph.map.names[node];
-    const fitting = name.length > 14 ? `${name.slice(0, 13)}…` : name;
-    context.fillText(fitting, box.x + 1.5, box.y + box.height / 2 + 1.3, box.width - 3);
+    lines.forEach((line, index) => context.fillText(line, x + 1.5, y + (height * (index + 0.5)) / lines.length + size * 0.36, width - 3));
   }
 }

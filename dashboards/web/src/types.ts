@@ -253,6 +253,11 @@ export interface FabricMap {
   hosts: string[];
   types: string;
   links: number[];
+  /** Names, as metrics have them, and of each node a position among them, or -1. Where the fabric has neither, or weftd is older, nothing. */
+  pods?: string[];
+  podOf?: number[];
+  rails?: string[];
+  railOf?: number[];
 }
 
 /** Of /api/v1/map/state: how it is, one character for each node or link of the map of that shape. */

@@ -150,6 +150,29 @@ TEST(FabricMap, NamesWhatThereIsByPosition) {
   EXPECT_EQ(map["shape"], map_shape(snapshot->fabrics[0]));
 }
 
+TEST(FabricMap, NamesPodsAndRailsWhereThereAre) {
+  SmallFabric fabric(2);
+  FabricView view = fabric.build();
+  EXPECT_FALSE(json::parse(fabric_map(*make_snapshot(1, {view}, {}, {})))["fabrics"][0].contains("pods"));
+  const std::string before = map_shape(view);
+  auto places = std::make_shared<Places>();
+  places->pod_names = {"a", "b"};
+  places->pods = {1, kNoIndex, 0};
+  places->rails.assign(fabric.ports.size(), kNoIndex);
+  view.places = places;
+  const json without_rails = json::parse(fabric_map(*make_snapshot(1, {view}, {}, {})))["fabrics"][0];
+  EXPECT_EQ(without_rails["pods"], json::parse("[\"a\",\"b\"]"));
+  EXPECT_EQ(without_rails["podOf"], json::parse("[1,-1,0]"));
+  EXPECT_FALSE(without_rails.contains("rails"));
+  EXPECT_NE(map_shape(view), before);
+  // Each adapter is of a rail of its own, so that their switch is of none.
+  places->rail_names = {"0", "1"};
+  for (const PortIndex port : {1U, 2U}) places->rails[port] = places->rails[fabric.ports[port].peer] = port - 1;
+  const json with_rails = json::parse(fabric_map(*make_snapshot(1, {view}, {}, {})))["fabrics"][0];
+  EXPECT_EQ(with_rails["rails"], json::parse("[\"0\",\"1\"]"));
+  EXPECT_EQ(with_rails["railOf"], json::parse("[-1,0,1]"));
+}
+
 TEST(FabricMap, TheShapeChangesWithCablesAndNames) {
   SmallFabric fabric(2);
   const std::string before = map_shape(fabric.build());

@@ -3,6 +3,8 @@
 
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {token} from './api';
+import {BadNodes} from './bad_list';
+import {NOTHING_BAD, type BadList} from './bad_nodes';
 import {HostView} from './host_view';
 import {IncidentList, IncidentView} from './incident_views';
 import {Lists} from './list_views';
@@ -119,6 +121,11 @@ interface Selected {
   shard: string;
 }
 
+/** Of the map that is shown. */
+interface Drawn {
+  onBad: (bad: BadList) => void;
+}
+
 const SEVERITIES: Severity[] = ['CRITICAL', 'WARNING', 'INFO'];
 
 /** Of the open incidents, by shard and severity. */
@@ -158,7 +165,7 @@ function Shards() {
   );
 }
 
-function Maps(what: Selected) {
+function Maps(what: Selected & Drawn) {
   const {shard, map, state} = useLive();
   useEffect(() => { if (what.shard) showShard(what.shard); }, [what.shard, what.selected]);
   return (
@@ -171,7 +178,7 @@ function Maps(what: Selected) {
 }
 
 /** Of another shard. What it does not tell now is not drawn: nobody knows whether it is so still. */
-function MapOfShard({shard, ...what}: Selected) {
+function MapOfShard({shard, ...what}: Selected & Drawn) {
   const {value, error} = useMapOf(shard);
   if (!value) return <section class="map"><p class="muted empty" role="status">{error ? `Not shown: ${error.message}` : 'Loading …'}</p></section>;
   return (
@@ -184,7 +191,7 @@ function MapOfShard({shard, ...what}: Selected) {
   );
 }
 
-function Fabrics({map, state, selected, port}: {map?: FabricMap[]; state?: MapState; selected: string; port: number}) {
+function Fabrics({map, state, selected, port, onBad}: {map?: FabricMap[]; state?: MapState; selected: string; port: number} & Drawn) {
   const [chosen, setChosen] = useState('');
   const owner = map?.find((each) => each.guids.includes(selected));
   const shown = owner ?? map?.find((each) => each.fabric === chosen) ?? map?.[0];
@@ -199,12 +206,12 @@ function Fabrics({map, state, selected, port}: {map?: FabricMap[]; state?: MapSt
           </select>
         </label>
       )}
-      <MapView key={shown.fabric} map={shown} state={how} selected={selected} port={port} />
+      <MapView key={shown.fabric} map={shown} state={how} selected={selected} port={port} onBad={onBad} />
     </>
   );
 }
 
-function Side({route}: {route: Route}) {
+function Side({route, bad}: {route: Route; bad: BadList}) {
   switch (route.view) {
     case 'incident': return <IncidentView key={route.id} id={route.id} />;
     case 'plan': return <PlanView key={route.id} id={route.id} />;
@@ -214,7 +221,7 @@ function Side({route}: {route: Route}) {
     case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} span={route.span} />;
     case 'incidents': return <IncidentList withEnded />;
     case 'lists': return <Lists key={route.id} which={route.id} span={route.span} />;
-    default: return <IncidentList />;
+    default: return <><IncidentList /><BadNodes {...bad} /></>;
   }
 }
 
@@ -241,6 +248,8 @@ function selectedBy(route: Route, live: Picture): Selected {
 export function App() {
   const route = useRoute();
   const live = useLive();
+  const [bad, setBad] = useState(NOTHING_BAD);
+  const onBad = (now: BadList) => setBad((before) => (JSON.stringify(before) === JSON.stringify(now) ? before : now));
   useEffect(() => {
     const open = live.incidents?.length;
     document.title = live.lost ? 'Weft: lost' : open ? `(${open}) Weft` : 'Weft';
@@ -256,8 +265,8 @@ export function App() {
       </header>
       <Notices />
       <main>
-        <div class="maps"><Maps {...selectedBy(route, live)} /></div>
-        <div class="side" id="content" tabIndex={-1}><Side route={route} /></div>
+        <div class="maps"><Maps {...selectedBy(route, live)} onBad={onBad} /></div>
+        <div class="side" id="content" tabIndex={-1}><Side route={route} bad={bad} /></div>
       </main>
     </div>
   );

@@ -5,6 +5,7 @@ import {quadtree, type Quadtree} from 'd3-quadtree';
 import {select} from 'd3-selection';
 import {zoom, zoomIdentity, type D3ZoomEvent, type ZoomBehavior} from 'd3-zoom';
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {badList, badNodes, markAt, markSize, NOTHING_BAD, type BadList} from './bad_nodes';
 import {SHADES, shade, type Mode, type Shading} from './colours';
 import {endA, endB, isSwitch, linkAt, makeGraph, podOf, portOf, railOf} from './graph';
 import {makeLayout, type Layout} from './layout';
@@ -116,7 +117,10 @@ class Drawing {
 
   nodeAt(x: number, y: number): number {
     if (!this.scene || !this.centres) return -1;
-    const {boxes} = this.scene.layout;
+    const {layout, badNodes: bad} = this.scene;
+    const marked = markAt(layout, bad, this.view, markSize(bad.length, this.width, this.height), x, y);
+    if (marked >= 0) return marked;
+    const {boxes} = layout;
     const [left, top] = [(x - this.view.x) / this.view.k, (y - this.view.y) / this.view.k];
     const found = this.centres.find(left, top, 16 + NEAR / this.view.k);
     if (!found) return -1;
@@ -223,6 +227,8 @@ interface Props {
   /** GUID of the node that the reader looks at, and the port, or -1. */
   selected: string;
   port: number;
+  /** Told what is drawn as bad, whenever that changes. */
+  onBad: (bad: BadList) => void;
 }
 
 const MODE = 'weft-map';
@@ -232,7 +238,7 @@ function modeOfBefore(): Mode {
   return MODES.find(({mode}) => mode === sessionStorage.getItem(MODE))?.mode ?? 'state';
 }
 
-export function MapView({map, state, selected, port}: Props) {
+export function MapView({map, state, selected, port, onBad}: Props) {
   const {incidents: known} = useLive();
   // Fabrics of two shards may have nodes of the same GUID.
   const shard = shardShown();
@@ -251,6 +257,7 @@ export function MapView({map, state, selected, port}: Props) {
   const marked = useMemo(() => ringsOf(layout, incidents, (severity) =>
     getComputedStyle(document.documentElement).getPropertyValue(`--ring-${severity.toLowerCase()}`).trim()), [layout, incidents]);
   const bad = useMemo(() => badLinks(layout.graph, shading, mode), [layout, shading]);
+  const badOnes = useMemo(() => badNodes(layout, shading, mode), [layout, shading]);
   const chosen = layout.graph.byGuid.get(selected) ?? cursor;
 
   useEffect(() => {
@@ -277,10 +284,13 @@ export function MapView({map, state, selected, port}: Props) {
     const first = made.scene?.layout !== layout;
     made.centres = centres;
     const selectedLink = selected && port >= 0 && chosen >= 0 ? linkAt(layout.graph, chosen, port) : -1;
-    made.scene = {layout, shading, mode, selected: chosen, selectedLink, hovered: tip?.node ?? -1, ...marked, bad};
+    made.scene = {layout, shading, mode, selected: chosen, selectedLink, hovered: tip?.node ?? -1, ...marked, bad, badNodes: badOnes};
     if (first) made.fit();
     made.draw();
-  }, [layout, centres, shading, mode, chosen, port, tip?.node, marked, bad]);
+  }, [layout, centres, shading, mode, chosen, port, tip?.node, marked, bad, badOnes]);
+
+  useEffect(() => onBad(badList(layout, shading, mode, badOnes)), [badOnes]);
+  useEffect(() => () => onBad(NOTHING_BAD), []);
 
   useEffect(() => {
     if (chosen >= 0) drawing.current?.show(chosen);

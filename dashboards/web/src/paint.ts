@@ -2,6 +2,7 @@
 // Draws the fabric on a canvas. Only what is in sight is drawn, sorted by colour, and cells that would be smaller than a
 // pixel become one block: the cost of a frame follows what can be seen.
 
+import {isMarked, LEAST, markSize} from './bad_nodes';
 import {SHADES, type Mode, type Shading} from './colours';
 import {type Graph, endA, endB, isSwitch, linksOf, railOf} from './graph';
 import type {Box, Layout} from './layout';
@@ -26,6 +27,8 @@ export interface Scene {
   blamed: Map<number, string>;
   /** Links that are always drawn, see badLinks(). */
   bad: number[];
+  /** See badNodes(). */
+  badNodes: number[];
 }
 
 export interface Palette {
@@ -77,8 +80,10 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, view: Vie
   allLinks(context, scene, view, palette);
   if (!many) cells(context, scene, view, palette, batches);
   markedLinks(context, scene, view, palette);
-  marks(context, scene, view, palette);
   labels(context, scene, view, palette, sight);
+  const size = markSize(scene.badNodes.length, width, height);
+  badMarks(context, scene, view, palette, size);
+  marks(context, scene, view, palette, size);
 }
 
 function meets(box: Box, sight: Box): boolean {
@@ -110,7 +115,7 @@ function cells(context: CanvasRenderingContext2D, scene: Scene, view: View, pale
   // Too small to be told apart: no gaps, and what is bad is made large enough to be seen.
   const grow = view.k < 0.25 ? 2 : 0;
   batches.forEach((batch, shade) => {
-    const least = SHADES[scene.mode][shade].bad ? 3 / view.k : 0;
+    const least = SHADES[scene.mode][shade].bad ? LEAST / view.k : 0;
     context.fillStyle = palette.shades[shade];
     for (const node of batch) {
       const at = node * 4;
@@ -156,7 +161,7 @@ function dots(context: CanvasRenderingContext2D, scene: Scene, view: View, palet
   const {boxes} = scene.layout;
   batches.forEach((batch, shade) => {
     const colour = pixelOf(palette.shades[shade]);
-    const least = SHADES[scene.mode][shade].bad ? 3 * ratio : 1;
+    const least = SHADES[scene.mode][shade].bad ? LEAST * ratio : 1;
     for (const node of batch) {
       const at = node * 4;
       const x = Math.max(0, Math.round(boxes[at] * scale + left));
@@ -253,12 +258,34 @@ function markedLinks(context: CanvasRenderingContext2D, scene: Scene, view: View
   }
 }
 
-function marks(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette): void {
+/** Of the ground around a mark, in pixels of the screen: its colour alone differs too little from that of cells that are well. */
+const HALO = 2;
+
+/** What is bad keeps its size on the screen, on a ground of its own; where that is smaller than its cell, the cell tells. */
+function badMarks(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette, size: number): void {
+  if (size <= LEAST) return; // so many that they would hide all others
+  const {layout, shading} = scene;
+  const marked = scene.badNodes.filter((node) => isMarked(layout, node, view, size));
+  const square = (node: number, beyond: number) => {
+    const at = node * 4;
+    const [width, height] = [2, 3].map((side) => Math.max(layout.boxes[at + side], size / view.k) + (2 * beyond) / view.k);
+    const [x, y] = centre(layout, node);
+    context.fillRect(x - width / 2, y - height / 2, width, height);
+  };
+  context.fillStyle = palette.background;
+  for (const node of marked) square(node, HALO);
+  for (const node of marked) {
+    context.fillStyle = palette.shades[shading.nodes[node]];
+    square(node, 0);
+  }
+}
+
+function marks(context: CanvasRenderingContext2D, scene: Scene, view: View, palette: Palette, size: number): void {
   const ring = (node: number, colour: string, away: number, thick: number) => {
     const at = node * 4;
     const {boxes} = scene.layout;
     if (!boxes[at + 2]) return;
-    const least = 7 / view.k;
+    const least = Math.max(7, size) / view.k;
     const width = Math.max(boxes[at + 2], least);
     const height = Math.max(boxes[at + 3], least);
     const gap = away / view.k;

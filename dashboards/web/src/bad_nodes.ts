@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes in the shades of what is bad: how large they are drawn, so that one among ten thousand is seen, which of them a
+// pointer is at, and the rows of the list beside the map. Pure.
+
+import {SHADES, type Mode, type Shading} from './colours';
+import {isSwitch} from './graph';
+import type {Layout} from './layout';
+import type {View} from './paint';
+import {byName} from './words';
+
+/** Those that are drawn, the worst last: they are drawn on top. */
+export function badNodes(layout: Layout, shading: Shading, mode: Mode): number[] {
+  const found: number[] = [];
+  SHADES[mode].forEach(({bad}, shade) => {
+    if (!bad || !shading.counts[shade]) return;
+    for (let node = 0; node < layout.graph.nodes; node++)
+      if (shading.nodes[node] === shade && layout.boxes[node * 4 + 2]) found.push(node);
+  });
+  return found;
+}
+
+/** Pixels of the screen. Less than LEAST nothing bad is drawn with; more than MOST tells no more. */
+export const LEAST = 3;
+const MOST = 11;
+/** All marks together take at most that share of the drawing. */
+const SHARE = 0.03;
+
+/** The side of the mark of a bad node, in pixels of the screen: the same however far the drawing is zoomed out. */
+export function markSize(count: number, width: number, height: number): number {
+  return count ? Math.max(LEAST, Math.min(MOST, Math.sqrt((SHARE * width * height) / count))) : LEAST;
+}
+
+/** Its cell is smaller than the mark. */
+export function isMarked(layout: Layout, node: number, view: View, size: number): boolean {
+  return Math.min(layout.boxes[node * 4 + 2], layout.boxes[node * 4 + 3]) * view.k < size;
+}
+
+/** How far beside a mark a pointer still means it, in pixels. */
+const SLACK = 4;
+
+/** Whose mark is at that place of the screen, the nearest one, or -1. */
+export function markAt(layout: Layout, bad: number[], view: View, size: number, x: number, y: number): number {
+  let best = -1;
+  let least = Infinity;
+  for (const node of bad) {
+    if (!isMarked(layout, node, view, size)) continue;
+    const at = node * 4;
+    const {boxes} = layout;
+    const away = (begin: number, length: number, offset: number, place: number) => {
+      const middle = (begin + length / 2) * view.k + offset;
+      return Math.abs(place - middle) - Math.max(length * view.k, size) / 2;
+    };
+    const distance = Math.max(away(boxes[at], boxes[at + 2], view.x, x), away(boxes[at + 1], boxes[at + 3], view.y, y));
+    if (distance <= SLACK && distance < least) [best, least] = [node, distance];
+  }
+  return best;
+}
+
+/** A switch, or a host with those of its adapters that are bad. */
+export interface BadRow {
+  /** Of the switch, or of the one adapter. */
+  guid: string;
+  /** Set where there are several adapters: the host is meant. */
+  host: string;
+  name: string;
+  adapters: number;
+  /** Position in SHADES[mode]; of several adapters the worst one's. */
+  shade: number;
+}
+
+export interface BadList {
+  mode: Mode;
+  rows: BadRow[];
+  /** How many there are, those that are not listed too. */
+  total: number;
+}
+
+export const NOTHING_BAD: BadList = {mode: 'state', rows: [], total: 0};
+
+const MOST_ROWS = 500;
+
+/** The worst first, then by name. `bad` is of badNodes(). */
+export function badList(layout: Layout, shading: Shading, mode: Mode, bad: number[]): BadList {
+  const {map} = layout.graph;
+  const rows = new Map<string, BadRow>();
+  for (let at = bad.length - 1; at >= 0; at--) {
+    const node = bad[at];
+    const host = isSwitch(layout.graph, node) ? '' : map.hosts[node];
+    const key = host ? `host ${host}` : map.guids[node];
+    const before = rows.get(key);
+    if (before) {
+      before.adapters++;
+      [before.host, before.name] = [host, host];
+    } else rows.set(key, {guid: map.guids[node], host: '', name: map.names[node], adapters: host ? 1 : 0, shade: shading.nodes[node]});
+  }
+  const listed = [...rows.values()].slice(0, MOST_ROWS);
+  listed.sort((a, b) => b.shade - a.shade || byName(a.name, b.name));
+  return {mode, rows: listed, total: rows.size};
+}

@@ -97,10 +97,43 @@ class Watching(PageTest):
         self.do("wait", at=f"h2:has-text('Found') + ul a:has-text('{incident['id']}')")
         self.picture("incidents-found")
         self.expect_accessible()
+        # What was asked for is still there when one comes back from an incident, and can be sent to somebody.
+        self.do("click", at=f"h2:has-text('Found') + ul a:has-text('{incident['id']}')")
+        self.do("wait", at="h3:has-text('Evidence')")
+        self.do("evaluate", script="history.back()")
+        self.do("wait", at=f"h2:has-text('Found') + ul a:has-text('{incident['id']}')")
+        self.assertEqual("#/incidents?entity=leaf-r0-p01", self.do("evaluate", script="location.hash"))
+        self.assertEqual("leaf-r0-p01", self.do("evaluate", script="document.querySelector('input[name=entity]').value"))
         self.do("fill", at="input[name=entity]", text="leaf-r0-p0")
         self.do("click", at="button:has-text('Find')")
         self.do("wait", at="text=No such incidents")
+        self.do("click", at="button:has-text('Clear')")
+        self.do("wait", at=f"h2:has-text('Open incidents') + ul a:has-text('{incident['id']}')")
         self.expect_clean()
+
+    def test_an_incident_is_asked_for_in_each_way(self):
+        incident = self.pull("leaf-r0-p02", 13)
+        found, none = f"h2:has-text('Found') + ul a:has-text('{incident['id']}')", "text=No such incidents"
+        hour = 3600
+        for query, expected in (
+                ("kind=LINK_DOWN", found), ("kind=LINK_FLAP", none), ("severity=Info", found), ("severity=Critical", none), ("job=slurm:1", none),
+                ("entity=leaf-r0-p02%20port%2013", found), (f"kind=LINK_DOWN&severity=Info&entity=leaf-r0-p02&from={self.stamp(-hour)}", found),
+                (f"to={self.stamp(-hour)}", none), (f"from={self.stamp(-hour)}&to={self.stamp(hour)}", found)):
+            with self.subTest(query=query):
+                self.do("open", url=f"http://{self.weftd.http}/#/incidents?{query}")
+                self.do("wait", at=expected)
+        self.assertNotEqual("", self.do("evaluate", script="document.querySelector('input[name=to]').value"))
+        leaf = guid_text(self.network.find("leaf-r0-p02").guid)
+        for path in (f"node/{leaf}", f"node/{leaf}/port/13"):
+            self.do("open", url=f"http://{self.weftd.http}/#/{path}")
+            self.do("click", at="a:has-text('Incidents, also those that ended')")
+            self.do("wait", at=found)
+        self.expect_clean()
+
+    @staticmethod
+    def stamp(ahead: int) -> str:
+        """The time in so many seconds, as RFC 3339."""
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + ahead))
 
     def test_a_port_that_somebody_disabled_says_so(self):
         leaf, number = self.network.find("leaf-r0-p01"), 11

@@ -219,7 +219,7 @@ function Side({route, bad}: {route: Route; bad: BadList}) {
     case 'node': return <NodeView key={route.id} guid={route.id} span={route.span} />;
     case 'host': return <HostView key={route.id} host={route.id} span={route.span} />;
     case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} span={route.span} />;
-    case 'incidents': return <IncidentList withEnded />;
+    case 'incidents': return <IncidentList withEnded query={route.query} />;
     case 'lists': return <Lists key={route.id} which={route.id} span={route.span} />;
     default: return <><IncidentList /><BadNodes {...bad} /></>;
   }

@@ -1,45 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// Incidents by kind, severity, entity, job and time, open or not.
+// Incidents by kind, severity, entity, job and time, open or not. What is asked for is in the address: it survives a look at
+// one of them, and can be sent to somebody.
 
 import {get} from './api';
 import {List} from './incident_views';
 import {usePolled} from './live';
 import {Nothing} from './parts';
+import {go, toIncidents, type IncidentQuery} from './route';
 import type {Incident} from './types';
 import {kindName, useClock} from './words';
 
 const SEVERITIES = ['Critical', 'Warning', 'Info'];
 
-/** `onChange` takes the query of the path; empty when nothing is asked for. `kinds`: of what there is. */
-export function IncidentFilter({kinds, onChange}: {kinds: string[]; onChange: (query: string) => void}) {
-  const read = (form: HTMLFormElement) => {
-    const query = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) {
-      const text = String(value).trim();
-      // A field of date and time says the reader's own; weftd is asked in UTC.
-      if (text) query.set(name, name === 'from' || name === 'to' ? new Date(text).toISOString() : text);
-    }
-    onChange(query.toString());
-  };
+/** A field of date and time has the reader's own; weftd is asked in UTC. */
+const toUtc = (local: string) => new Date(local).toISOString();
+
+function toLocal(utc: string | null): string {
+  const time = new Date(utc ?? '');
+  return Number.isNaN(time.getTime()) ? '' : new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function read(form: HTMLFormElement): IncidentQuery {
+  const query: Record<string, string> = {};
+  for (const [name, value] of new FormData(form)) {
+    const text = String(value).trim();
+    if (text) query[name] = name === 'from' || name === 'to' ? toUtc(text) : text;
+  }
+  return query;
+}
+
+/** `query` is that of the address; `kinds`: of what there is. */
+export function IncidentFilter({kinds, query}: {kinds: string[]; query: string}) {
+  const asked = new URLSearchParams(query);
+  const [kind, severity] = [asked.get('kind') ?? '', asked.get('severity') ?? ''];
+  const listed = [...new Set([...kinds, kind])].filter(Boolean).sort();
   return (
-    <details class="filter">
+    <details key={query} class="filter" open={query !== ''}>
       <summary>Find incidents</summary>
-      <form onSubmit={(event) => { event.preventDefault(); read(event.currentTarget); }}
-        onReset={() => onChange('')}>
+      <form onSubmit={(event) => { event.preventDefault(); go(toIncidents(read(event.currentTarget))); }}
+        onReset={() => go(toIncidents())}>
         <label>Kind
           <select name="kind"><option value="">any</option>
-            {[...new Set(kinds)].sort().map((kind) => <option key={kind} value={kind}>{kindName(kind)}</option>)}
+            {listed.map((each) => <option key={each} value={each} selected={each === kind}>{kindName(each)}</option>)}
           </select>
         </label>
         <label>Severity
           <select name="severity"><option value="">any</option>
-            {SEVERITIES.map((each) => <option key={each} value={each}>{each}</option>)}
+            {SEVERITIES.map((each) => <option key={each} value={each} selected={each === severity}>{each}</option>)}
           </select>
         </label>
-        <label>Host, switch, port or link <input name="entity" autoComplete="off" /></label>
-        <label>Job <input name="job" autoComplete="off" /></label>
-        <label>Open after <input name="from" type="datetime-local" /></label>
-        <label>Open before <input name="to" type="datetime-local" /></label>
+        <label>Host, switch, port or link <input name="entity" autoComplete="off" defaultValue={asked.get('entity') ?? ''} /></label>
+        <label>Job <input name="job" autoComplete="off" defaultValue={asked.get('job') ?? ''} /></label>
+        <label>Open after <input name="from" type="datetime-local" defaultValue={toLocal(asked.get('from'))} /></label>
+        <label>Open before <input name="to" type="datetime-local" defaultValue={toLocal(asked.get('to'))} /></label>
         <p class="actions"><button type="submit" class="primary">Find</button><button type="reset">Clear</button></p>
       </form>
     </details>
@@ -50,10 +63,10 @@ export function FoundIncidents({query}: {query: string}) {
   const now = useClock();
   const {value, error} = usePolled<Incident[]>(`found-${query}`, 10_000, async () =>
     (await get<{incidents: Incident[]}>(`/api/v1/incidents?state=all&${query}`)).incidents);
-  if (error) return <p class="trouble" role="alert">{error.message}</p>;
   return (
     <>
-      <h2 id="found-incidents">Found <span class="count">{value ? value.length : '…'}</span></h2>
+      <h2 id="found-incidents">Found {!error && <span class="count">{value ? value.length : '…'}</span>}</h2>
+      {error && <p class="trouble" role="alert">{error.message}</p>}
       {value && !value.length && <Nothing what="No such incidents" />}
       {value && <List incidents={[...value].reverse()} now={now} />}
     </>

@@ -9,7 +9,7 @@ import {FoundIncidents, IncidentFilter} from './incident_filter';
 import {hostOf, refresh, useLive, usePolled} from './live';
 import {chartsOf, EntityLink, Fact, Facts, HistoryLink, isPort, Nothing, SeverityMark, ShardMark, StateMark, walkList, wholeHost} from './parts';
 import {PortRows} from './port_rows';
-import {toHost, toIncident, toPlan} from './route';
+import {toHost, toIncident, toIncidents, toPlan} from './route';
 import {WhatToDo} from './runbook_view';
 import type {Entity, Incident, Severity, Timeline} from './types';
 import {clock, kindName, percent, plain, since, useClock, withoutPrefix} from './words';
@@ -78,18 +78,19 @@ export function List({incidents, now}: {incidents: Incident[]; now: number}) {
   );
 }
 
-export function IncidentList({withEnded}: {withEnded?: boolean}) {
+/** Those that are open; with `withEnded` those that ended too, or with `query` those that it asks for. */
+export function IncidentList({withEnded, query = ''}: {withEnded?: boolean; query?: string}) {
   const {incidents, state, missing} = useLive();
   const now = useClock();
   const ended = usePolled<Incident[]>(`ended-${!!withEnded}`, 10_000, withEnded && (async () =>
     (await get<{incidents: Incident[]}>('/api/v1/incidents?state=resolved')).incidents));
   const open = inOrder(incidents ?? []);
-  const [query, setQuery] = useState('');
   const before = [...(ended.value ?? [])].sort((a, b) => Date.parse(b.resolved ?? '') - Date.parse(a.resolved ?? ''));
+  const filter = withEnded && <IncidentFilter kinds={[...open, ...before].map((each) => each.kind)} query={query} />;
+  if (query) return <section aria-labelledby="found-incidents">{filter}<FoundIncidents key={query} query={query} /></section>;
   return (
     <section aria-labelledby="open-incidents">
-      {withEnded && <IncidentFilter kinds={[...open, ...before].map((each) => each.kind)} onChange={setQuery} />}
-      {query && <FoundIncidents key={query} query={query} />}
+      {filter}
       <h2 id="open-incidents">Open incidents <span class="count">{incidents ? open.length : '…'}</span></h2>
       {incidents && !open.length &&
         (missing.length || state?.ready ? <Nothing what="No open incidents" good />
@@ -208,7 +209,8 @@ export function IncidentView({id}: {id: string}) {
         <Fact name="Since"><time dateTime={incident.opened}>{clock(incident.opened)}</time> <span class="muted">{since(incident.opened, now)} ago</span>{' '}
           <HistoryLink entity={incident.cause} from={incident.opened} to={incident.resolved} /></Fact>
         {incident.resolved && <Fact name="Ended">{clock(incident.resolved)}</Fact>}
-        <Fact name="Jobs">{incident.jobs.length ? incident.jobs.join(', ') : 'none known'}</Fact>
+        <Fact name="Jobs">{incident.jobs.length ? incident.jobs.map((job, index) =>
+          <span key={job}>{index > 0 && ', '}<a href={toIncidents({job})}>{job}</a></span>) : 'none known'}</Fact>
         {incident.acknowledgedBy && <Fact name="Acknowledged by">{incident.acknowledgedBy}</Fact>}
         {incident.silencedUntil && <Fact name="Silenced until">{clock(incident.silencedUntil)}</Fact>}
         {incident.maintenanceId && <Fact name="Planned work">{incident.maintenanceId}</Fact>}

@@ -8,7 +8,7 @@ import {ownShard, picture, shardShown, showShard, useLive, usePolled, whyMissing
 import {inOrder} from './incident_views';
 import {Fact, Facts, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
-import {toHost, toIncident, toNode, toPlan, toPort} from './route';
+import {toHost, toIncident, toIncidents, toNode, toPlan, toPort} from './route';
 import type {Health, Incident, Node, Port} from './types';
 import {byName, errorRate, kindName, linkWord, percent, plain, portName} from './words';
 
@@ -44,17 +44,27 @@ function touches(incident: Incident, guid: string, port?: number): boolean {
   return (cause.nodeGuid === guid && (cause.port === port || cause.kind === 'NODE')) || (cause.peerGuid === guid && cause.peerPort === port);
 }
 
-export function IncidentsOf({guid, port}: {guid: string; port?: number}) {
+/** Those that are open. `name` is what those that ended are found by. */
+export function IncidentsOf({guid, port, name}: {guid: string; port?: number; name: string}) {
   const {incidents = []} = useLive();
   const found = inOrder(incidents.filter((incident) => touches(incident, guid, port)));
-  if (!found.length) return null;
   return (
-    <ul class="plain-list">
-      {found.map((incident) => (
-        <li key={incident.id}><SeverityMark severity={incident.severity} /> <ShardMark shard={incident.shard} /><a href={toIncident(incident.id)}>{incident.id} {kindName(incident.kind)}</a></li>
-      ))}
-    </ul>
+    <>
+      {found.length > 0 && (
+        <ul class="plain-list">
+          {found.map((incident) => (
+            <li key={incident.id}><SeverityMark severity={incident.severity} /> <ShardMark shard={incident.shard} /><a href={toIncident(incident.id)}>{incident.id} {kindName(incident.kind)}</a></li>
+          ))}
+        </ul>
+      )}
+      <PastIncidents name={name} />
+    </>
   );
+}
+
+/** To all incidents that speak of it, open or not. */
+export function PastIncidents({name}: {name: string}) {
+  return <p><a href={toIncidents({entity: name})}>Incidents, also those that ended</a></p>;
 }
 
 /** The plan that holds the link at the port out of service, or raised its cost. */
@@ -114,7 +124,7 @@ export function NodeView({guid, span}: {guid: string; span: Span}) {
         {health && <StateMark word={health.verdict} good={health.verdict === VERDICT_GOOD} bad={health.verdict === 'UNHEALTHY'} />}
         {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
       </p>
-      <IncidentsOf guid={node.guid} />
+      <IncidentsOf guid={node.guid} name={node.name} />
       {health?.reasons.map((reason, index) => <p key={index}>{reason.message}</p>)}
       <Facts>
         <Fact name="GUID"><code>{node.guid}</code></Fact>

@@ -91,7 +91,7 @@ function PortArticle({port, nodeName, span}: {port: Port; nodeName: string; span
       <p class="crumbs"><a href="#/">Fabric</a> / <a href={toNode(port.nodeGuid)}>{nodeName}</a> / {port.name || `port ${port.port}`}</p>
       <h2 id="port">{portName(port)}</h2>
       <p class="marks"><StateMark {...state} /><Holder port={port} /></p>
-      <IncidentsOf guid={port.nodeGuid} port={port.port} />
+      <IncidentsOf guid={port.nodeGuid} port={port.port} name={portName(port)} />
       <Facts>
         <Fact name="Peer">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port, span)}>{portName(port.peer)}</a> : 'no link seen'}</Fact>
         <Fact name="Link">{port.rateBitsPerSecond ? [port.width && linkWord(port), bits(port.rateBitsPerSecond)].filter(Boolean).join(', ') : state.word === 'not read' ? state.word : 'down'}</Fact>

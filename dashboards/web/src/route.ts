@@ -10,28 +10,34 @@ export interface Route {
   port: number;
   /** Which time charts show. */
   span: Span;
+  /** Which incidents are listed, as weftd is asked for them; empty: all. */
+  query: string;
 }
+
+/** Conditions of the list of incidents; times are RFC 3339. */
+export type IncidentQuery = Partial<Record<'kind' | 'severity' | 'entity' | 'job' | 'from' | 'to', string>>;
 
 export function parse(hash: string): Route {
   const [path, query = ''] = hash.split('?');
   const [view = '', id = '', sub = '', number = ''] = path.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   const port = Number.parseInt(number, 10);
   const span = parseSpan(query);
-  if (view === 'node' && sub === 'port' && port >= 0) return {view: 'port', id, port, span};
-  if ((view === 'node' || view === 'host' || view === 'incident' || view === 'plan' || view === 'lists') && id) return {view, id, port: -1, span};
-  if (view === 'incidents' || view === 'plans') return {view, id: '', port: -1, span};
-  return {view: 'fabric', id: '', port: -1, span};
+  if (view === 'node' && sub === 'port' && port >= 0) return {view: 'port', id, port, span, query: ''};
+  if ((view === 'node' || view === 'host' || view === 'incident' || view === 'plan' || view === 'lists') && id) return {view, id, port: -1, span, query: ''};
+  if (view === 'incidents') return {view, id: '', port: -1, span: USUAL, query};
+  return {view: view === 'plans' ? view : 'fabric', id: '', port: -1, span, query: ''};
 }
 
 export function go(hash: string): void {
   location.hash = hash;
 }
 
-const query = (span: Span) => (span === USUAL ? '' : spanQuery(span));
-export const toNode = (guid: string, span = USUAL) => `#/node/${guid}${query(span)}`;
-export const toHost = (host: string, span = USUAL) => `#/host/${encodeURIComponent(host)}${query(span)}`;
-export const toPort = (guid: string, port: number, span = USUAL) => `#/node/${guid}/port/${port}${query(span)}`;
-export const toStall = (span = USUAL) => `#/lists/stall${query(span)}`;
+const timeQuery = (span: Span) => (span === USUAL ? '' : spanQuery(span));
+export const toNode = (guid: string, span = USUAL) => `#/node/${guid}${timeQuery(span)}`;
+export const toHost = (host: string, span = USUAL) => `#/host/${encodeURIComponent(host)}${timeQuery(span)}`;
+export const toPort = (guid: string, port: number, span = USUAL) => `#/node/${guid}/port/${port}${timeQuery(span)}`;
+export const toStall = (span = USUAL) => `#/lists/stall${timeQuery(span)}`;
+export const toIncidents = (of: IncidentQuery = {}) => `#/incidents${Object.keys(of).length ? `?${new URLSearchParams(of)}` : ''}`;
 export const toIncident = (id: string) => `#/incident/${id}`;
 export const toPlan = (id: string) => `#/plan/${id}`;
 

@@ -133,6 +133,24 @@ class Hosts(PageTest):
             collector.close()
         self.expect_clean()
 
+    def test_a_host_that_no_fabric_has_shows_its_collector(self):
+        host = "storage-01"
+        with grpc.insecure_channel(self.weftd.grpc) as channel:
+            collector = telemetry_client.Collector(channel)
+            collector.hello(host)
+            collector.welcome()
+            collector.batch(1, telemetry_client.whole(time.time_ns(), [telemetry_client.port("mlx5_9")],
+                                                      [telemetry_client.series("mlx5_9", 1, "module_temperature", gauge=True)], [41_500]))
+            collector.wait_acknowledged(1)
+            self.open_at("#/lists/collectors")
+            self.do("click", at=f"th a:text-is('{host}')")
+            self.do("wait", at=f"h2:text-is('{host}')")
+            self.do("wait", at=".facts .mark:has-text('Connected')")
+            self.do("wait", at="text=No fabric that is monitored has an adapter of this host.")
+            self.do("wait", at="text=Its collector reads mlx5_9 port 1.")
+            self.expect_accessible()
+            collector.close()
+
     def test_optical_power_and_temperature_over_time(self):
         host, adapter = "gpu-0005", self.network.find("gpu-0005 mlx5_2")
         port = telemetry_client.port("mlx5_2", guid=adapter.port_guid(1))
@@ -174,7 +192,7 @@ class Hosts(PageTest):
 
     def test_an_unknown_host_is_said(self):
         self.open_at("#/host/nobody")
-        self.do("wait", at=".side:has-text('nobody')")
+        self.do("wait", at="text=There is no host nobody.")
         self.assertEqual(0, self.do("count", at="table.adapters"))
 
     def test_a_switch_shows_all_its_ports_over_time(self):

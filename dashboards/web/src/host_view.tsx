@@ -4,7 +4,7 @@
 import {get} from './api';
 import type {Span} from './history';
 import {useLive, usePolled} from './live';
-import {portWord, useDrawn, VERDICT_GOOD, type NodeAnswer} from './node_views';
+import {PastIncidents, portWord, useDrawn, VERDICT_GOOD, type NodeAnswer} from './node_views';
 import {Fact, Facts, Nothing, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan, toPort} from './route';
@@ -106,6 +106,35 @@ function Plans({plans}: {plans: Plan[]}) {
   );
 }
 
+function HealthOf({what, health}: {what: string; health?: Health}) {
+  return (
+    <>
+      <p class="marks">
+        <span class="mark neutral">{what}</span>
+        {health && <StateMark word={health.verdict} good={health.verdict === VERDICT_GOOD} bad={health.verdict === 'UNHEALTHY'} />}
+        {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
+      </p>
+      {health && <Reasons reasons={health.reasons} several={(health.shards ?? []).length > 1} />}
+    </>
+  );
+}
+
+/** A host that no fabric has: what its collector tells of it. */
+function CollectorOnly({collector, health}: {collector: Collector; health?: Health}) {
+  const {host, ports = []} = collector;
+  return (
+    <article aria-labelledby="host">
+      <p class="crumbs"><a href="#/lists/collectors">Collectors</a> / {host}</p>
+      <h2 id="host"><ShardMark shard={collector.shard} />{host}</h2>
+      <HealthOf what="Host" health={health} />
+      <PastIncidents name={host} />
+      <Facts><CollectorFacts collector={collector} /></Facts>
+      <p class="muted">No fabric that is monitored has an adapter of this host.</p>
+      {ports.length > 0 && <p>Its collector reads {ports.map(({device, port}) => `${device}${port ? ` port ${port}` : ''}`).join(', ')}.</p>}
+    </article>
+  );
+}
+
 export function HostView({host, span}: {host: string; span: Span}) {
   const live = useLive();
   const path = `/api/v1/nodes/${encodeURIComponent(host)}`;
@@ -117,7 +146,10 @@ export function HostView({host, span}: {host: string; span: Span}) {
   const collectors = usePolled<Collector[]>(`collector-${host}`, 10_000, async () =>
     (await get<{collectors: Collector[]}>(`/api/v1/collectors?host=${encodeURIComponent(host)}&readings=1`)).collectors);
   const {node, why} = useDrawn({value, error});
-  if (!node) return value && !value.nodes.length ? <Nothing what={`There is no host ${host}`} /> : <p class="muted">{why}</p>;
+  const collector = collectors.value?.find((each) => each.host === host);
+  const isUnknown = value ? !value.nodes.length : error?.status === 404;
+  if (isUnknown && collector) return <CollectorOnly collector={collector} health={health} />;
+  if (!node) return isUnknown ? <Nothing what={`There is no host ${host}`} /> : <p class="muted">{why}</p>;
   const {shard} = node;
   const adapters = (value?.nodes ?? []).filter((each) => each.shard === shard).sort((a, b) => byName(a.name, b.name));
   const guids = new Set(adapters.map((adapter) => adapter.guid));
@@ -127,16 +159,12 @@ export function HostView({host, span}: {host: string; span: Span}) {
     <article aria-labelledby="host">
       <p class="crumbs"><a href="#/">Fabric</a> / {shard && `${shard} / `}{fabrics.join(', ')}</p>
       <h2 id="host">{host}</h2>
-      <p class="marks">
-        <span class="mark neutral">Host, {adapters.length} {adapters.length === 1 ? 'adapter' : 'adapters'}</span>
-        {health && <StateMark word={health.verdict} good={health.verdict === VERDICT_GOOD} bad={health.verdict === 'UNHEALTHY'} />}
-        {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
-      </p>
-      {health && <Reasons reasons={health.reasons} several={(health.shards ?? []).length > 1} />}
-      <Facts>{collectors.value ? <CollectorFacts collector={collectors.value.find((each) => each.host === host)} />
+      <HealthOf what={`Host, ${adapters.length} ${adapters.length === 1 ? 'adapter' : 'adapters'}`} health={health} />
+      <PastIncidents name={host} />
+      <Facts>{collectors.value ? <CollectorFacts collector={collector} />
         : <Fact name="Collector">{collectors.error ? collectors.error.message : '…'}</Fact>}</Facts>
       <h3>Adapters</h3>
-      <Adapters host={host} adapters={adapters} collector={collectors.value?.find((each) => each.host === host)} span={span} />
+      <Adapters host={host} adapters={adapters} collector={collector} span={span} />
       <Plans plans={plans} />
       <PortRows node={host} span={span} href={(other) => toHost(host, other)} what="Adapter"
         nameOf={(port) => withoutPrefix(port.node, host) + (adapters.find((each) => each.guid === port.nodeGuid)?.portCount === 1 ? '' : ` port ${port.port}`)} />

@@ -7,7 +7,7 @@ import type {Span} from './history';
 import {useLive, usePolled} from './live';
 import {Maintenance} from './maintenance_view';
 import {Nothing, SHARD, ShardCell, Sheet, StateMark} from './parts';
-import {toIncident, toPlan, toPort} from './route';
+import {toHost, toIncident, toPlan, toPort} from './route';
 import {StallView} from './stall_view';
 import type {AuditRecord, Collector, PortReference, WorstLink} from './types';
 import {byName, clock, errorRate, grouped, percent, portName, seconds, since, useClock} from './words';
@@ -78,7 +78,7 @@ function Collectors() {
       <Sheet head={['Host', SHARD, 'State', 'Last heard', 'Behind', 'Clock', 'Lost', 'Address', 'Version', 'Sources in trouble']}>
         {shown.map((each) => (
           <tr key={`${each.shard}/${each.host}`}>
-            <th scope="row">{each.host}</th>
+            <th scope="row"><a href={toHost(each.host)}>{each.host}</a></th>
             <ShardCell shard={each.shard} />
             <td><StateMark word={each.state} good={each.state === 'CONNECTED'} bad={each.state !== 'CONNECTED'} /></td>
             <td>{each.heard ? `${since(each.heard, now)} ago` : 'never'}</td>

@@ -64,7 +64,7 @@ function Who() {
     <div class="who">
       <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}
         aria-label={signedIn ? `Signed in as ${name}, ${role}: use another token` : `Not signed in, ${allowed}: sign in with a token`}>
-        {signedIn ? (name === role ? role : `${name} · ${role}`) : `Not signed in · ${allowed}`}
+        {signedIn ? (name === role ? role : `${name} · ${role}`) : <><span class="wide">Not signed in · </span>{allowed}</>}
       </button>
       {open && (
         <div class="popup">

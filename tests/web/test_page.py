@@ -19,6 +19,7 @@ class Watching(PageTest):
         incident = self.pull("leaf-r0-p01", 10)
         self.do("wait", at=f"a.entry:has-text('{incident['id']}')")
         self.do("wait", at=".legend:has-text('unhealthy or down 0, 1 cable')")  # the switches are well
+        self.do("wait", at=".bad-nodes a:has-text('leaf-r0-p01 port 10 – spine-01 port 2')")
         self.do("click", at=f"a.entry:has-text('{incident['id']}')")
         self.do("wait", at="h3:has-text('Evidence')")
         shown = self.do("text", at="article")

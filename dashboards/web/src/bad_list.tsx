@@ -4,7 +4,7 @@
 import {useState} from 'preact/hooks';
 import type {BadList, BadRow} from './bad_nodes';
 import {SHADES, type Mode} from './colours';
-import {toHost, toNode} from './route';
+import {toHost, toNode, toPort} from './route';
 import {grouped} from './words';
 
 const TITLES: Record<Mode, string> = {state: 'Not well', traffic: 'Busiest', stall: 'Most stalled', errors: 'Most errors'};
@@ -13,9 +13,10 @@ const FEW = matchMedia('(max-width: 60rem)').matches ? 3 : 12;
 
 function Row({row, mode}: {row: BadRow; mode: Mode}) {
   const {label, style} = SHADES[mode][row.shade];
+  const aim = row.port >= 0 ? toPort(row.guid, row.port) : row.host ? toHost(row.host) : toNode(row.guid);
   return (
     <li>
-      <a href={row.host ? toHost(row.host) : toNode(row.guid)}>
+      <a href={aim}>
         <span class={`swatch ${style.slice(2)}`} /><b>{row.name}</b>{' '}
         <span class="muted">{label}{row.host && `, ${row.adapters} adapters`}</span>
       </a>
@@ -30,7 +31,7 @@ export function BadNodes({mode, rows, total}: BadList) {
   return (
     <section class="bad-nodes" aria-labelledby="bad-nodes">
       <h2 id="bad-nodes">{TITLES[mode]} <span class="count">{grouped(String(total))}</span></h2>
-      <ul>{shown.map((row) => <Row key={row.host || row.guid} row={row} mode={mode} />)}</ul>
+      <ul>{shown.map((row) => <Row key={row.host || `${row.guid}/${row.port}`} row={row} mode={mode} />)}</ul>
       {shown.length < rows.length && <button type="button" onClick={() => setAll(true)}>Show {rows.length < total ? 'the worst' : 'all'} {rows.length}</button>}
       {all && rows.length < total && <p class="muted">and {grouped(String(total - rows.length))} more</p>}
     </section>

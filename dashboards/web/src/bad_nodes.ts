@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes in the shades of what is bad: how large they are drawn, so that one among ten thousand is seen, which of them a
-// pointer is at, and the rows of the list beside the map. Pure.
+// pointer is at, and the rows of the list beside the map, which has bad cables too. Pure.
 
 import {SHADES, type Mode, type Shading} from './colours';
-import {isSwitch} from './graph';
+import {endA, endB, isSwitch, portOf} from './graph';
 import type {Layout} from './layout';
 import type {View} from './paint';
 import {byName} from './words';
@@ -56,10 +56,12 @@ export function markAt(layout: Layout, bad: number[], view: View, size: number, 
   return best;
 }
 
-/** A switch, or a host with those of its adapters that are bad. */
+/** A switch, a host with those of its adapters that are bad, or a cable. */
 export interface BadRow {
-  /** Of the switch, or of the one adapter. */
+  /** Of the switch, of the one adapter, or of one end of the cable. */
   guid: string;
+  /** That end's, of a cable; else -1. */
+  port: number;
   /** Set where there are several adapters: the host is meant. */
   host: string;
   name: string;
@@ -79,6 +81,23 @@ export const NOTHING_BAD: BadList = {mode: 'state', rows: [], total: 0};
 
 const MOST_ROWS = 500;
 
+/** Bad cables of which neither end is bad: of others the node tells. */
+function cableRows(layout: Layout, shading: Shading, mode: Mode, bad: number[]): BadRow[] {
+  const {graph} = layout;
+  const told = new Set(bad);
+  const rows: BadRow[] = [];
+  SHADES[mode].forEach((each, shade) => {
+    if (!each.bad || !shading.cables[shade]) return;
+    for (let link = 0; link < graph.links; link++) {
+      const [a, b] = [endA(graph, link), endB(graph, link)];
+      if (shading.links[link] !== shade || told.has(a) || told.has(b)) continue;
+      const [near, far] = [a, b].map((node) => `${graph.map.names[node]} port ${portOf(graph, link, node)}`);
+      rows.push({guid: graph.map.guids[a], port: portOf(graph, link, a), host: '', name: `${near} – ${far}`, adapters: 0, shade});
+    }
+  });
+  return rows;
+}
+
 /** The worst first, then by name. `bad` is of badNodes(). */
 export function badList(layout: Layout, shading: Shading, mode: Mode, bad: number[]): BadList {
   const {map} = layout.graph;
@@ -91,9 +110,9 @@ export function badList(layout: Layout, shading: Shading, mode: Mode, bad: numbe
     if (before) {
       before.adapters++;
       [before.host, before.name] = [host, host];
-    } else rows.set(key, {guid: map.guids[node], host: '', name: map.names[node], adapters: host ? 1 : 0, shade: shading.nodes[node]});
+    } else rows.set(key, {guid: map.guids[node], port: -1, host: '', name: map.names[node], adapters: host ? 1 : 0, shade: shading.nodes[node]});
   }
-  const listed = [...rows.values()].slice(0, MOST_ROWS);
-  listed.sort((a, b) => b.shade - a.shade || byName(a.name, b.name));
-  return {mode, rows: listed, total: rows.size};
+  const all = [...rows.values(), ...cableRows(layout, shading, mode, bad)];
+  const listed = all.slice(0, MOST_ROWS).sort((a, b) => b.shade - a.shade || byName(a.name, b.name));
+  return {mode, rows: listed, total: all.length};
 }

@@ -73,6 +73,23 @@ class Causes(PageTest):
         self.assertEqual(len(ports), len(self.rows()))
         self.assertRegex(self.do("evaluate", script="location.hash"), rf"{guid_text(leaf.guid)}\?from=\d+&to=\d+$")
         self.expect_clean()
+        # A weftd that was started since then does not know the switch, and says so.
+        self.weftd.kill()
+        self.weftd.start()
+        self.do("open", url=f"http://{self.weftd.http}/#/incident/{incident['id']}")
+        self.do("wait", at="text=Nothing is stored of it, or no fabric has it now.")
+
+    def test_a_switch_that_does_not_answer_shows_when_it_was_read_last(self):
+        spine = "spine-03"
+        ports = sorted(self.network.find(spine).ports)
+        self.count([(spine, port) for port in ports])
+        self.subnet.drop_requests(spine, 100)
+        self.addCleanup(self.subnet.drop_requests, spine, 0)
+        incident = self.expect("TELEMETRY_LOST", lambda each: self.is_node(each, spine), sweeps=8)
+        self.open_incident(incident)
+        self.assertEqual(f"port {ports[-1]}", self.rows()[0])
+        self.assertGreater(self.do("count", at="table.rows tbody tr:not(.mark-row) .spark rect"), 0, "of the time since then nothing is known")
+        self.expect_clean()
 
 
 if __name__ == "__main__":

@@ -169,12 +169,13 @@ export function PortRows({node, span, href, nameOf, what, most}: Props) {
   const ports = (history?.ports ?? []).filter(({port}) => port > 0).sort((a, b) => byName(nameOf(a), nameOf(b)));
   const moved = ports.filter((port) => port.counters.some((each) => Number(each.total) > 0));
   const shown = useMemo(() => (history && most ? inOrderOfTrouble(history, moved).slice(0, most) : moved), [history, most]);
+  const none = most ? 'Nothing is stored of it, or no fabric has it now.' : 'Nothing is stored yet.';
   const gauges = GAUGES.filter(([name]) => moved.some((port) => gaugeOf(port, name)?.bucket.length));
   return (
     <section aria-labelledby="history">
       <h3 id="history">History</h3>
       <SpanChoice span={span} href={href} />
-      {!history && <p class="muted waiting" role="status">{error ? (error.status === 404 ? 'Nothing is stored yet.' : error.message) : 'Loading …'}</p>}
+      {!history && <p class="muted waiting" role="status">{error ? (error.status === 404 ? none : error.message) : 'Loading …'}</p>}
       {history && moved.length > 0 && (
         <>
           <div class="scroll" tabIndex={0} role="region" aria-label={`History of each ${what}`}>

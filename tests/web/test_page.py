@@ -26,6 +26,9 @@ class Watching(PageTest):
         for words in (incident["summary"], incident["evidence"][0]["description"], "Info", "confidence"):
             self.assertIn(words, shown)
         self.picture("incident-open")
+        self.do("click", at=".evidence li >> nth=0 >> a:has-text('Charts')")
+        self.do("wait", at=f".happened li:has-text('{incident['id']}')")
+        self.do("evaluate", script="history.back()")
         self.do("click", at=".facts a")
         self.do("wait", at="h2:has-text('port')")
         self.do("wait", at="article .mark:has-text('Down')")

@@ -229,7 +229,8 @@ export function IncidentView({id}: {id: string}) {
         {incident.evidence.map((each, index) => (
           <li key={index}>
             <b>{plain(each.signal)}</b> {each.description}
-            {each.observed && <span class="muted"> {clock(each.observed)}, {since(each.observed, now)} ago</span>}
+            {each.observed && <span class="muted"> {clock(each.observed)}, {since(each.observed, now)} ago</span>}{' '}
+            <HistoryLink entity={each.where} from={incident.opened} to={incident.resolved} name="Charts" />
           </li>
         ))}
       </ul>

@@ -58,9 +58,9 @@ export function EntityLink({entity}: {entity?: Entity}) {
 }
 
 /** To the charts of what an incident or plan speaks of, at its time. */
-export function HistoryLink({entity, from, to}: {entity?: Entity; from?: string; to?: string}) {
+export function HistoryLink({entity, from, to, name = 'Charts of that time'}: {entity?: Entity; from?: string; to?: string; name?: string}) {
   const aim = entity && from && chartsOf(entity, around(from, to));
-  return aim ? <a href={aim}>Charts of that time</a> : null;
+  return aim ? <a href={aim} title={entity.label}>{name}</a> : null;
 }
 
 export function Facts({children}: {children: ComponentChildren}) {

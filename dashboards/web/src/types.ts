@@ -21,6 +21,8 @@ export interface Evidence {
   threshold?: number;
   unit: string;
   observed?: string;
+  /** What it was read from. */
+  where?: Entity;
 }
 
 export interface TimelineEntry {

@@ -6,7 +6,7 @@ import {get} from './api';
 import {List} from './incident_views';
 import {usePolled} from './live';
 import {Nothing} from './parts';
-import {go, toIncidents, type IncidentQuery} from './route';
+import {go, toIncidents} from './route';
 import type {Incident} from './types';
 import {kindName, useClock} from './words';
 
@@ -20,7 +20,8 @@ function toLocal(utc: string | null): string {
   return Number.isNaN(time.getTime()) ? '' : new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-function read(form: HTMLFormElement): IncidentQuery {
+/** What is filled in, by the names of the fields, as weftd takes it. */
+export function asked(form: HTMLFormElement): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of new FormData(form)) {
     const text = String(value).trim();
@@ -31,13 +32,13 @@ function read(form: HTMLFormElement): IncidentQuery {
 
 /** `query` is that of the address; `kinds`: of what there is. */
 export function IncidentFilter({kinds, query}: {kinds: string[]; query: string}) {
-  const asked = new URLSearchParams(query);
-  const [kind, severity] = [asked.get('kind') ?? '', asked.get('severity') ?? ''];
+  const given = new URLSearchParams(query);
+  const [kind, severity] = [given.get('kind') ?? '', given.get('severity') ?? ''];
   const listed = [...new Set([...kinds, kind])].filter(Boolean).sort();
   return (
     <details key={query} class="filter" open={query !== ''}>
       <summary>Find incidents</summary>
-      <form onSubmit={(event) => { event.preventDefault(); go(toIncidents(read(event.currentTarget))); }}
+      <form onSubmit={(event) => { event.preventDefault(); go(toIncidents(asked(event.currentTarget))); }}
         onReset={() => go(toIncidents())}>
         <label>Kind
           <select name="kind"><option value="">any</option>
@@ -49,10 +50,10 @@ export function IncidentFilter({kinds, query}: {kinds: string[]; query: string})
             {SEVERITIES.map((each) => <option key={each} value={each} selected={each === severity}>{each}</option>)}
           </select>
         </label>
-        <label>Host, switch, port or link <input name="entity" autoComplete="off" defaultValue={asked.get('entity') ?? ''} /></label>
-        <label>Job <input name="job" autoComplete="off" defaultValue={asked.get('job') ?? ''} /></label>
-        <label>Open after <input name="from" type="datetime-local" defaultValue={toLocal(asked.get('from'))} /></label>
-        <label>Open before <input name="to" type="datetime-local" defaultValue={toLocal(asked.get('to'))} /></label>
+        <label>Host, switch, port or link <input name="entity" autoComplete="off" defaultValue={given.get('entity') ?? ''} /></label>
+        <label>Job <input name="job" autoComplete="off" defaultValue={given.get('job') ?? ''} /></label>
+        <label>Open after <input name="from" type="datetime-local" defaultValue={toLocal(given.get('from'))} /></label>
+        <label>Open before <input name="to" type="datetime-local" defaultValue={toLocal(given.get('to'))} /></label>
         <p class="actions"><button type="submit" class="primary">Find</button><button type="reset">Clear</button></p>
       </form>
     </details>

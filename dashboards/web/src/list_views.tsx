@@ -3,6 +3,7 @@
 
 import {useState} from 'preact/hooks';
 import {get} from './api';
+import {asked} from './incident_filter';
 import type {Span} from './history';
 import {useLive, usePolled} from './live';
 import {Maintenance} from './maintenance_view';
@@ -109,16 +110,16 @@ function Audit() {
   const path = `/api/v1/audit?${query}${query && '&'}page_token=${encodeURIComponent(token)}`;
   const {value, error} = usePolled<AuditPage>(path, 10_000, () => get<AuditPage>(path));
   const read = (form: HTMLFormElement) => {
-    const asked = new URLSearchParams();
-    for (const [name, text] of new FormData(form)) if (String(text).trim()) asked.set(name, String(text).trim());
     setTokens(['']);
-    setQuery(asked.toString());
+    setQuery(new URLSearchParams(asked(form)).toString());
   };
   return (
     <>
       <form class="filter" onSubmit={(event) => { event.preventDefault(); read(event.currentTarget); }}>
         <label>User <input name="who" autoComplete="off" /></label>
         <label>Action <input name="what" autoComplete="off" /></label>
+        <label>After <input name="from" type="datetime-local" /></label>
+        <label>Before <input name="to" type="datetime-local" /></label>
         <button type="submit">Find</button>
       </form>
       {error && <p class="trouble" role="alert">{error.message}</p>}

@@ -154,6 +154,38 @@ class Deciding(PageTest):
         self.assertEqual([], self.weftd.client.json("/api/v1/maintenance?state=active")["windows"])
         self.expect_clean()
 
+    def test_maintenance_is_begun_from_the_page_of_a_thing(self):
+        leaf = guid_text(self.network.find("leaf-r3-p01").guid)
+        for path, name in (("host/gpu-0006", "gpu-0006"), (f"node/{leaf}", "leaf-r3-p01"), (f"node/{leaf}/port/12", "leaf-r3-p01 port 12")):
+            with self.subTest(of=name):
+                self.do("open", url=f"http://{self.weftd.http}/#/{path}", storage={"weft-token": self.viewer})
+                self.do("wait", at="button:has-text('vic · viewer')")
+                self.do("wait", at="a:has-text('Incidents, also those that ended')")
+                self.assertEqual(0, self.do("count", at="a:has-text('Begin maintenance')"))
+                self.do("open", url=f"http://{self.weftd.http}/#/{path}", storage={"weft-token": self.operator})
+                self.do("click", at="a:has-text('Begin maintenance')")
+                self.do("fill", at="input[name=reason]", text="a new fan")
+                self.do("click", at="button:has-text('Begin maintenance')")
+                self.do("wait", at=f"tr:has-text('{name}'):has-text('a new fan'):has-text('Active')")
+                window, = self.weftd.client.json("/api/v1/maintenance?state=active")["windows"]
+                self.assertIn(name, window["entity"]["label"])
+                self.do("click", at=f"button[aria-label='End {window['id']}']")
+                self.do("wait", at=f"tr:has-text('{window['id']}'):has-text('Over')")
+        self.expect_clean()
+
+    def test_the_audit_trail_is_asked_for_by_time(self):
+        plan = self.plan_of(*self.BAD[0])
+        self.do("open", url=f"http://{self.weftd.http}/#/lists/audit", storage={"weft-token": self.operator})
+        self.do("wait", at=f"td a:has-text('{plan['id']}')")
+        # As a reader types it: in local time, which is that of the browser.
+        local = "new Date(Date.now() - new Date().getTimezoneOffset() * 60000 + AHEAD).toISOString().slice(0, 16)"
+        for field, ahead, words in (("to", -3600_000, "text=No such records"), ("to", 3600_000, f"td a:has-text('{plan['id']}')"),
+                                    ("from", -3600_000, f"td a:has-text('{plan['id']}')")):
+            self.do("fill", at=f"input[name={field}]", text=self.do("evaluate", script=local.replace("AHEAD", str(ahead))))
+            self.do("click", at="button:has-text('Find')")
+            self.do("wait", at=words)
+        self.expect_clean()
+
     def test_maintenance_that_takes_long_is_begun_once(self):
         """weftd stands still for longer than the page waits for lists, and the button is pressed twice meanwhile."""
         self.do("open", url=f"http://{self.weftd.http}/#/lists/maintenance", storage={"weft-token": self.operator})

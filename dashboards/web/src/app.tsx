@@ -220,7 +220,7 @@ function Side({route, bad}: {route: Route; bad: BadList}) {
     case 'host': return <HostView key={route.id} host={route.id} span={route.span} />;
     case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} span={route.span} />;
     case 'incidents': return <IncidentList withEnded query={route.query} />;
-    case 'lists': return <Lists key={route.id} which={route.id} span={route.span} />;
+    case 'lists': return <Lists key={route.id} which={route.id} span={route.span} query={route.query} />;
     default: return <><IncidentList /><BadNodes {...bad} /></>;
   }
 }

@@ -4,7 +4,7 @@
 import {get} from './api';
 import type {Span} from './history';
 import {useLive, usePolled} from './live';
-import {PastIncidents, portWord, useDrawn, VERDICT_GOOD, type NodeAnswer} from './node_views';
+import {LinksOf, portWord, useDrawn, VERDICT_GOOD, type NodeAnswer} from './node_views';
 import {Fact, Facts, Nothing, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan, toPort} from './route';
@@ -127,7 +127,7 @@ function CollectorOnly({collector, health}: {collector: Collector; health?: Heal
       <p class="crumbs"><a href="#/lists/collectors">Collectors</a> / {host}</p>
       <h2 id="host"><ShardMark shard={collector.shard} />{host}</h2>
       <HealthOf what="Host" health={health} />
-      <PastIncidents name={host} />
+      <LinksOf name={host} />
       <Facts><CollectorFacts collector={collector} /></Facts>
       <p class="muted">No fabric that is monitored has an adapter of this host.</p>
       {ports.length > 0 && <p>Its collector reads {ports.map(({device, port}) => `${device}${port ? ` port ${port}` : ''}`).join(', ')}.</p>}
@@ -160,7 +160,7 @@ export function HostView({host, span}: {host: string; span: Span}) {
       <p class="crumbs"><a href="#/">Fabric</a> / {shard && `${shard} / `}{fabrics.join(', ')}</p>
       <h2 id="host">{host}</h2>
       <HealthOf what={`Host, ${adapters.length} ${adapters.length === 1 ? 'adapter' : 'adapters'}`} health={health} />
-      <PastIncidents name={host} />
+      <LinksOf name={host} />
       <Facts>{collectors.value ? <CollectorFacts collector={collector} />
         : <Fact name="Collector">{collectors.error ? collectors.error.message : '…'}</Fact>}</Facts>
       <h3>Adapters</h3>

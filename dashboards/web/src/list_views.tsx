@@ -149,7 +149,8 @@ function Audit() {
   );
 }
 
-export function Lists({which, span}: {which: string; span: Span}) {
+/** `query`: of the address. */
+export function Lists({which, span, query}: {which: string; span: Span; query: string}) {
   const name = Object.hasOwn(NAMES, which) ? which : 'worst';
   return (
     <section aria-labelledby="list-name">
@@ -162,7 +163,7 @@ export function Lists({which, span}: {which: string; span: Span}) {
       {name === 'worst' && <WorstLinks />}
       {name === 'stall' && <StallView span={span} />}
       {name === 'collectors' && <Collectors />}
-      {name === 'maintenance' && <Maintenance />}
+      {name === 'maintenance' && <Maintenance what={new URLSearchParams(query).get('what') ?? ''} />}
       {name === 'audit' && <Audit />}
     </section>
   );

@@ -32,7 +32,7 @@ function useOrder() {
   return {trouble, order};
 }
 
-function Add() {
+function Add({what}: {what: string}) {
   const {trouble, order} = useOrder();
   const send = async (form: HTMLFormElement) => {
     const given = new FormData(form);
@@ -42,7 +42,7 @@ function Add() {
   return (
     <>
       <form class="filter" aria-label="New maintenance window" onSubmit={(event) => { event.preventDefault(); void send(event.currentTarget); }}>
-        <label>Host, switch, port or link <input name="what" required autoComplete="off" /></label>
+        <label>Host, switch, port or link <input name="what" required autoComplete="off" defaultValue={what} /></label>
         <label>Reason <input name="reason" required maxLength={1000} autoComplete="off" /></label>
         <label>From now for <select name="length">{LENGTHS.map((each) => <option key={each.name} value={each.seconds}>{each.name}</option>)}</select></label>
         <button type="submit">Begin maintenance</button>
@@ -79,7 +79,8 @@ function Windows({windows, mayEnd}: {windows: MaintenanceWindow[]; mayEnd: boole
   );
 }
 
-export function Maintenance() {
+/** `what`: for which a window is to be begun, as far as it is known. */
+export function Maintenance({what}: {what: string}) {
   const {role} = useLive();
   const {value, error} = usePolled<MaintenanceWindow[]>('maintenance', 10_000, async () =>
     (await get<{windows: MaintenanceWindow[]}>('/api/v1/maintenance?state=all')).windows);
@@ -87,7 +88,7 @@ export function Maintenance() {
   if (!value) return <p class="muted">Loading …</p>;
   return (
     <>
-      {role !== 'viewer' && <Add />}
+      {role !== 'viewer' && <Add key={what} what={what} />}
       {value.length ? <Windows windows={value} mayEnd={role !== 'viewer'} /> : <Nothing what="No maintenance windows" />}
     </>
   );

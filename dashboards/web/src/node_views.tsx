@@ -8,7 +8,7 @@ import {ownShard, picture, shardShown, showShard, useLive, usePolled, whyMissing
 import {inOrder} from './incident_views';
 import {Fact, Facts, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
-import {toHost, toIncident, toIncidents, toNode, toPlan, toPort} from './route';
+import {toHost, toIncident, toIncidents, toMaintenance, toNode, toPlan, toPort} from './route';
 import type {Health, Incident, Node, Port} from './types';
 import {byName, errorRate, kindName, linkWord, percent, plain, portName} from './words';
 
@@ -57,14 +57,20 @@ export function IncidentsOf({guid, port, name}: {guid: string; port?: number; na
           ))}
         </ul>
       )}
-      <PastIncidents name={name} />
+      <LinksOf name={name} />
     </>
   );
 }
 
-/** To all incidents that speak of it, open or not. */
-export function PastIncidents({name}: {name: string}) {
-  return <p><a href={toIncidents({entity: name})}>Incidents, also those that ended</a></p>;
+/** To all incidents that speak of it, open or not, and, for those who may, to a maintenance window for it. */
+export function LinksOf({name}: {name: string}) {
+  const {role} = useLive();
+  return (
+    <p class="actions">
+      <a href={toIncidents({entity: name})}>Incidents, also those that ended</a>
+      {role !== 'viewer' && <a href={toMaintenance(name)}>Begin maintenance</a>}
+    </p>
+  );
 }
 
 /** The plan that holds the link at the port out of service, or raised its cost. */

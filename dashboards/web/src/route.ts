@@ -10,7 +10,7 @@ export interface Route {
   port: number;
   /** Which time charts show. */
   span: Span;
-  /** Which incidents are listed, as weftd is asked for them; empty: all. */
+  /** Of lists: which incidents, as weftd is asked for them, or what maintenance is begun for. Empty: nothing is asked for. */
   query: string;
 }
 
@@ -23,7 +23,7 @@ export function parse(hash: string): Route {
   const port = Number.parseInt(number, 10);
   const span = parseSpan(query);
   if (view === 'node' && sub === 'port' && port >= 0) return {view: 'port', id, port, span, query: ''};
-  if ((view === 'node' || view === 'host' || view === 'incident' || view === 'plan' || view === 'lists') && id) return {view, id, port: -1, span, query: ''};
+  if ((view === 'node' || view === 'host' || view === 'incident' || view === 'plan' || view === 'lists') && id) return {view, id, port: -1, span, query: view === 'lists' ? query : ''};
   if (view === 'incidents') return {view, id: '', port: -1, span: USUAL, query};
   return {view: view === 'plans' ? view : 'fabric', id: '', port: -1, span, query: ''};
 }
@@ -38,6 +38,7 @@ export const toHost = (host: string, span = USUAL) => `#/host/${encodeURICompone
 export const toPort = (guid: string, port: number, span = USUAL) => `#/node/${guid}/port/${port}${timeQuery(span)}`;
 export const toStall = (span = USUAL) => `#/lists/stall${timeQuery(span)}`;
 export const toIncidents = (of: IncidentQuery = {}) => `#/incidents${Object.keys(of).length ? `?${new URLSearchParams(of)}` : ''}`;
+export const toMaintenance = (what: string) => `#/lists/maintenance?${new URLSearchParams({what})}`;
 export const toIncident = (id: string) => `#/incident/${id}`;
 export const toPlan = (id: string) => `#/plan/${id}`;
 

@@ -17,6 +17,8 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "analyzer/places/place_finder.hpp"
 #include "api/http/server.hpp"

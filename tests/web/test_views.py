@@ -28,6 +28,7 @@ class Views(PageTest):
         return {
             "fabric": ("", "canvas[data-frames]"),
             "incidents": ("incidents", f"a.entry:has-text('{self.plan['incidentId']}')"),
+            "incidents-found": (f"incidents?entity={BAD[0]}&severity=Warning", f"h2:has-text('Found') + ul a:has-text('{self.plan['incidentId']}')"),
             "incident": (f"incident/{self.plan['incidentId']}", "h3:has-text('Evidence')"),
             "plans": ("plans", f"a.entry:has-text('{self.plan['id']}')"),
             "plan": (f"plan/{self.plan['id']}", "h3:has-text('Guards')"),

@@ -173,19 +173,6 @@ class Deciding(PageTest):
                 self.do("wait", at=f"tr:has-text('{window['id']}'):has-text('Over')")
         self.expect_clean()
 
-    def test_the_audit_trail_is_asked_for_by_time(self):
-        plan = self.plan_of(*self.BAD[0])
-        self.do("open", url=f"http://{self.weftd.http}/#/lists/audit", storage={"weft-token": self.operator})
-        self.do("wait", at=f"td a:has-text('{plan['id']}')")
-        # As a reader types it: in local time, which is that of the browser.
-        local = "new Date(Date.now() - new Date().getTimezoneOffset() * 60000 + AHEAD).toISOString().slice(0, 16)"
-        for field, ahead, words in (("to", -3600_000, "text=No such records"), ("to", 3600_000, f"td a:has-text('{plan['id']}')"),
-                                    ("from", -3600_000, f"td a:has-text('{plan['id']}')")):
-            self.do("fill", at=f"input[name={field}]", text=self.do("evaluate", script=local.replace("AHEAD", str(ahead))))
-            self.do("click", at="button:has-text('Find')")
-            self.do("wait", at=words)
-        self.expect_clean()
-
     def test_maintenance_that_takes_long_is_begun_once(self):
         """weftd stands still for longer than the page waits for lists, and the button is pressed twice meanwhile."""
         self.do("open", url=f"http://{self.weftd.http}/#/lists/maintenance", storage={"weft-token": self.operator})

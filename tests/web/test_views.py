@@ -61,6 +61,20 @@ class Views(PageTest):
                     self.do("wait", at="h1")
                     self.judge(f"{name}-{screen}")
 
+    def test_the_audit_trail_is_asked_for_by_time(self):
+        self.views()
+        found = f"td a:has-text('{self.plan['id']}')"
+        self.do("open", url=f"http://{self.weftd.http}/#/lists/audit")
+        self.do("wait", at=found)
+        # As a reader types it: in local time, which is that of the browser.
+        local = "new Date(Date.now() - new Date().getTimezoneOffset() * 60000 + AHEAD).toISOString().slice(0, 16)"
+        for field, ahead, words in (("to", -3600_000, "text=No such records"), ("to", 3600_000, found),
+                                    ("from", -3600_000, found)):
+            self.do("fill", at=f"input[name={field}]", text=self.do("evaluate", script=local.replace("AHEAD", str(ahead))))
+            self.do("click", at="button:has-text('Find')")
+            self.do("wait", at=words)
+        self.expect_clean()
+
     def test_each_while_weftd_is_away_and_when_it_is_back(self):
         views = self.views()
         for screen in ("desktop-dark", "phone-light"):

@@ -73,11 +73,17 @@ class Causes(PageTest):
         self.assertEqual(len(ports), len(self.rows()))
         self.assertRegex(self.do("evaluate", script="location.hash"), rf"{guid_text(leaf.guid)}\?from=\d+&to=\d+$")
         self.expect_clean()
-        # A weftd that was started since then does not know the switch, and says so.
+        # A weftd that was started since then does not know the switch, and shows what the other ends of its cables saw.
+        self.count([self.far_end(SWITCH, port) for port in ports[-4:]])
         self.weftd.kill()
         self.weftd.start()
         self.do("open", url=f"http://{self.weftd.http}/#/incident/{incident['id']}")
-        self.do("wait", at="text=Nothing is stored of it, or no fabric has it now.")
+        self.do("wait", at="text=These are the other ends of its cables.")
+        far = ["{} port {}".format(*self.far_end(SWITCH, port)) for port in ports]
+        self.do("wait", at="table.rows tbody th")
+        self.assertLessEqual(set(self.rows()), set(far))
+        self.picture("incident-of-a-switch-that-is-gone")
+        self.expect_accessible()
 
     def test_a_switch_that_does_not_answer_shows_when_it_was_read_last(self):
         spine = "spine-03"

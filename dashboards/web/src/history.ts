@@ -123,6 +123,23 @@ export function useHistory(of: string, span: Span, counters: string[] = [], poin
   return usePolled<History>(key, everyMs(span), () => readHistory(of, span, counters, points));
 }
 
+/** Of single ports ("0x…/12") as one answer, while the component is shown. A port that nothing is known of is left out. */
+export function usePortHistories(ports: string[], span: Span, counters: string[], points: number) {
+  return usePolled<History>(`histories ${ports} ${spanQuery(span)} ${counters} ${points}`, everyMs(span), async () => {
+    const answers: History[] = [];
+    for (const port of ports) {
+      try {
+        answers.push(await readHistory(port, span, counters, points));
+      } catch (error) {
+        if (!(error instanceof Failure) || error.status === 0) throw error;
+      }
+    }
+    if (!answers.length) throw new Failure(404, 'nothing is stored');
+    const marks = new Map(answers.flatMap((each) => each.marks).map((mark) => [mark.id, mark]));
+    return {...answers[0], ports: answers.flatMap((each) => each.ports), marks: [...marks.values()]};
+  });
+}
+
 export interface StallRow {
   node: string;
   nodeGuid: string;

@@ -6,9 +6,9 @@ import {Failure, get, post} from './api';
 import {around, type PortHistory} from './history';
 import {EntityHistory} from './history_view';
 import {FoundIncidents, IncidentFilter} from './incident_filter';
-import {hostOf, refresh, useLive, usePolled} from './live';
+import {hostOf, isOnMap, refresh, useLive, usePolled} from './live';
 import {chartsOf, EntityLink, Fact, Facts, HistoryLink, isPort, Nothing, SeverityMark, ShardMark, StateMark, walkList, wholeHost} from './parts';
-import {PortRows} from './port_rows';
+import {FarEnds, PortRows} from './port_rows';
 import {toHost, toIncident, toIncidents, toPlan} from './route';
 import {WhatToDo} from './runbook_view';
 import type {Entity, Incident, Severity, Timeline} from './types';
@@ -169,15 +169,25 @@ function History({id}: {id: string}) {
 
 const MOST_PORTS = 8;
 
+/** The other ends of the node's cables that the incident speaks of, as "0x…/12"; those that the map has. */
+function farEnds({nodeGuid}: Entity, affected: Entity[]): string[] {
+  const cables = affected.filter((each) => each.kind === 'LINK' && [each.nodeGuid, each.peerGuid].includes(nodeGuid));
+  return cables.map((each) => (each.nodeGuid === nodeGuid ? {guid: each.peerGuid, port: each.peerPort} : {guid: each.nodeGuid, port: each.port}))
+    .filter(({guid}) => isOnMap(guid)).slice(0, MOST_PORTS).map(({guid, port}) => `${guid}/${port}`);
+}
+
 /** What the cause did in the time of the incident: of a port or cable its charts, of a switch or host the worst of its ports. */
-function CauseHistory({entity, from, to}: {entity: Entity; from: string; to?: string}) {
+function CauseHistory({entity, affected, from, to}: {entity: Entity; affected: Entity[]; from: string; to?: string}) {
   if (isPort(entity)) return <EntityHistory entity={entity} from={from} to={to} />;
   const host = wholeHost(entity);
   const node = host || entity.nodeGuid;
   if (!node) return null;
   const nameOf = ({label, node: name}: PortHistory) => withoutPrefix(label, host || name);
+  const span = around(from, to);
+  const far = farEnds(entity, affected);
   return (
-    <PortRows node={node} span={around(from, to)} href={(span) => chartsOf(entity, span)} nameOf={nameOf} what={host ? 'Adapter' : 'Port'} most={MOST_PORTS} />
+    <PortRows node={node} span={span} href={(other) => chartsOf(entity, other)} nameOf={nameOf} what={host ? 'Adapter' : 'Port'} most={MOST_PORTS}
+      instead={far.length > 0 && <FarEnds ports={far} span={span} />} />
   );
 }
 
@@ -234,7 +244,7 @@ export function IncidentView({id}: {id: string}) {
           </li>
         ))}
       </ul>
-      {cause && incident.opened && <CauseHistory entity={cause} from={incident.opened} to={incident.resolved} />}
+      {cause && incident.opened && <CauseHistory entity={cause} affected={incident.affected} from={incident.opened} to={incident.resolved} />}
       <History id={incident.id} />
       {incident.affected.length > 0 && (
         <>

@@ -65,6 +65,11 @@ export function showShard(name: string): void {
   changed();
 }
 
+/** A fabric of this weftd has a node of that GUID. */
+export function isOnMap(guid: string): boolean {
+  return (picture.map ?? []).some(({guids}) => guids.includes(guid));
+}
+
 /** The host of an adapter, as far as the map has it. */
 export function hostOf(guid: string): string {
   for (const {guids, hosts, types} of picture.map ?? []) {

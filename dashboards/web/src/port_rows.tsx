@@ -2,10 +2,12 @@
 // Many ports over the same time, one below the other: traffic as small charts of one scale, stall as a strip that is the darker the more
 // of the time the port waited. All strips together are a heat map.
 
+import type {ComponentChildren} from 'preact';
 import {useMemo} from 'preact/hooks';
+import type {Failure} from './api';
 import {markColour} from './chart';
 import {SHADES, stallShadeOf} from './colours';
-import {counterOf, endOf, gaugeOf, stepOf, useHistory, valuesOf, type CounterHistory, type History, type Mark, type PortHistory, type Span, type Values} from './history';
+import {counterOf, endOf, gaugeOf, stepOf, useHistory, usePortHistories, valuesOf, type CounterHistory, type History, type Mark, type PortHistory, type Span, type Values} from './history';
 import {MarkList, SpanChoice} from './history_view';
 import {toPort} from './route';
 import {BASE_GAUGES, mean, share, short} from './units';
@@ -150,11 +152,12 @@ function Row({history, port, name, top, span, gauges}: RowProps) {
   );
 }
 
+const COUNTERS = [...TRAFFIC, 'transmit_wait', ...ERRORS, ...FLAPS, ...GAUGES.map(([name]) => name)];
+
 interface Props {
-  /** A switch, a host or an adapter. */
-  node: string;
   span: Span;
-  href: (span: Span) => string;
+  /** Where another time is shown, and all ports; without it only these are. */
+  href?: (span: Span) => string;
   /** How the rows are called. */
   nameOf: (port: PortHistory) => string;
   what: 'Port' | 'Adapter';
@@ -162,8 +165,40 @@ interface Props {
   most?: number;
 }
 
-export function PortRows({node, span, href, nameOf, what, most}: Props) {
-  const {value: history, error} = useHistory(node, span, [...TRAFFIC, 'transmit_wait', ...ERRORS, ...FLAPS, ...GAUGES.map(([name]) => name)], POINTS);
+interface NodeProps extends Props {
+  /** A switch, a host or an adapter. */
+  node: string;
+  /** Shown where no fabric has the node, or nothing is stored of it. */
+  instead?: ComponentChildren;
+}
+
+export function PortRows({node, instead, ...props}: NodeProps) {
+  const answer = useHistory(node, props.span, COUNTERS, POINTS);
+  return answer.error?.status === 404 && instead ? <>{instead}</> : <Rows {...answer} {...props} />;
+}
+
+interface FarEndsProps {
+  /** As "0x…/12". */
+  ports: string[];
+  span: Span;
+}
+
+/** What the other ends of the cables to a node saw, of a node that no fabric has now. */
+export function FarEnds({ports, span}: FarEndsProps) {
+  const answer = usePortHistories(ports, span, COUNTERS, POINTS);
+  return (
+    <Rows {...answer} span={span} nameOf={(port) => port.label} what="Port" most={ports.length}
+      note="No fabric has it now, or nothing is stored of it. These are the other ends of its cables." />
+  );
+}
+
+interface RowsProps extends Props {
+  value?: History;
+  error?: Failure;
+  note?: string;
+}
+
+function Rows({value: history, error, note, span, href, nameOf, what, most}: RowsProps) {
   const top = useMemo(() => Math.max(1, ...(history?.ports ?? []).flatMap((port) => trafficOf(history as History, port).map((each) => each ?? 0))), [history]);
   // A switch's own port 0 is none that people know.
   const ports = (history?.ports ?? []).filter(({port}) => port > 0).sort((a, b) => byName(nameOf(a), nameOf(b)));
@@ -174,7 +209,8 @@ export function PortRows({node, span, href, nameOf, what, most}: Props) {
   return (
     <section aria-labelledby="history">
       <h3 id="history">History</h3>
-      <SpanChoice span={span} href={href} />
+      {href && <SpanChoice span={span} href={href} />}
+      {note && <p class="muted">{note}</p>}
       {!history && <p class="muted waiting" role="status">{error ? (error.status === 404 ? none : error.message) : 'Loading …'}</p>}
       {history && moved.length > 0 && (
         <>
@@ -200,7 +236,7 @@ export function PortRows({node, span, href, nameOf, what, most}: Props) {
         </>
       )}
       {shown.length < moved.length && (
-        <p><span class="muted">The worst {shown.length} of {moved.length}.</span> <a href={href(span)}>All of that time</a></p>
+        <p><span class="muted">The worst {shown.length} of {moved.length}.</span> {href && <a href={href(span)}>All of that time</a>}</p>
       )}
       {history && moved.length < ports.length && (
         <p class="muted">{ports.length - moved.length} of {ports.length} {what === 'Port' ? 'ports' : 'adapters'} without traffic or errors in this time</p>

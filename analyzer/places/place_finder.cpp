@@ -141,8 +141,9 @@ void vote(Votes& votes, std::uint32_t rail) {
   ++votes[rail];
 }
 
+/// Of equals the last: an adapter that is missing moves those behind it up, and none down.
 std::uint32_t winner(const Votes& votes) {
-  return static_cast<std::uint32_t>(std::ranges::max_element(votes) - votes.begin());
+  return static_cast<std::uint32_t>(std::max_element(votes.rbegin(), votes.rend()).base() - votes.begin()) - 1;
 }
 
 /// "HCA-6" of "dgx-05 HCA-6", with the port's number: what the same adapter of other hosts is called as well.

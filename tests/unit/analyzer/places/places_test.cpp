@@ -14,20 +14,24 @@ namespace {
 
 using fakes::FabricBuilder;
 
-/// Two groups of hosts with two adapters each; adapter r of a host ends at leaf r of its group, and four spines join
-/// all leaves.
-FabricBuilder two_rails() {
+constexpr unsigned kNone = 99;
+
+/// Two groups of hosts with two adapters each, or as many as there are rails; adapter r of a host ends at leaf r of its
+/// group, and four spines join all leaves. The second group lacks the leaf and the adapters of rail `missing`.
+FabricBuilder two_rails(unsigned rails = 2, unsigned missing = kNone) {
   FabricBuilder fabric;
   constexpr std::uint8_t kHosts = 3, kSpines = 4;
-  for (unsigned spine = 0; spine < kSpines; ++spine) fabric.add_switch("spine-" + std::to_string(spine), 4);
+  for (unsigned spine = 0; spine < kSpines; ++spine)
+    fabric.add_switch("spine-" + std::to_string(spine), static_cast<std::uint8_t>(2 * rails));
   for (unsigned unit = 0; unit < 2; ++unit)
-    for (unsigned rail = 0; rail < 2; ++rail) {
+    for (unsigned rail = 0; rail < rails; ++rail) {
+      if (unit == 1 && rail == missing) continue;
       const std::string leaf = "leaf-u" + std::to_string(unit) + "-r" + std::to_string(rail);
       fabric.add_switch(leaf, kHosts + kSpines);
       for (std::uint8_t spine = 0; spine < kSpines; ++spine)
         fabric.connect(
             fabric.port_of(leaf, static_cast<std::uint8_t>(kHosts + 1 + spine)),
-            fabric.port_of("spine-" + std::to_string(spine), static_cast<std::uint8_t>(2 * unit + rail + 1)));
+            fabric.port_of("spine-" + std::to_string(spine), static_cast<std::uint8_t>(rails * unit + rail + 1)));
       for (std::uint8_t host = 0; host < kHosts; ++host) {
         const std::string name = "gpu-" + std::to_string(unit) + std::to_string(host) + " mlx5_" + std::to_string(rail);
         fabric.add_adapter(name);
@@ -67,6 +71,14 @@ TEST(Places, RailsByTheOrderOfAdapters) {
   EXPECT_EQ(places.rail_of(fabric.port_of("leaf-u1-r1", 1)), "1");
   EXPECT_EQ(places.rail_of(fabric.port_of("leaf-u1-r1", 7)), "1") << "its way up";
   EXPECT_EQ(places.rail_of(fabric.port_of("spine-0", 1)), "") << "a spine serves all";
+}
+
+TEST(Places, ALeafThatIsGoneDoesNotRenameTheRailsBehindIt) {
+  FabricBuilder fabric = two_rails(3, 1);
+  const Places places = find_places(*fabric.topology());
+  EXPECT_EQ(places.rail_names, (std::vector<std::string>{"0", "1", "2"}));
+  for (const char* leaf : {"leaf-u0-r2", "leaf-u1-r2"}) EXPECT_EQ(places.rail_of(fabric.port_of(leaf, 1)), "2") << leaf;
+  EXPECT_EQ(places.rail_of(fabric.port_of("leaf-u0-r1", 1)), "1");
 }
 
 TEST(Places, InterfacesOfAnEthernetFabricMakeRails) {

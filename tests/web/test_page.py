@@ -201,6 +201,13 @@ class Watching(PageTest):
             self.do("wait", at=".legend li:has-text('over 80 % 2, 1 cable')")
             self.picture("map-traffic")
             self.expect_accessible()
+            # Beside the map it is named, in whichever colours that is.
+            self.do("click", at=".choice label:has-text('State')")
+            self.do("wait", at=".busiest li:has-text('leaf-r1-p01 port 13 – spine-03 port'):has-text('%')")
+            self.assertEqual(1, self.do("count", at=".busiest li"))
+            self.picture("map-busiest")
+            self.expect_accessible()
+            self.do("click", at=".choice label:has-text('Traffic')")
         finally:
             done.set()
             sender.join()

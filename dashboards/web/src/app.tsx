@@ -5,6 +5,7 @@ import {useEffect, useMemo, useState} from 'preact/hooks';
 import {token} from './api';
 import {BadNodes} from './bad_list';
 import {NOTHING_BAD, type BadList} from './bad_nodes';
+import {BusiestCables, NOTHING_BUSY, type Busiest} from './busiest';
 import {HostView} from './host_view';
 import {IncidentList, IncidentView} from './incident_views';
 import {Lists} from './list_views';
@@ -124,6 +125,7 @@ interface Selected {
 /** Of the map that is shown. */
 interface Drawn {
   onBad: (bad: BadList) => void;
+  onBusy: (busiest: Busiest) => void;
 }
 
 const SEVERITIES: Severity[] = ['CRITICAL', 'WARNING', 'INFO'];
@@ -191,7 +193,7 @@ function MapOfShard({shard, ...what}: Selected & Drawn) {
   );
 }
 
-function Fabrics({map, state, selected, port, onBad}: {map?: FabricMap[]; state?: MapState; selected: string; port: number} & Drawn) {
+function Fabrics({map, state, selected, port, onBad, onBusy}: {map?: FabricMap[]; state?: MapState; selected: string; port: number} & Drawn) {
   const [chosen, setChosen] = useState('');
   const owner = map?.find((each) => each.guids.includes(selected));
   const shown = owner ?? map?.find((each) => each.fabric === chosen) ?? map?.[0];
@@ -206,12 +208,12 @@ function Fabrics({map, state, selected, port, onBad}: {map?: FabricMap[]; state?
           </select>
         </label>
       )}
-      <MapView key={shown.fabric} map={shown} state={how} selected={selected} port={port} onBad={onBad} />
+      <MapView key={shown.fabric} map={shown} state={how} selected={selected} port={port} onBad={onBad} onBusy={onBusy} />
     </>
   );
 }
 
-function Side({route, bad}: {route: Route; bad: BadList}) {
+function Side({route, bad, busiest}: {route: Route; bad: BadList; busiest: Busiest}) {
   switch (route.view) {
     case 'incident': return <IncidentView key={route.id} id={route.id} />;
     case 'plan': return <PlanView key={route.id} id={route.id} />;
@@ -221,7 +223,7 @@ function Side({route, bad}: {route: Route; bad: BadList}) {
     case 'port': return <PortView key={`${route.id}/${route.port}`} guid={route.id} number={route.port} span={route.span} />;
     case 'incidents': return <IncidentList withEnded query={route.query} />;
     case 'lists': return <Lists key={route.id} which={route.id} span={route.span} query={route.query} />;
-    default: return <><IncidentList /><BadNodes {...bad} /></>;
+    default: return <><IncidentList /><BadNodes {...bad} /><BusiestCables {...busiest} /></>;
   }
 }
 
@@ -249,6 +251,7 @@ export function App() {
   const route = useRoute();
   const live = useLive();
   const [bad, setBad] = useState(NOTHING_BAD);
+  const [busiest, onBusy] = useState(NOTHING_BUSY);
   const onBad = (now: BadList) => setBad((before) => (JSON.stringify(before) === JSON.stringify(now) ? before : now));
   useEffect(() => {
     const open = live.incidents?.length;
@@ -265,8 +268,8 @@ export function App() {
       </header>
       <Notices />
       <main>
-        <div class="maps"><Maps {...selectedBy(route, live)} onBad={onBad} /></div>
-        <div class="side" id="content" tabIndex={-1}><Side route={route} bad={bad} /></div>
+        <div class="maps"><Maps {...selectedBy(route, live)} onBad={onBad} onBusy={onBusy} /></div>
+        <div class="side" id="content" tabIndex={-1}><Side route={route} bad={bad} busiest={busiest} /></div>
       </main>
     </div>
   );

@@ -29,7 +29,7 @@ export function BadNodes({mode, rows, total}: BadList) {
   if (!total) return null;
   const shown = all ? rows : rows.slice(0, FEW);
   return (
-    <section class="bad-nodes" aria-labelledby="bad-nodes">
+    <section class="row-list bad-nodes" aria-labelledby="bad-nodes">
       <h2 id="bad-nodes">{TITLES[mode]} <span class="count">{grouped(String(total))}</span></h2>
       <ul>{shown.map((row) => <Row key={row.host || `${row.guid}/${row.port}`} row={row} mode={mode} />)}</ul>
       {shown.length < rows.length && <button type="button" onClick={() => setAll(true)}>Show {rows.length < total ? 'the worst' : 'all'} {rows.length}</button>}

@@ -52,6 +52,9 @@ for (let digit = 0; digit < 64; digit++) VALUE[DIGITS.charCodeAt(digit)] = digit
 
 const value = (letters: string, at: number) => VALUE[letters.charCodeAt(at) & 127];
 
+/** A share, 0 to 1, that the map has as a digit; less than 0 where it is not known. */
+export const shareAt = (letters: string, at: number) => value(letters, at) / 63;
+
 /** Position in SHADES.stall of a share of time. */
 export function stallShadeOf(ratio: number): number {
   return ratio < 0.01 ? 0 : ratio < 0.05 ? 1 : ratio < 0.2 ? 2 : ratio < 0.5 ? 3 : 4;

@@ -6,6 +6,7 @@ import {select} from 'd3-selection';
 import {zoom, zoomIdentity, type D3ZoomEvent, type ZoomBehavior} from 'd3-zoom';
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {badList, badNodes, markAt, markSize, NOTHING_BAD, type BadList} from './bad_nodes';
+import {busiestOf, NOTHING_BUSY, type Busiest} from './busiest';
 import {SHADES, shade, type Mode, type Shading} from './colours';
 import {endA, endB, isSwitch, linkAt, makeGraph, podOf, portOf, railOf} from './graph';
 import {makeLayout, type Layout} from './layout';
@@ -229,6 +230,8 @@ interface Props {
   port: number;
   /** Told what is drawn as bad, whenever that changes. */
   onBad: (bad: BadList) => void;
+  /** Told what the cables carry, whenever that changes. */
+  onBusy: (busiest: Busiest) => void;
 }
 
 const MODE = 'weft-map';
@@ -238,7 +241,7 @@ function modeOfBefore(): Mode {
   return MODES.find(({mode}) => mode === sessionStorage.getItem(MODE))?.mode ?? 'state';
 }
 
-export function MapView({map, state, selected, port, onBad}: Props) {
+export function MapView({map, state, selected, port, onBad, onBusy}: Props) {
   const {incidents: known} = useLive();
   // Fabrics of two shards may have nodes of the same GUID.
   const shard = shardShown();
@@ -290,7 +293,11 @@ export function MapView({map, state, selected, port, onBad}: Props) {
   }, [layout, centres, shading, mode, chosen, port, tip?.node, marked, bad, badOnes]);
 
   useEffect(() => onBad(badList(layout, shading, mode, badOnes)), [badOnes]);
-  useEffect(() => () => onBad(NOTHING_BAD), []);
+  useEffect(() => onBusy(busiestOf(graph, state)), [graph, state]);
+  useEffect(() => () => {
+    onBad(NOTHING_BAD);
+    onBusy(NOTHING_BUSY);
+  }, []);
 
   useEffect(() => {
     if (chosen >= 0) drawing.current?.show(chosen);

@@ -218,6 +218,12 @@ def is_refused(configuration, health):
     return health.get("verdict", "UNKNOWN") == "UNKNOWN" and configuration.unknown == "refuse"
 
 
+def silent_shards(answer, *healths):
+    """"shard south does not answer" of a site where that is so, else "". Whatever such a shard knows is not in the verdicts."""
+    names = sorted(set(answer.get("missingShards", [])).union(*(health.get("missingShards", []) for health in healths)))
+    return "" if not names else "shard %s does not answer" % names[0] if len(names) == 1 else "shards %s do not answer" % ", ".join(names)
+
+
 def why(health):
     """One line: "INC-17 LINK_FLAP: leaf-1 port 4 …"."""
     lines = []

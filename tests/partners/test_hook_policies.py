@@ -177,6 +177,15 @@ class Prolog(WithHooks):
         self.assertTrue(self.judge())
         self.assertFalse(self.judge(unknown="refuse"))
 
+    def test_a_silent_shard_is_logged_and_stops_no_job(self):
+        """What it may know of the nodes is not in their verdicts; a node that it is known to have is UNKNOWN."""
+        self.weftd.answer = lambda names, _: {"nodes": [health(name) for name in names], "verdict": "UNKNOWN", "missingShards": ["south"]}
+        self.assertTrue(self.judge(unknown="refuse", no_answer="refuse"))
+        self.assertIn("job 12: shard south does not answer: what is known there of its nodes is not counted", self.read("log"))
+        self.weftd.answer = lambda names, _: {"nodes": [health(name, "UNKNOWN" if name == "n2" else "HEALTHY") for name in names], "missingShards": ["south"]}
+        self.assertTrue(self.judge())
+        self.assertFalse(self.judge(unknown="refuse"))
+
     def test_links_between_healthy_nodes_are_for_the_policy(self):
         link = {**health("", *BAD), "from": {"node": "leaf-1", "port": 3}, "to": {"node": "spine-1", "port": 4}}
         path = {"from": {"node": "n1"}, "to": {"node": "n2"}, "why": "leaf-1 has no route"}
@@ -296,6 +305,26 @@ class HealthCheck(WithHooks):
         self.assertEqual("", self.check())
         self.node("IDLE+DRAIN", "weft-health INC-7: x")
         self.assertEqual("", self.check())
+
+    def test_a_host_is_not_well_while_a_shard_is_silent_that_may_know_of_a_fault(self):
+        self.node("IDLE+DRAIN", "weft-health INC-7: x")
+        for where in ("answer", "node"):
+            with self.subTest(where):
+                missing = {"missingShards": ["south"]}
+                self.weftd.answer = lambda names, _, where=where, missing=missing: {
+                    "nodes": [{**health(name), **(missing if where == "node" else {"missingShards": []})} for name in names],
+                    **(missing if where == "answer" else {})}
+                self.assertEqual("", self.check())
+                self.assertEqual("", self.check(unknown="refuse"), "its verdict is not UNKNOWN")
+                self.assertIn("n1 stays drained: shard south does not answer", self.read("log").splitlines()[-1])
+        self.is_now()
+        self.assertEqual("update nodename=n1 state=undrain", self.check())
+
+    def test_what_a_silent_shard_is_no_part_of_is_done(self):
+        self.weftd.answer = lambda names, _: {"nodes": [health(name, *BAD) for name in names], "missingShards": ["south"]}
+        self.assertIn("state=drain reason=weft-health INC-7", self.check())
+        self.weftd.answer = lambda names, _: {"nodes": [health(name) for name in names], "missingShards": ["south"]}
+        self.assertEqual("", self.check(), "it is in service, and stays")
 
     def test_without_an_answer_nothing_changes_unless_the_policy_says_so(self):
         self.weftd.mood = "refuse"

@@ -3,10 +3,13 @@
 kube-apiserver (see test_kubernetes_real.py)."""
 
 import datetime
+import importlib.machinery
+import importlib.util
 import os
 import signal
 import subprocess
 import sys
+import unittest
 
 import weftd_partners
 import python_client
@@ -17,6 +20,24 @@ from weftd_partners import wait_until, weft_testing
 PROGRAM = os.path.join(weft_testing.ROOT, "deploy", "kubernetes", "weft-node-conditions")
 READY = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "of another", "lastHeartbeatTime": "2026-01-01T00:00:00Z",
          "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+class ConditionOf(unittest.TestCase):
+    def test_a_host_is_not_well_while_a_shard_is_silent_that_may_know_of_a_fault(self):
+        python_client.install(type(self))
+        from weft.v1.health_pb2 import NodeHealth
+        loader = importlib.machinery.SourceFileLoader("weft_node_conditions", PROGRAM)
+        program = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+        dont_write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+        self.addCleanup(setattr, sys, "dont_write_bytecode", dont_write)
+        loader.exec_module(program)
+        for verdict, expected in ((NodeHealth.HEALTHY, "Unknown"), (NodeHealth.UNKNOWN, "Unknown"), (NodeHealth.DEGRADED, "False"),
+                                  (NodeHealth.UNHEALTHY, "False")):
+            status, reason, message = program.condition_of(NodeHealth(node="n1", verdict=verdict, missing_shards=["south"]))
+            self.assertEqual(expected, status)
+            if expected == "Unknown":
+                self.assertEqual(("ShardNotReached", "shard south does not answer"), (reason, message))
+        self.assertEqual("True", program.condition_of(NodeHealth(node="n1", verdict=NodeHealth.HEALTHY))[0])
 
 
 class NodeConditions(WithServer, weftd_partners.WithScheduler):

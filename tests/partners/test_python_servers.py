@@ -61,6 +61,11 @@ class Weftd:
                 verdict = health_pb2.NodeHealth.UNKNOWN if outer.mood == "stands by" else health_pb2.NodeHealth.HEALTHY
                 return health_pb2.NodeHealth(node=request.node, verdict=verdict)
 
+            def BatchGet(self, request, context):
+                note("BatchGet", context)
+                return health_pb2.BatchGetHealthResponse(missing_shards=outer.missing, nodes=[
+                    health_pb2.NodeHealth(node=node, verdict=outer.verdicts.get(node)) for node in request.nodes])
+
             def Watch(self, request, context):
                 note("Watch", context)
                 told = {}
@@ -215,6 +220,12 @@ class Servers(unittest.TestCase):
             self.acknowledge(self.client(refuses.address, token="secret"))
         self.assertEqual((refuses.mood, []), (refused.exception.details(), owner.calls))
         self.assertEqual("INC-1", self.acknowledge(self.client(refuses.address)).id)
+
+    def test_health_of_many_names_the_shards_that_did_not_answer(self):
+        weftd = Weftd(self)
+        self.assertEqual([[], []], [list(health.missing_shards) for health in self.client(weftd.address).health_of(["n1", "n2"])])
+        weftd.missing = ["south"]
+        self.assertEqual([["south"], ["south"]], [list(health.missing_shards) for health in self.client(weftd.address).health_of(["n1", "n2"])])
 
     def test_a_watch_of_a_site_keeps_what_a_missing_shard_told(self):
         events, node = self.Health.WatchHealthResponse, self.Health.NodeHealth

@@ -76,11 +76,16 @@ class Client:
         return self._call(self.health_stub.Get, health_pb2.GetHealthRequest(node=node))
 
     def health_of(self, nodes: Iterable[str]) -> list[health_pb2.NodeHealth]:
-        """Of many nodes, in their order; UNKNOWN for what was never seen."""
+        """Of many nodes, in their order; UNKNOWN for what was never seen. Each has the shards of a site that did not answer: HEALTHY with
+        `missing_shards` is so only as far as the others know."""
         names, found = list(nodes), []
         for start in range(0, len(names), _MOST_NAMES):
             request = health_pb2.BatchGetHealthRequest(nodes=names[start:start + _MOST_NAMES])
-            found += self._call(self.health_stub.BatchGet, request).nodes
+            answer = self._call(self.health_stub.BatchGet, request)
+            for health in answer.nodes:
+                if not health.missing_shards:
+                    health.missing_shards.extend(answer.missing_shards)
+            found += answer.nodes
         return found
 
     def job_health(self, job: str, nodes: Iterable[str] = ()) -> health_pb2.JobHealth:

@@ -10,6 +10,7 @@ namespace weft::api {
 namespace {
 
 constexpr int kMostOfJob = 256;                    ///< links and switches of one answer, as of one shard
+constexpr std::size_t kMostMissingNamed = 4;       ///< in each of many nodes
 constexpr int kMostPaths = 256;                    ///< likewise
 constexpr std::size_t kMostPathBytes = 3UL << 20;  ///< gRPC's usual limit of one message is 4 MiB
 
@@ -149,6 +150,17 @@ Error unknown_in_site(Error unknown, const std::vector<std::string>& missing) {
   return unknown;
 }
 
+void name_missing(v1::NodeHealth& health, const std::vector<std::string>& missing) {
+  health.clear_missing_shards();
+  for (std::size_t i = 0; i < std::min(missing.size(), kMostMissingNamed); ++i) health.add_missing_shards(missing[i]);
+}
+
+void doubt(v1::NodeHealth& health, const std::string& shard) {
+  if (health.verdict() == v1::NodeHealth::HEALTHY) health.set_verdict(v1::NodeHealth::UNKNOWN);
+  health.set_recommended_action(std::max(health.recommended_action(), v1::NodeHealth::WATCH));
+  health.add_reasons()->set_message("shard " + shard + ", which knew it, tells nothing of it now");
+}
+
 Result<v1::NodeHealth> merge_health(std::vector<ShardAnswer<v1::NodeHealth>> answers) {
   v1::NodeHealth merged;
   bool is_found = false;
@@ -182,6 +194,7 @@ Result<v1::BatchGetHealthResponse> merge_health(std::vector<ShardAnswer<v1::Batc
   }
   merged.clear_missing_shards();
   add_missing(missing, merged);
+  for (v1::NodeHealth& health : *merged.mutable_nodes()) name_missing(health, missing);
   return merged;
 }
 
@@ -219,7 +232,9 @@ Result<v1::JobHealth> merge_job(std::vector<ShardAnswer<v1::JobHealth>> answers,
     merged.mutable_not_followed()->MergeFrom(part.not_followed());
   }
   if (!is_found) return tl::unexpected(nobody_knows(answers));
-  add_missing(missing_of(answers), merged);
+  const std::vector<std::string> missing = missing_of(answers);
+  add_missing(missing, merged);
+  for (v1::NodeHealth& health : *merged.mutable_nodes()) name_missing(health, missing);
 
   // A shard's own verdict counts nodes that only others know: it follows anew from what is merged.
   merged.set_verdict(v1::NodeHealth::HEALTHY);

@@ -63,6 +63,15 @@ Error of_shard(Error error, const std::string& shard);
 /// shards that did not answer, where there are any.
 Error unknown_in_site(Error unknown, const std::vector<std::string>& missing);
 
+/// Names the missing shards in the health of a node; in an answer about many not all of more than a few.
+void name_missing(v1::NodeHealth& health, const std::vector<std::string>& missing);
+/// The same for what has no health.
+template <typename Entry>
+void name_missing(Entry& /*entry*/, const std::vector<std::string>& /*missing*/) {}
+/// A node that a missing shard knew is not HEALTHY but UNKNOWN, to be watched at least, and a reason says so. What is
+/// wrong with it as far as the others know stays its verdict.
+void doubt(v1::NodeHealth& health, const std::string& shard);
+
 /// Health of one node: the worst verdict in the order HEALTHY, DEGRADED, UNKNOWN, UNHEALTHY, with the reasons of all
 /// shards that know the node. When none does: kNotFound, and kUnavailable where a shard is missing.
 Result<v1::NodeHealth> merge_health(std::vector<ShardAnswer<v1::NodeHealth>> answers);

@@ -90,7 +90,13 @@ void SiteQueries::get_health(const std::string& node, Done<v1::NodeHealth> done)
   request.set_node(node);
   state_->ask_all<v1::HealthService, v1::GetHealthRequest, v1::NodeHealth>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::Get),
-      [done](auto answers) { done(merge_health(std::move(answers))); }, State::Needs::kSweep);
+      [done, node, &known = state_->known](auto answers) {
+        known.learn(answers, node);
+        auto merged = merge_health(std::move(answers));
+        if (merged) known.doubt(*merged, node);
+        done(std::move(merged));
+      },
+      State::Needs::kSweep);
 }
 
 void SiteQueries::batch_get_health(const v1::BatchGetHealthRequest& request,
@@ -100,7 +106,12 @@ void SiteQueries::batch_get_health(const v1::BatchGetHealthRequest& request,
   if (!snapshot->site || !local) return done(std::move(local));
   state_->ask_all<v1::HealthService, v1::BatchGetHealthRequest, v1::BatchGetHealthResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::BatchGet),
-      [done](auto answers) { done(merge_health(std::move(answers))); });
+      [done, &known = state_->known](auto answers) {
+        known.learn(answers);
+        auto merged = merge_health(std::move(answers));
+        known.doubt(merged);
+        done(std::move(merged));
+      });
 }
 
 void SiteQueries::list_health(const v1::ListHealthRequest& request, Done<v1::ListHealthResponse> done) const {
@@ -115,8 +126,11 @@ void SiteQueries::get_job_health(const v1::GetJobHealthRequest& request, Done<v1
   if (!snapshot->site || (!local && local.error().code != ErrorCode::kNotFound)) return done(std::move(local));
   state_->ask_all<v1::HealthService, v1::GetJobHealthRequest, v1::JobHealth>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::HealthService>::GetJobHealth),
-      [done, names_nodes = !request.nodes().empty()](auto answers) {
-        done(merge_job(std::move(answers), names_nodes));
+      [done, names_nodes = !request.nodes().empty(), &known = state_->known](auto answers) {
+        known.learn(answers);
+        auto merged = merge_job(std::move(answers), names_nodes);
+        known.doubt(merged);
+        done(std::move(merged));
       });
 }
 

@@ -16,6 +16,7 @@
 #include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 #include "api/site/gathering.hpp"
+#include "api/site/known_nodes.hpp"
 #include "api/site/merge.hpp"
 #include "api/site/shard_peers.hpp"
 #include "api/site/site_queries.hpp"
@@ -196,6 +197,7 @@ struct SiteQueries::State {
           if (!is_known && unknown && request.page_token().empty())
             return done(tl::unexpected(unknown_in_site(*unknown, missing)));
           for (const std::string& shard : missing) page.add_missing_shards(shard);
+          for (auto& entry : *entries(page)) name_missing(entry, missing);
           more.insert(more.end(), later.begin(), later.end());
           page.set_next_page_token(to_token(more));
           done(std::move(page));
@@ -245,6 +247,7 @@ struct SiteQueries::State {
   const Clock& clock;
   std::mutex mutex;
   std::map<std::string, ShardStatus> told;  ///< by other shards
+  KnownNodes known;
   SiteWatches watches;
   ShardPeers peers;  ///< last: its callbacks use the rest
 };

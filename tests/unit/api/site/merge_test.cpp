@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/site/known_nodes.hpp"
 #include "api/site/site_token.hpp"
 
 namespace weft::api {
@@ -134,6 +135,58 @@ TEST(MergeHealth, OfManyEachInItsPlace) {
   EXPECT_EQ(merged->nodes(2).verdict(), Verdict::UNKNOWN);
   EXPECT_EQ(merged->nodes(2).shards_size(), 0);
   EXPECT_EQ(merged->missing_shards(0), "c");
+  for (const v1::NodeHealth& each : merged->nodes()) EXPECT_EQ(each.missing_shards_size(), 1) << each.node();
+}
+
+TEST(MergeHealth, ADoubtLeavesBadNewsAsItIs) {
+  for (const auto& [before, after] : {std::pair{Verdict::HEALTHY, Verdict::UNKNOWN},
+                                      {Verdict::UNKNOWN, Verdict::UNKNOWN},
+                                      {Verdict::DEGRADED, Verdict::DEGRADED},
+                                      {Verdict::UNHEALTHY, Verdict::UNHEALTHY}}) {
+    auto health = health_at("n", before);
+    health.set_recommended_action(before == Verdict::UNHEALTHY ? Verdict::DRAIN : Verdict::NONE);
+    doubt(health, "south");
+    EXPECT_EQ(health.verdict(), after);
+    EXPECT_EQ(health.recommended_action(), before == Verdict::UNHEALTHY ? Verdict::DRAIN : Verdict::WATCH);
+  }
+}
+
+TEST(MergeHealth, OfManyNodesAFewMissingShardsAreNamedInEach) {
+  v1::NodeHealth health;
+  name_missing(health, {"a", "b", "c", "d", "e"});
+  EXPECT_EQ(health.missing_shards_size(), 4);
+}
+
+TEST(KnownNodes, TakesNoMoreThanItMayAndNoLongNames) {
+  const auto of = [](const std::string& node) {
+    v1::BatchGetHealthResponse answer;
+    *answer.add_nodes() = health_at(node, Verdict::HEALTHY);
+    return std::vector<ShardAnswer<v1::BatchGetHealthResponse>>{{"south", answer, false}};
+  };
+  const auto knew = [](const KnownNodes& known, const std::string& node) {
+    auto health = health_at(node, Verdict::HEALTHY);
+    health.add_missing_shards("south");
+    known.doubt(health, node);
+    return health.verdict() == Verdict::UNKNOWN;
+  };
+  KnownNodes known(2);
+  const std::string longest(kLongestKnownName + 1, 'x');
+  for (const std::string& node : {longest, std::string("a"), std::string("a"), std::string("b"), std::string("c")})
+    known.learn(of(node));
+  EXPECT_TRUE(knew(known, "a"));
+  EXPECT_TRUE(knew(known, "b"));
+  EXPECT_FALSE(knew(known, "c"));
+  EXPECT_FALSE(knew(known, longest));
+  v1::BatchGetHealthResponse gone;
+  gone.add_nodes()->set_node("a");
+  auto unswept = gone;
+  unswept.add_missing_shards("south");
+  known.learn(std::vector<ShardAnswer<v1::BatchGetHealthResponse>>{{"south", unswept, false}});
+  EXPECT_TRUE(knew(known, "a")) << "it may be there again after the sweep";
+  known.learn(std::vector<ShardAnswer<v1::BatchGetHealthResponse>>{{"south", gone, false}});
+  EXPECT_FALSE(knew(known, "a"));
+  known.learn(of("c"));
+  EXPECT_TRUE(knew(known, "c"));
 }
 
 TEST(MergeJob, TheVerdictFollowsFromAllParts) {

@@ -36,7 +36,9 @@ class SiteQueriesTest : public ::testing::Test {
     health.node = "host-" + name;
     health.fabric = "ib0";
     health.verdict = HealthVerdict::kHealthy;
-    auto snapshot = with_plans(make_snapshot(1, {}, incidents, {health}), {make_plan(number)});
+    std::vector<NodeHealth> hosts{health};
+    if (!extra.empty()) hosts.push_back(health), hosts.back().node = extra;
+    auto snapshot = with_plans(make_snapshot(1, {}, incidents, hosts), {make_plan(number)});
     auto site = std::make_shared<Site>();
     site->own = name;
     site->shards = {{"north", 1, "n", 1, {north.address()}, {}, {}}, {"south", 2, "s", 1, {south.address()}, {}, {}}};
@@ -77,6 +79,7 @@ class SiteQueriesTest : public ::testing::Test {
   }
 
   StillClock clock;
+  std::string extra;  ///< one more host
   bool has_third = false, is_swept = true, stands_by = false;
   Shard north{clock}, south{clock};
 };
@@ -342,6 +345,62 @@ TEST_F(SiteQueriesTest, AShardWithoutASweepIsMissing) {
   EXPECT_EQ(job_of(north, {"host-north"})->verdict(), v1::NodeHealth::HEALTHY);
   EXPECT_TRUE(health("host-south"));
   EXPECT_EQ(links(north)->missing_shards_size(), 0);
+}
+
+// A host of two shards, of which the one that had it drained falls silent.
+TEST_F(SiteQueriesTest, AHostThatASilentShardKnewIsNotHealthy) {
+  extra = "host-both";
+  publish(north, "north", 1);
+  publish(south, "south", 2);
+  const std::vector<std::string> names{"host-both", "host-north", "host-south", "host-nowhere"};
+  ASSERT_TRUE(many_of(north, names));
+  EXPECT_EQ(many_of(north, names)->nodes(0).verdict(), v1::NodeHealth::HEALTHY);
+  EXPECT_EQ(many_of(north, names)->nodes(0).missing_shards_size(), 0);
+  south.server->stop();
+  const auto many = many_of(north, names);
+  ASSERT_TRUE(many);
+  for (const v1::NodeHealth& each : many->nodes()) {
+    ASSERT_EQ(each.missing_shards_size(), 1) << each.node();
+    EXPECT_EQ(each.missing_shards(0), "south");
+  }
+  EXPECT_EQ(many->nodes(0).verdict(), v1::NodeHealth::UNKNOWN);
+  EXPECT_EQ(many->nodes(0).recommended_action(), v1::NodeHealth::WATCH);
+  ASSERT_EQ(many->nodes(0).reasons_size(), 1);
+  EXPECT_EQ(many->nodes(0).reasons(0).message(), "shard south, which knew it, tells nothing of it now");
+  EXPECT_EQ(many->nodes(1).verdict(), v1::NodeHealth::HEALTHY) << "south did not know it";
+  EXPECT_EQ(many->nodes(1).reasons_size(), 0);
+  EXPECT_EQ(many->nodes(2).verdict(), v1::NodeHealth::UNKNOWN);
+  EXPECT_EQ(many->nodes(2).reasons_size(), 1);
+  EXPECT_EQ(many->nodes(3).reasons_size(), 0);
+  ASSERT_TRUE(health("host-both"));
+  EXPECT_EQ(health("host-both")->verdict(), v1::NodeHealth::UNKNOWN);
+  EXPECT_EQ(health("host-north")->verdict(), v1::NodeHealth::HEALTHY);
+  EXPECT_EQ(health("host-north")->missing_shards_size(), 1);
+  const auto job = job_of(north, {"host-north", "host-both"});
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->nodes(0).verdict(), v1::NodeHealth::HEALTHY);
+  EXPECT_EQ(job->nodes(1).verdict(), v1::NodeHealth::UNKNOWN);
+  EXPECT_EQ(job->nodes(1).missing_shards_size(), 1);
+  const auto all = all_of(north);
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->nodes_size(), 2);
+  EXPECT_EQ(all->nodes(0).missing_shards_size(), 1);
+}
+
+TEST_F(SiteQueriesTest, AHostThatAShardKnewByASingleQuestionIsNotHealthyEither) {
+  extra = "host-both";
+  publish(north, "north", 1);
+  publish(south, "south", 2);
+  EXPECT_EQ(health("host-both")->verdict(), v1::NodeHealth::HEALTHY);
+  extra = "";
+  publish(south, "south", 2);
+  EXPECT_EQ(health("host-north")->verdict(), v1::NodeHealth::HEALTHY);
+  const auto shown_when_silent = [&] {
+    south.server->stop();
+    return health("host-both")->verdict();
+  };
+  EXPECT_EQ(health("host-both")->shards_size(), 1) << "it is gone from south, which says so";
+  EXPECT_EQ(shown_when_silent(), v1::NodeHealth::HEALTHY);
 }
 
 TEST_F(SiteQueriesTest, AStandbyAsksItsLeaderWhereCollectorsCount) {

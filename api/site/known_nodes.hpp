@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which nodes the shards knew when they answered last: a verdict without a shard that is silent now, and had the node,
+// is no whole one.
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "api/site/merge.hpp"
+
+namespace weft::api {
+
+/// Names that are kept, of all shards together: some 30 MB.
+inline constexpr std::size_t kMostKnownNames = 300'000;
+/// A longer one is not kept.
+inline constexpr std::size_t kLongestKnownName = 256;
+
+/// Names of nodes by shard, as they were asked for and as the shards call them. It forgets at a restart. All members
+/// may be called from any thread.
+class KnownNodes {
+ public:
+  /// At most `most` names are kept; more are not taken.
+  explicit KnownNodes(std::size_t most = kMostKnownNames) : most_(most) {}
+
+  /// Takes what the shards say of a node that was asked for by the name `asked`.
+  void learn(const std::vector<ShardAnswer<v1::NodeHealth>>& answers, const std::string& asked);
+  /// Takes what they say of many nodes: of BatchGet or of a job.
+  template <typename Response>
+  void learn(const std::vector<ShardAnswer<Response>>& answers) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& each : answers)
+      if (each.answer)
+        for (const v1::NodeHealth& health : each.answer->nodes())
+          note(each.shard, health.node(), is_seen(health), is_named_missing(each));
+  }
+  /// Doubts a merged verdict where a missing shard knew the node by its name or as `asked`; see api::doubt().
+  void doubt(v1::NodeHealth& health, const std::string& asked) const { doubt(health, health.missing_shards(), asked); }
+  /// The same of each node of an answer about many; nothing of an error.
+  template <typename Response>
+  void doubt(Result<Response>& merged) const {
+    if (!merged || merged->missing_shards().empty()) return;
+    for (v1::NodeHealth& health : *merged->mutable_nodes()) doubt(health, merged->missing_shards(), {});
+  }
+
+ private:
+  /// Of a shard that `is_partial` only what it knows counts.
+  void note(const std::string& shard, const std::string& node, bool is_known, bool is_partial);
+  template <typename Shards>
+  void doubt(v1::NodeHealth& health, const Shards& missing, const std::string& asked) const {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& shard : missing)
+      if (knew(shard, health.node()) || knew(shard, asked)) return api::doubt(health, shard);
+  }
+  bool knew(const std::string& shard, const std::string& node) const;
+
+  const std::size_t most_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::unordered_set<std::string>> names_;  ///< by shard
+  std::size_t count_ = 0;                                         ///< of all names
+};
+
+}  // namespace weft::api

@@ -223,6 +223,17 @@ class PageOfASite(unittest.TestCase):
             self.assertEqual(0, self.do("count", at=".crumbs:has-text('north')"))
         self.wait_shown(".mark:has-text('Host, 2 adapters')")
 
+    def test_7_automation_of_which_shard_is_stopped(self):
+        self.do("evaluate", script="location.hash = '#/plans'")
+        self.do("click", at="button:has-text('Stop automation …')")
+        self.wait_shown("dialog[open] p:has-text('This is of shard north alone')")
+        self.wait_shown("dialog[open] p:has-text('No new plan of shard north is carried out until')")
+        self.do("fill", at="dialog[open] input", text="a test")
+        self.addCleanup(weftctl, self.north, "hands-off", "off", "--reason", "the test is over", "--who", "ann")
+        self.do("click", at="dialog[open] button[type=submit]")
+        self.wait_shown(".notice:has-text('Hands off: automation of shard north is stopped.')")
+        self.assertEqual([], self.do("accessibility"))
+
     def test_6_a_host_of_one_adapter_is_a_host_in_each_shard(self):
         self.do("open", url=f"http://{self.south.http}/")
         self.type("gpu-0001")

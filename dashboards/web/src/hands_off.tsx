@@ -3,7 +3,7 @@
 
 import {useRef, useState} from 'preact/hooks';
 import {post, type Failure} from './api';
-import {refresh, useLive} from './live';
+import {isSite, ownShard, refresh, useLive} from './live';
 
 const VERBS = ['Let automation go on', 'Stop automation'];
 
@@ -22,6 +22,9 @@ export function HandsOff() {
     dialog.current?.showModal();
   };
   const verb = VERBS[Number(stops)];
+  // Each shard of a site is stopped by itself.
+  const where = isSite() ? ` of shard ${ownShard()}` : '';
+  const alone = where ? `This is${where} alone: the others are not concerned. ` : '';
   const send = async (event: Event) => {
     event.preventDefault();
     setSending(true);
@@ -38,15 +41,15 @@ export function HandsOff() {
   };
   return (
     <>
-      {isStopped && <p class="notice">Hands off: automation is stopped. {remedy.handsOffByPerson}</p>}
-      {remedy.handsOffByFile && <p class="notice">Hands off: the file stops automation. {remedy.handsOffByFile}</p>}
+      {isStopped && <p class="notice">Hands off: automation{where} is stopped. {remedy.handsOffByPerson}</p>}
+      {remedy.handsOffByFile && <p class="notice">Hands off: the file stops automation{where}. {remedy.handsOffByFile}</p>}
       {role !== 'viewer' && (
         <div class="actions">
           <button type="button" onClick={open}>{VERBS[Number(!isStopped)]} …</button>
           <dialog ref={dialog} aria-labelledby="hands-off">
             <form onSubmit={send}>
               <h3 id="hands-off">{verb}?</h3>
-              <p>{stops ? 'No new plan is carried out until somebody lets it go on.' : 'Plans are decided and carried out again.'}</p>
+              <p>{alone}{stops ? `No new plan${where} is carried out until somebody lets it go on.` : `Plans${where} are decided and carried out again.`}</p>
               <label>Reason
                 <input value={reason} required maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} />
               </label>

@@ -241,6 +241,9 @@ analyzer::RemedyView World::look() {
     sweep->started = sweep->finished = now_;
     sweep->interval = kInterval;
     sweep->topology = picture.topology;
+    // Of silent nodes nothing is read.
+    for (const Port& port : picture.topology->ports())
+      sweep->state_read_at.push_back(picture.topology->node_of(port).reachable ? now_ : kNever);
     sweep->subnet_manager = shape_->manager();
     sweep->routes = picture.routes;
     fabrics_[0].sweep = std::move(sweep);

@@ -223,6 +223,18 @@ class PageOfASite(unittest.TestCase):
             self.assertEqual(0, self.do("count", at=".crumbs:has-text('north')"))
         self.wait_shown(".mark:has-text('Host, 2 adapters')")
 
+    def test_5_a_host_is_healthy_only_as_far_as_known_while_a_shard_is_silent(self):
+        self.choose("north")
+        self.find("gpu-0001", "north host gpu-0001 1 adapter")
+        self.wait_shown(".marks .mark.good:text-is('Healthy')")
+        with self.silent_south():
+            self.wait_shown(".marks .mark:text-is('Unknown')")  # south has a host of that name, too
+            self.wait_shown(".side p:has-text('shard south, which knew it, tells nothing of it now')")
+            # Nobody asked for this one while south answered: north does not know that south has it.
+            self.do("evaluate", script="location.hash = '#/host/gpu-0007'")
+            self.wait_shown(".marks .mark.neutral:text-is('Healthy as far as known: shard south does not answer')")
+            self.assertEqual([], self.do("accessibility"))
+
     def test_7_automation_of_which_shard_is_stopped(self):
         self.do("evaluate", script="location.hash = '#/plans'")
         self.do("click", at="button:has-text('Stop automation …')")

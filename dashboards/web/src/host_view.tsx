@@ -4,7 +4,7 @@
 import {get} from './api';
 import type {Span} from './history';
 import {useLive, usePolled} from './live';
-import {LinksOf, portWord, useDrawn, VERDICT_GOOD, type NodeAnswer} from './node_views';
+import {LinksOf, portWord, useDrawn, Verdict, type NodeAnswer} from './node_views';
 import {Fact, Facts, Nothing, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan, toPort} from './route';
@@ -111,7 +111,7 @@ function HealthOf({what, health}: {what: string; health?: Health}) {
     <>
       <p class="marks">
         <span class="mark neutral">{what}</span>
-        {health && <StateMark word={health.verdict} good={health.verdict === VERDICT_GOOD} bad={health.verdict === 'UNHEALTHY'} />}
+        {health && <Verdict health={health} />}
         {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
       </p>
       {health && <Reasons reasons={health.reasons} several={(health.shards ?? []).length > 1} />}

@@ -50,7 +50,7 @@ export function isSite(): boolean {
 
 /** Why an answer about nodes has nothing of that shard: it is silent, or has not swept its fabrics yet. */
 export function whyMissing(shard: string): string {
-  return `${shard} ${picture.missing.includes(shard) ? 'does not answer' : 'tells nothing of its nodes yet'}`;
+  return `${shard} ${picture.missing.includes(shard) ? 'does not answer' : 'has not swept yet'}`;
 }
 
 /** The shard that is drawn. */

@@ -105,7 +105,14 @@ function PortRow({port}: {port: Port}) {
   );
 }
 
-export const VERDICT_GOOD = 'HEALTHY';
+const VERDICT_GOOD = 'HEALTHY';
+
+/** Where a shard tells nothing, what is healthy is so only as far as the others know. */
+export function Verdict({health: {verdict, missingShards = []}}: {health: Health}) {
+  if (verdict !== VERDICT_GOOD || !missingShards.length)
+    return <StateMark word={verdict} good={verdict === VERDICT_GOOD} bad={verdict === 'UNHEALTHY'} />;
+  return <span class="mark neutral">Healthy as far as known: {missingShards.map((shard) => `shard ${whyMissing(shard)}`).join(', ')}</span>;
+}
 
 export function NodeView({guid, span}: {guid: string; span: Span}) {
   const {node, why} = useNode(guid);
@@ -127,7 +134,7 @@ export function NodeView({guid, span}: {guid: string; span: Span}) {
       <p class="marks">
         <span class="mark neutral">{plain(node.type)}</span>
         {!node.reachable && <span class="mark critical">Unreachable</span>}
-        {health && <StateMark word={health.verdict} good={health.verdict === VERDICT_GOOD} bad={health.verdict === 'UNHEALTHY'} />}
+        {health && <Verdict health={health} />}
         {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
       </p>
       <IncidentsOf guid={node.guid} name={node.name} />

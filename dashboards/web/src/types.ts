@@ -236,6 +236,8 @@ export interface Health {
   dataAge?: string;
   /** That know it. */
   shards?: string[];
+  /** That tell nothing now: what they may know is not in the verdict. */
+  missingShards?: string[];
 }
 
 export interface Remedy {

@@ -16,6 +16,7 @@
 #include "api/http/json.hpp"
 #include "api/publication/commands.hpp"
 #include "api/publication/derived.hpp"
+#include "api/site/site_queries.hpp"
 
 namespace weft::api {
 namespace {
@@ -156,6 +157,11 @@ class Order {
     const auto body = parse_body<v1::AddMaintenanceRequest>(request_);
     if (!body) return tl::unexpected(body.error());
     auto window = wanted_maintenance(snapshot, *body, now);
+    if (!window && desks_.site != nullptr) {
+      desks_.site->refer(body->what() == "fabric" ? body->fabric() : body->what(), window.error(),
+                         [done = std::move(done)](const Error& refused) { done(error_reply(refused)); });
+      return {};
+    }
     if (!window) return tl::unexpected(window.error());
     if (const auto kept = keep_reason(*window); !kept) return kept;
     if (desks_.commands == nullptr) return nobody();

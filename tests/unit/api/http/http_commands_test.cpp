@@ -9,6 +9,7 @@
 #include "api/http/commands.hpp"
 #include "api/http/router.hpp"
 #include "api/publication/publication.hpp"
+#include "api/site/site_queries.hpp"
 #include "tests/unit/api/small_plans.hpp"
 
 namespace weft::api {
@@ -95,6 +96,35 @@ TEST_F(HttpCommands, DoWhatGrpcDoes) {
   EXPECT_EQ(remedies.last().why, "a storm of plans");
   EXPECT_EQ(remedies.last().who, "ann");
   EXPECT_EQ(post("/api/v1/remedy/hands-off", R"({"handsOff":true})").status, 400U) << "it takes a reason";
+}
+
+TEST_F(HttpCommands, MaintenanceOfWhatAnotherShardHasNamesThatShard) {
+  auto snapshot = std::make_shared<Snapshot>(*publication.load());
+  auto of_site = std::make_shared<Site>();
+  of_site->own = "north";
+  of_site->shards = {{"north", 1, "n", 1, {"127.0.0.1:1"}, {"ib0"}, {}},
+                     {"south", 2, "s", 1, {"127.0.0.1:1"}, {"ib-south"}, {}}};
+  snapshot->site = of_site;
+  publication.publish(snapshot);
+  SiteQueries site{publication, clock, {}};
+  const auto add = [&](const std::string& what) {
+    HttpRequest request;
+    request.method = "POST";
+    request.target = "/api/v1/maintenance";
+    request.content_type = "application/json";
+    request.body = what;
+    HttpReply reply;
+    Router(publication, clock, {}, {&incidents, &remedies, nullptr, {}, &site})
+        .answer(request, [&reply](HttpReply answered) { reply = std::move(answered); });
+    return reply;
+  };
+  for (const char* what : {R"({"what":"ib-south","length":"60s","reason":"x"})",
+                           R"({"what":"fabric","fabric":"ib-south","length":"60s","reason":"x"})"}) {
+    const HttpReply refused = add(what);
+    EXPECT_EQ(json::parse(refused.body)["code"], "FAILED_PRECONDITION") << refused.body;
+    EXPECT_NE(refused.body.find("ib-south belongs to shard south"), std::string::npos) << refused.body;
+  }
+  EXPECT_EQ(add(R"({"what":"host-1 mlx5_0","length":"60s","reason":"x"})").status, 200U);
 }
 
 TEST_F(HttpCommands, OpenAndEndMaintenance) {

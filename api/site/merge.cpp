@@ -60,6 +60,14 @@ std::vector<std::string> missing_of(const std::vector<ShardAnswer<Response>>& an
   return missing;
 }
 
+template <typename Response>
+std::vector<std::string> unswept_of(const std::vector<ShardAnswer<Response>>& answers) {
+  std::vector<std::string> unswept;
+  for (const auto& each : answers)
+    if (is_unswept(each)) unswept.push_back(each.shard);
+  return unswept;
+}
+
 /// What is said when no shard that answered knows it: what this weftd says, unless others could know.
 template <typename Response>
 Error nobody_knows(const std::vector<ShardAnswer<Response>>& answers) {
@@ -69,7 +77,9 @@ Error nobody_knows(const std::vector<ShardAnswer<Response>>& answers) {
       error = each.answer.error();
       break;
     }
-  return error.code == ErrorCode::kNotFound ? unknown_in_site(std::move(error), missing_of(answers)) : error;
+  return error.code == ErrorCode::kNotFound
+             ? unknown_in_site(std::move(error), missing_of(answers), unswept_of(answers))
+             : error;
 }
 
 template <typename Response>
@@ -143,10 +153,15 @@ Error of_shard(Error error, const std::string& shard) {
   return error;
 }
 
-Error unknown_in_site(Error unknown, const std::vector<std::string>& missing) {
-  if (!missing.empty()) unknown.code = ErrorCode::kUnavailable;
-  for (std::size_t i = 0; i < missing.size(); ++i)
-    unknown.message += (i == 0 ? " in the shards that answer; no answer from " : ", ") + missing[i];
+Error unknown_in_site(Error unknown, const std::vector<std::string>& missing, const std::vector<std::string>& unswept) {
+  if (missing.empty()) return unknown;
+  unknown.code = ErrorCode::kUnavailable;
+  std::string silent;
+  for (const std::string& shard : missing)
+    if (std::ranges::find(unswept, shard) == unswept.end()) silent += (silent.empty() ? "" : ", ") + shard;
+  unknown.message +=
+      silent.empty() ? " in the shards that have swept" : " in the shards that answer; no answer from " + silent;
+  for (const std::string& shard : unswept) unknown.message += "; shard " + shard + " has not swept yet";
   return unknown;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/publication/derived.hpp"
 #include "fabric/result.hpp"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
@@ -39,6 +40,12 @@ bool is_named_missing(const ShardAnswer<Response>& answer) {
   return answer.is_missing || (answer.answer && is_partial(*answer.answer));
 }
 
+/// It says that it has not swept yet: it answers, and does not know what it owns.
+template <typename Response>
+bool is_unswept(const ShardAnswer<Response>& answer) {
+  return answer.answer ? is_partial(*answer.answer) : answer.answer.error().message == kNotSwept;
+}
+
 /// Whether a shard that says this of a node has ever seen it.
 bool is_seen(const v1::NodeHealth& health);
 
@@ -60,8 +67,9 @@ void mark(v1::GetNodeResponse& nodes, const std::string& shard);
 /// What is wrong in one of several shards.
 Error of_shard(Error error, const std::string& shard);
 /// `unknown`, what a shard says of a name that it does not know, as the answer of the site: kUnavailable, with the
-/// shards that did not answer, where there are any.
-Error unknown_in_site(Error unknown, const std::vector<std::string>& missing);
+/// shards that did not answer, where there are any. `unswept`: those of them that answered, and have not swept yet.
+Error unknown_in_site(Error unknown, const std::vector<std::string>& missing,
+                      const std::vector<std::string>& unswept = {});
 
 /// Names the missing shards in the health of a node; in an answer about many not all of more than a few.
 void name_missing(v1::NodeHealth& health, const std::vector<std::string>& missing);

@@ -139,13 +139,19 @@ struct SiteQueries::State {
       if (parsed->size() > kMostShards) return done(fail(ErrorCode::kInvalidArgument, "invalid page token"));
       shards = std::move(*parsed);
     }
-    list_from<Service, Response>(snapshot, std::move(shards), {}, request, local, begin, entries, done);
+    list_from<Service, Response>(snapshot, std::move(shards), Silent(), request, local, begin, entries, done);
   }
 
+  /// Shards that are missing from an answer.
+  struct Silent {
+    std::vector<std::string> missing;
+    std::vector<std::string> unswept;  ///< those of them that say why: they have not swept yet
+  };
+
   /// The page of the first of `shards`. Where none of them knows what the request names, the next ones are asked: a
-  /// page with a token says that it is there. `missing` did not answer before.
+  /// page with a token says that it is there. `silent` did not answer before.
   template <typename Service, typename Response, typename Request, typename Local, typename Begin, typename Entries>
-  void list_from(const std::shared_ptr<const Snapshot>& snapshot, ShardTokens shards, std::vector<std::string> missing,
+  void list_from(const std::shared_ptr<const Snapshot>& snapshot, ShardTokens shards, Silent silent,
                  const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done) {
     const SitePtr& site = snapshot->site;
     std::size_t count = std::min(shards.size(), kShardsOfPage);
@@ -158,50 +164,51 @@ struct SiteQueries::State {
       if (!place) return done(tl::unexpected(place.error()));
       places.emplace(shards[i].first, std::move(*place));
     }
-    const auto gathering =
-        std::make_shared<Gathering<Response>>(count, [=, this](std::vector<ShardAnswer<Response>> answers) mutable {
-          Response page;
-          ShardTokens more;
-          std::optional<Error> unknown;
-          bool is_known = false;
-          for (auto& each : answers) {
-            if (each.is_missing) {
-              missing.push_back(each.shard);
-              continue;
-            }
-            if (!each.answer && each.answer.error().code == ErrorCode::kNotFound) {
-              unknown = each.answer.error();
-              continue;
-            }
-            if (!each.answer) return done(tl::unexpected(of_shard(each.answer.error(), each.shard)));
-            std::string next = each.answer->next_page_token();
-            if (const auto place = places.find(each.shard); place != places.end()) {
-              auto checked = next_place(place->second, static_cast<std::size_t>(entries(*each.answer)->size()), next);
-              if (!checked) {
-                peers.note(each.shard, false, checked.error().message);
-                missing.push_back(each.shard);
-                continue;
-              }
-              next = std::move(*checked);
-            }
-            is_known = true;
-            if (is_partial(*each.answer)) missing.push_back(each.shard);
-            for (auto& entry : *entries(*each.answer)) {
-              mark(entry, each.shard);
-              *entries(page)->Add() = std::move(entry);
-            }
-            if (!next.empty()) more.emplace_back(each.shard, std::move(next));
+    const auto gathering = std::make_shared<Gathering<Response>>(count, [=, this](auto answers) mutable {
+      auto& [missing, unswept] = silent;
+      Response page;
+      ShardTokens more;
+      std::optional<Error> unknown;
+      bool is_known = false;
+      for (auto& each : answers) {
+        if (is_unswept(each)) unswept.push_back(each.shard);
+        if (each.is_missing) {
+          missing.push_back(each.shard);
+          continue;
+        }
+        if (!each.answer && each.answer.error().code == ErrorCode::kNotFound) {
+          unknown = each.answer.error();
+          continue;
+        }
+        if (!each.answer) return done(tl::unexpected(of_shard(each.answer.error(), each.shard)));
+        std::string next = each.answer->next_page_token();
+        if (const auto place = places.find(each.shard); place != places.end()) {
+          auto checked = next_place(place->second, static_cast<std::size_t>(entries(*each.answer)->size()), next);
+          if (!checked) {
+            peers.note(each.shard, false, checked.error().message);
+            missing.push_back(each.shard);
+            continue;
           }
-          if (!is_known && !later.empty())
-            return list_from<Service, Response>(snapshot, later, missing, request, local, begin, entries, done);
-          if (!is_known && unknown && request.page_token().empty())
-            return done(tl::unexpected(unknown_in_site(*unknown, missing)));
-          for (const std::string& shard : missing) page.add_missing_shards(shard);
-          for (auto& entry : *entries(page)) name_missing(entry, missing);
-          more.insert(more.end(), later.begin(), later.end());
-          page.set_next_page_token(to_token(more));
-          done(std::move(page));
-        });
+          next = std::move(*checked);
+        }
+        is_known = true;
+        if (is_partial(*each.answer)) missing.push_back(each.shard);
+        for (auto& entry : *entries(*each.answer)) {
+          mark(entry, each.shard);
+          *entries(page)->Add() = std::move(entry);
+        }
+        if (!next.empty()) more.emplace_back(each.shard, std::move(next));
+      }
+      if (!is_known && !later.empty())
+        return list_from<Service, Response>(snapshot, later, silent, request, local, begin, entries, done);
+      if (!is_known && unknown && request.page_token().empty())
+        return done(tl::unexpected(unknown_in_site(*unknown, missing, unswept)));
+      for (const std::string& shard : missing) page.add_missing_shards(shard);
+      for (auto& entry : *entries(page)) name_missing(entry, missing);
+      more.insert(more.end(), later.begin(), later.end());
+      page.set_next_page_token(to_token(more));
+      done(std::move(page));
+    });
     for (std::size_t i = 0; i < count; ++i) {
       Request part = request;
       const std::string& name = shards[i].first;

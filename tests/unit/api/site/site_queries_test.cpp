@@ -305,7 +305,14 @@ TEST_F(SiteQueriesTest, AShardWithoutASweepIsMissing) {
   is_swept = false;
   publish(south, "south", 2);
   EXPECT_EQ(health("host-nowhere").error().code, ErrorCode::kUnavailable);
-  EXPECT_NE(health("host-nowhere").error().message.find("south"), std::string::npos);
+  const std::string unknown = health("host-nowhere").error().message;
+  EXPECT_NE(unknown.find(" in the shards that have swept; shard south has not swept yet"), std::string::npos)
+      << "it answers: " << unknown;
+  v1::ListPortsRequest ports_of;
+  ports_of.set_node("host-nowhere");
+  const auto ports = wait<v1::ListPortsResponse>([&](auto done) { north.site.list_ports(ports_of, done); });
+  ASSERT_FALSE(ports);
+  EXPECT_NE(ports.error().message.find("; shard south has not swept yet"), std::string::npos) << ports.error().message;
   EXPECT_TRUE(health("host-south")) << "its collectors know that one";
   ASSERT_TRUE(health("host-north"));
   EXPECT_EQ(health("host-north")->missing_shards_size(), 1);

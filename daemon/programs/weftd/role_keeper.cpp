@@ -61,8 +61,8 @@ RoleKeeper::RoleKeeper(Options options, const config::WeftdConfig& config, store
 Leadership RoleKeeper::describe(const store::LeaseView& view) const {
   Leadership now;
   now.is_shared = true;
-  now.leads = leads_;
-  now.is_held = leads_ && view.is_held;
+  now.leads = leads_ && !view.is_lost;  // else the holder that was seen is the other one
+  now.is_held = now.leads && view.is_held;
   now.epoch = view.seen.epoch;
   now.leader = view.seen.holder;
   now.address = view.seen.address;
@@ -193,7 +193,8 @@ std::optional<Error> RoleKeeper::refusal(CommandKind kind) const {
   if (kind == CommandKind::kBrake) return std::nullopt;
   const store::LeaseView view = options_.lease();
   if (view.is_held) return std::nullopt;
-  return Error{ErrorCode::kUnavailable, "nothing was changed: " + api::leadership_text(describe(view))};
+  const std::string role = api::leadership_text(describe(view));
+  return Error{ErrorCode::kUnavailable, view.is_lost ? role : "nothing was changed: " + role};
 }
 
 }  // namespace weft::daemon

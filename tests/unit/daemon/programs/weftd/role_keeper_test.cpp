@@ -393,6 +393,22 @@ TEST_F(RoleKeeperTest, ALeaderThatCannotRenewPromisesNothingAndStaysALeader) {
   EXPECT_TRUE(lost.empty());
 }
 
+// Another leads meanwhile: it is not the one whose lease is not renewed.
+TEST_F(RoleKeeperTest, ALeaderThatLostItsLeaseNamesTheOtherAsTheLeader) {
+  ledger.leads = 7;
+  view.epoch = 7;
+  view.is_held = true;
+  start(true);
+  view.is_held = false;
+  view.is_lost = true;
+  view.seen.holder = "b, process 2";
+  view.seen.address = "b:50051";
+  const auto refused = role->refusal(CommandKind::kChange);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, ErrorCode::kUnavailable);
+  EXPECT_EQ(refused->message, "standby: b, process 2 leads at b:50051");
+}
+
 TEST_F(RoleKeeperTest, ALeaderThatWakesFromALongSleepTellsNobodyBeforeItHasAsked) {
   ledger.leads = 7;
   view.epoch = 7;

@@ -43,13 +43,26 @@ bool may_run(const Health& health) {
   return health.verdict() == v1::NodeHealth::HEALTHY && health.recommended_action() < v1::NodeHealth::AVOID_NEW_JOBS;
 }
 
+/// How it ends: bad news stands; good news, or none, counts for nothing while a shard of the site tells nothing.
+Exit exit_of(bool is_good, bool is_bad, bool is_missing) {
+  if (is_bad || (!is_good && !is_missing)) return Exit::kBadNews;
+  return is_missing ? Exit::kUnreachable : Exit::kGood;
+}
+
+/// What is known is bad, whatever the shards that tell nothing know.
+template <typename Health>
+bool is_bad(const Health& health) {
+  return health.verdict() == v1::NodeHealth::DEGRADED || health.verdict() == v1::NodeHealth::UNHEALTHY ||
+         health.recommended_action() >= v1::NodeHealth::AVOID_NEW_JOBS;
+}
+
 /// `several`: more than one shard knows it, so each reason is of one of them.
 template <typename Reasons>
 std::string in_words(const Reasons& reasons, bool several = false) {
   std::string why;
   for (const v1::HealthReason& reason : reasons) {
     if (!why.empty()) why += "; ";
-    if (several) why += reason.shard() + ": ";
+    if (several && !reason.shard().empty()) why += reason.shard() + ": ";
     if (!reason.incident_id().empty()) why += reason.incident_id() + ' ';
     why += reason.message();
   }
@@ -74,7 +87,11 @@ Exit show_job_health(const Session& session, const std::string& job, const std::
   request.set_job(job);
   for (const std::string& node : nodes) request.add_nodes(node);
   const auto answer = session.client.call(session.client.health, &v1::HealthService::Stub::GetJobHealth, request);
-  const Exit result = may_run(answer) ? Exit::kGood : Exit::kBadNews;
+  const auto has_bad = [](const auto& parts) {
+    return std::ranges::any_of(parts, [](const auto& part) { return is_bad(part); });
+  };
+  const bool bad = is_bad(answer) || has_bad(answer.nodes()) || has_bad(answer.switches()) || has_bad(answer.links());
+  const Exit result = exit_of(may_run(answer), bad, !answer.missing_shards().empty());
   if (session.json) {
     session.out << json_text(answer, false) << '\n';
     return result;
@@ -103,9 +120,13 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
   bool good =
       !nodes.empty() ||
       session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest()).ready();
-  good = good && (!nodes.empty() || answer.missing_shards().empty());
-  for (const v1::NodeHealth& health : answer.nodes()) good = good && may_run(health);
-  const Exit result = good ? Exit::kGood : Exit::kBadNews;
+  bool bad = false, missing = !answer.missing_shards().empty();
+  for (const v1::NodeHealth& health : answer.nodes()) {
+    good = good && may_run(health);
+    bad = bad || is_bad(health);
+    missing = missing || !health.missing_shards().empty();
+  }
+  const Exit result = exit_of(good, bad, missing);
   if (session.json) {
     session.out << json_text(answer, false) << '\n';
     return result;

@@ -93,7 +93,8 @@ constexpr const char* kExit = R"(  0   good
   1   bad news: a node is not healthy or is to get no new jobs, a path is incomplete,
       automation is stopped, no such incident; with --wait the plan failed or was undone
   2   wrong usage
-  3   weftd cannot be reached, or is too busy
+  3   weftd cannot be reached, or is too busy; what is known is good (health), but a
+      shard of the site does not answer
   4   refused: by a guard, by a missing permission, by a limit, by the state of a plan
       or an incident; with --wait nothing was done
   5   with --wait: the plan is not over within --timeout)";

@@ -88,6 +88,20 @@ TEST_F(SiteVerbs, ReasonsOfAHostOfTwoShardsSayWhoseTheyAre) {
               HasSubstr("north: work in north; south: work in south"));
 }
 
+// A script that runs on what is healthy must not run where the shard that knows of the fault is silent.
+TEST_F(SiteVerbs, HealthWithoutAShardIsNotGood) {
+  const std::vector<std::string> one{"twin"}, two{"twin", "nowhere"}, bad{"host-of-north"}, all;
+  say(Exit::kGood, show_health, one);
+  south.server->stop();
+  EXPECT_THAT(say(Exit::kUnreachable, show_health, one),
+              ContainsRegex("twin +UNKNOWN +WATCH +north .*shard south, which knew it, tells nothing of it now"));
+  say(Exit::kUnreachable, show_health, two);
+  say(Exit::kBadNews, show_health, bad);
+  say(Exit::kBadNews, show_health, all);
+  say(Exit::kUnreachable, show_job_health, std::string("slurm:7"), one);
+  say(Exit::kBadNews, show_job_health, std::string("slurm:7"), bad);
+}
+
 // What is shown of a name is of all shards, what is done is of one.
 TEST_F(SiteVerbs, ACommandSaysOfWhichShardItIs) {
   std::ostringstream notes;

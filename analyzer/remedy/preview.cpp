@@ -75,14 +75,16 @@ const Plan* held_before(const Entity& target, bool only_cost, std::span<const Pl
   return last;
 }
 
-/// Why there is nothing to bring back. `before`: held_before() of the target.
-std::string not_ours_text(const Plan* before, const Entity& target, bool only_cost) {
+/// Why there is nothing to bring back. `before`: held_before() of the target. `is_up`: both ends of it, by the last
+/// sweep.
+std::string not_ours_text(const Plan* before, const Entity& target, bool only_cost, bool is_up) {
   std::string text = only_cost ? "Weft has not raised the cost of " + target.label
                                : "Weft has not taken " + target.label + " out of service";
   if (before)
     text = (only_cost ? "Weft does not raise the cost of " : "Weft does not hold ") + target.label + " any more (" +
            plan_name(before->id) + (before->state == PlanState::kCommitted ? ", reverted)" : ", rolled back)");
-  return text + (only_cost ? ": if it is raised, somebody else did that" : ": if it is out, somebody else did that");
+  if (only_cost) return text + ": if it is raised, somebody else did that";
+  return text + (is_up ? ": it is up, there is nothing to bring back" : ": if it is out, somebody else did that");
 }
 
 }  // namespace
@@ -127,18 +129,19 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
                                                       " tells): there is nothing to raise");
   if (!takes_out(action) && undoes == 0)
     return fail(ErrorCode::kFailedPrecondition,
-                not_ours_text(held_before(target, only_cost, shown_), target, only_cost));
+                not_ours_text(held_before(target, only_cost, shown_), target, only_cost, is_link_up(target, view)));
   if (only_cost && outward_action(entries_.at(undoes).plan) != RemedyAction::kRaiseLinkCost)
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(undoes) + " did not raise the cost of " + target.label + " but isolated it: restore it");
   return undoes;
 }
 
-// The plan that took the link out and holds it no more, because somebody else enabled it; 0: none.
+// The plan that took the link out and holds it no more, because somebody else enabled it; 0: none. One that was not
+// begun by then, as the return that was proposed, changed nothing.
 std::uint64_t PlanManager::let_go(const Entity& target) const {
   std::uint64_t last = 0;
   for (const PlanPtr& plan : shown_)
-    if (same_target(plan->target, target))
+    if (same_target(plan->target, target) && (plan->started != kNever || plan->state == PlanState::kCommitted))
       last = outward_action(*plan) == RemedyAction::kIsolateLink && is_undone_by_others(*plan, shown_) ? plan->id : 0;
   return last;
 }

@@ -377,10 +377,13 @@ TEST(AReturn, OfWhatAPlanHoldsNoMoreNamesThePlan) {
     return b.book->preview(RemedyAction::kRestoreLink, target, "", "ann", b.look()).error().message;
   };
   EXPECT_EQ(again(b.target), "Weft does not hold " + b.target.label +
+                                 " any more (PLAN-1, reverted): it is up, there is nothing to bring back");
+  b.fabric.unlink(b.end);
+  EXPECT_EQ(again(b.target), "Weft does not hold " + b.target.label +
                                  " any more (PLAN-1, reverted): if it is out, somebody else did that");
   const Entity other = b.link("leaf-0", "spine-1");
   EXPECT_EQ(again(other),
-            "Weft has not taken " + other.label + " out of service: if it is out, somebody else did that");
+            "Weft has not taken " + other.label + " out of service: it is up, there is nothing to bring back");
 }
 
 TEST(AnAbort, OfAReturnThatIsOverNamesTheWayOut) {

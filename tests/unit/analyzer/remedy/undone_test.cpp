@@ -322,6 +322,31 @@ TEST(UndoneByOthers, IsSeenWhileAReturnOfItWaitsForABrake) {
   }
 }
 
+// A return that was proposed by then, and ended for it, changed nothing.
+TEST(UndoneByOthers, IsWatchedForAPersonAlsoWhenItsReturnWasProposed) {
+  Held b;
+  b.settings.modes.fill(RemedyMode::kPropose);
+  RemedyMemory memory;
+  memory.plans = {b.plan(1)};
+  memory.ids = 1;
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  b.fabric.advance(24h);
+  b.sweep();
+  b.answer(TargetState::kOurs);
+  ASSERT_EQ(b.plan(2).state, PlanState::kProposed);
+  b.enable_by_hand();
+  const Entity link = b.link("leaf-0", "spine-0");
+  EXPECT_TRUE(b.book->preview(RemedyAction::kRestoreLink, link, "", "ann", b.look())) << "while it is proposed";
+  b.sweep();
+  ASSERT_EQ(b.plan(2).state, PlanState::kExpired);
+  const auto back = b.book->request(RemedyAction::kRestoreLink, link, "", "ann", b.look());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->undoes, 1U);
+  b.sweep();
+  b.answer(TargetState::kClear);
+  EXPECT_EQ(b.plan(3).state, PlanState::kVerifying) << b.plan(3).outcome;
+}
+
 TEST(UndoneByOthers, WhatAPersonGaveBackIsNotTakenOutAgainByAutomationWhileItsIncidentIsOpen) {
   Held b;
   Plan given_back = b.plan(1);

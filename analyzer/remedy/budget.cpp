@@ -186,8 +186,8 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   const bool takes = takes_out(plan.action);
   std::vector<Duration> hour;
   for (const auto& other : plans)
-    if (other->id != plan.id && takes_out(other->action) == takes && other->started != kNever &&
-        ages.of(other->started) < 1h)
+    if (other->id != plan.id && takes_out(other->action) == takes && (takes || other->requested_by == kOurselves) &&
+        other->started != kNever && ages.of(other->started) < 1h)
       hour.push_back(ages.of(other->started));
   if (!takes) {
     if (hour.size() < limits.returns_per_hour) return std::nullopt;

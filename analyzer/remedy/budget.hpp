@@ -18,10 +18,10 @@ namespace weft::analyzer {
 
 /// Which budget the plan would overdraw, in words, with its configuration key and, where time mends it, when; nullopt:
 /// none. Counted are plans that asked the world for something
-/// within the last hour, and what plans hold out of service or are about to; links that somebody else disabled, or put
-/// where a subnet manager avoids them, count like those, `taken_out` being those of each fabric
-/// (SweepCounts::taken_out), and so do, for a host, the hosts of `drained`; null: no scheduler tells of them. `tree`:
-/// of the plan's fabric, or null. `links`: of all fabrics that were swept.
+/// within the last hour (of returns those of automation alone), and what plans hold out of service or are about to;
+/// links that somebody else disabled, or put where a subnet manager avoids them, count like those, `taken_out` being
+/// those of each fabric (SweepCounts::taken_out), and so do, for a host, the hosts of `drained`; null: no scheduler
+/// tells of them. `tree`: of the plan's fabric, or null. `links`: of all fabrics that were swept.
 std::optional<std::string> over_budget(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans,
                                        const RemedyView& view, const Ages& ages, const FabricTree* tree,
                                        std::size_t links, std::span<const std::span<const Entity>> taken_out,

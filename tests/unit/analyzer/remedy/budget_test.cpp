@@ -231,6 +231,44 @@ TEST(Budgets, CountALinkOfOthersForWhichAPlanHasOnlyBegun) {
             "(remedy.limits.budget.out_per_switch), with 1 link that others took out");
 }
 
+TEST(Budgets, ReturnsThatPersonsOrderedCountForNoneOfAutomation) {
+  for (const auto& [by, state] :
+       {std::pair("ann", PlanState::kCommitted), {"ann", PlanState::kFailed}, {"weftd", PlanState::kCommitted}}) {
+    Book b(automatic());
+    b.settings.limits.budget.returns_per_hour = 1;
+    RemedyMemory memory;
+    for (const char* spine : {"spine-0", "spine-1"}) {
+      Plan& out = memory.plans.emplace_back();
+      out.id = memory.plans.size();
+      out.state = PlanState::kCommitted;
+      out.target = b.link("leaf-0", spine);
+      out.incident = 7;  // over long since
+      out.actuator = "fake";
+      out.requested_by = out.approved_by = std::string(kOurselves);
+      out.started = out.finished = b.fabric.now() - 25h;
+      out.in_force = memory.plans.size() == 2;
+    }
+    Plan back = memory.plans[0];
+    back.id = 3;
+    back.state = state;
+    back.action = RemedyAction::kRestoreLink;
+    back.undoes = 1;
+    back.requested_by = back.approved_by = by;
+    back.started = back.finished = b.fabric.now() - 10min;
+    memory.plans.push_back(back);
+    b.fabric.unlink(b.fabric.port_towards("leaf-0", "spine-1"));
+    b.fabric.route();
+    memory.ids = 3;
+    b.book.emplace(b.settings, memory, b.fabric.now());
+    b.sweep();
+    const GuardVerdict budget = b.verdict(b.plan(4), Guard::kBudget);
+    if (by == kOurselves)
+      EXPECT_TRUE(budget.explanation.starts_with("returns per hour are used up: 1")) << budget.explanation;
+    else
+      EXPECT_EQ(budget.explanation, "within all budgets");
+  }
+}
+
 TEST(Capacity, ALinkThatOthersLetAManagerAvoidIsNoWay) {
   Avoided b;
   b.settings.limits.capacity.leaf_share_idle = 0.8;  // of eight ways seven are needed

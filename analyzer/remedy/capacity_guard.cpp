@@ -50,7 +50,7 @@ Verdict judge_capacity(Guard guard, const GuardInput& in, const Topology& topolo
     return refused("routes turn from down to up at " + topology.node(in.routes->turn).name + " on the path to LID " +
                    std::to_string(in.routes->turn_to.value) +
                    ": only up-down routes are known to be free of credit loops");
-  if (guard == Guard::kLeafCapacity && in.outdone) return refused(*in.outdone);
+  if (in.outdone && guard == in.outdone->guard) return refused(in.outdone->why);
   if (shortfall && shortfall->guard == guard) return refused(describe(*shortfall, in.tree->tree(), topology));
   if (shortfall && shortfall->guard < guard) return {GuardResult::kNotNeeded, "already refused"};
   return {GuardResult::kPassed, what_is_left(guard, in.routes, ethernet)};

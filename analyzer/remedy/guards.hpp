@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analyzer/remedy/budget.hpp"
@@ -29,6 +30,12 @@ struct SweepCounts {
   /// of, where an open incident or the planned cabling has them; and those with a port that a partner tells to be
   /// avoided (AvoidedPorts). Each once, those that plans hold among them.
   std::vector<Entity> taken_out;
+};
+
+/// Others were preferred to a plan's link.
+struct Outdone {
+  Guard guard = Guard::kLeafCapacity;  ///< that refuses it for that
+  std::string why;
 };
 
 /// What guards look at besides the plan itself.
@@ -60,8 +67,8 @@ struct GuardInput {
   std::optional<std::string> untold{};
   /// The subnet manager of the plan's fabric does not answer.
   bool manager_silent = false;
-  /// Of the plan's link, when others were preferred to it: why.
-  std::optional<std::string> outdone{};
+  /// Of the plan's link, when others were preferred to it.
+  std::optional<Outdone> outdone{};
   /// Time that passed since the last sweep of the plan's fabric was first seen; zero where that is not known.
   Duration known_for{};
   /// Of a return that automation proposed: why it is not due, or not known to be.

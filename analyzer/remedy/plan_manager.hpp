@@ -277,7 +277,7 @@ class PlanManager {
   std::map<std::uint64_t, Entry> entries_;
   std::vector<PlanPtr> shown_;                     ///< one for each entry, in order
   std::map<std::uint64_t, std::uint64_t> orders_;  ///< that are out: number → plan
-  std::map<std::uint64_t, std::string> outdone_;   ///< plans for which others were preferred: why
+  std::map<std::uint64_t, Outdone> outdone_;       ///< plans for which others were preferred
   std::size_t wanted_ = 0;                         ///< incidents with a remedy that began lately
   std::vector<AuditRecord> unsaved_audit_;
   bool status_changed_ = false;

@@ -41,6 +41,12 @@ bool is_open(const Plan& plan) {
          (plan.state == PlanState::kProposed || (may_begin && plan.approved_by == kOurselves));
 }
 
+// The guard whose limit keeps a link in service beside those that go first. REACHABILITY refuses a link for what it is,
+// which would take it out of the next choice.
+Guard guard_of(const std::optional<Shortfall>& shortfall) {
+  return shortfall && shortfall->guard != Guard::kReachability ? shortfall->guard : Guard::kLeafCapacity;
+}
+
 constexpr std::size_t kMostNamed = 3;
 
 // Why a link stays in service: `before` are the plans that go first, with their links; `shortfall` is what would be too
@@ -114,9 +120,10 @@ void PlanManager::choose(const RemedyView& view) {
       for (const std::uint32_t i : kept.before)
         before.push_back(plan_name(of[i]->id) + " (" + of[i]->target.label + ')');
       if (before.empty()) continue;
-      outdone_[of[at]->id] =
+      outdone_[of[at]->id] = {
+          guard_of(kept.shortfall),
           preferred_text(before, kept.shortfall ? describe(*kept.shortfall, tree->tree(), topology) : std::string(),
-                         choice.exact, was_often_down(entries_.at(of[at]->id), view.now));
+                         choice.exact, was_often_down(entries_.at(of[at]->id), view.now))};
     }
   }
 }

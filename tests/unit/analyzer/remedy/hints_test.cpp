@@ -154,6 +154,36 @@ TEST(ChoiceHints, NameThePlansAndLinksThatGoFirst) {
                 "(remedy.limits.capacity.leaf_share_idle)");
 }
 
+// Two rails of ten uplinks: the leaf of one could spare many, its rail one.
+TEST(ChoiceHints, AreOfTheGuardWhoseLimitItIs) {
+  fakes::FabricBuilder of;
+  for (unsigned spine = 0; spine < 10; ++spine) of.add_switch("spine-" + std::to_string(spine), 2);
+  for (unsigned rail = 0; rail < 2; ++rail) {
+    const std::string leaf = "leaf-" + std::to_string(rail);
+    of.add_switch(leaf, 12);
+    for (unsigned spine = 0; spine < 10; ++spine)
+      of.connect(of.port_of(leaf, static_cast<std::uint8_t>(3 + spine)),
+                 of.port_of("spine-" + std::to_string(spine), static_cast<std::uint8_t>(rail + 1)));
+    for (unsigned host = 0; host < 2; ++host) {
+      const std::string name = "host-" + std::to_string(host) + " mlx5_" + std::to_string(rail);
+      of.add_adapter(name);
+      of.connect(of.port_of(name, 1), of.port_of(leaf, static_cast<std::uint8_t>(host + 1)));
+    }
+  }
+  RemedySettings settings;
+  settings.limits.capacity.leaf_share_idle = 0.5;
+  settings.limits.capacity.rail_share = 0.9;
+  Book b(std::move(of), std::move(settings));
+  b.errors("leaf-0", "spine-0", 1e-4);
+  b.errors("leaf-0", "spine-1", 1e-8);
+  b.book->review(b.look());
+  EXPECT_EQ(b.verdict(b.plan(2), Guard::kRailCapacity).explanation,
+            "to isolate the link of PLAN-1 (" + b.plan(1).target.label +
+                ") avoids more loss; with this link too rail 0 would keep 8 of 10 uplinks; 9 are needed "
+                "(remedy.limits.capacity.rail_share)");
+  EXPECT_EQ(b.verdict(b.plan(2), Guard::kLeafCapacity).result, GuardResult::kPassed);
+}
+
 TEST(ChoiceHints, NameNoLinkOfAnotherLeaf) {
   Book b;
   b.settings.limits.capacity.leaf_share_idle = 0.8;

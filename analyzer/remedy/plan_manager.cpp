@@ -167,6 +167,7 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
   }
   plan.state = PlanState::kApproved;
   plan.approved_by = who;
+  plan.expires = view.now + settings_.limits.expiry;
   found->held_until = kNever;
   note(*found, who, "approved", view.now);
   return plan;

@@ -65,22 +65,35 @@ void print_shards(const Session& session, const v1::Status& status) {
   table.print(session.sheet());
 }
 
+/// " (BUDGET)": the guard that an approved plan waits for; empty: none is known.
+std::string holding_guard(const v1::Plan& plan) {
+  const v1::GuardVerdict* guard = plan.state() == v1::Plan::APPROVED ? obstacle(plan) : nullptr;
+  return guard == nullptr ? "" : " (" + v1::GuardVerdict::Guard_Name(guard->guard()) + ')';
+}
+
 void print_waiting_plans(const Session& session) {
   constexpr int kMostPlans = 5;
   v1::ListPlansRequest request;
   request.add_states(v1::Plan::PROPOSED);
+  request.add_states(v1::Plan::APPROVED);
   const auto plans = session.client.all_pages(session.client.remedies, &v1::RemedyService::Stub::ListPlans, request);
-  const auto print = [&](const char* what, bool refused) {
+  const auto print = [&](const char* what, const auto& is_meant) {
     int count = 0;
     for (const v1::Plan& plan : plans.plans()) {
-      if ((refusal(plan) != nullptr) != refused || ++count > kMostPlans) continue;
-      session.out << (count == 1 ? what : ", ") << plan.id();
+      if (!is_meant(plan) || ++count > kMostPlans) continue;
+      session.out << (count == 1 ? what : ", ") << plan.id() << holding_guard(plan);
     }
     if (count > kMostPlans) session.out << " and " << count - kMostPlans << " more";
     if (count > 0) session.out << " (weftctl plans)\n";
   };
-  print("Plans that wait for approval: ", false);
-  print("Plans that a guard refuses now: ", true);
+  const auto is_proposed = [](const v1::Plan& plan) { return plan.state() == v1::Plan::PROPOSED; };
+  print("Plans that wait for approval: ",
+        [&](const v1::Plan& plan) { return is_proposed(plan) && refusal(plan) == nullptr; });
+  print("Plans that a guard refuses now: ",
+        [&](const v1::Plan& plan) { return is_proposed(plan) && refusal(plan) != nullptr; });
+  print("Approved plans that wait: ", [&](const v1::Plan& plan) {
+    return !is_proposed(plan) && (obstacle(plan) != nullptr || !plan.waits_for().empty());
+  });
 }
 
 }  // namespace

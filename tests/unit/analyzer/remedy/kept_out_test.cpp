@@ -195,6 +195,18 @@ TEST(Expiry, AnApprovalOfWhatBeganAndWasNotSentEndsInTime) {
   EXPECT_FALSE(b.acts());
 }
 
+TEST(Expiry, AnApprovalHoldsFromWhenItWasGiven) {
+  Approved b;
+  b.pass(b.settings.limits.expiry - 1min);
+  ASSERT_TRUE(b.book->approve(1, 0, "ann", b.look()));
+  b.book->set_hands_off(true, "drill", "bob", b.fabric.now());
+  EXPECT_EQ(b.plan(1).expires, b.fabric.now() + b.settings.limits.expiry);
+  b.pass(b.settings.limits.expiry - 1min);
+  EXPECT_EQ(b.plan(1).state, PlanState::kApproved) << b.plan(1).steps.back().what;
+  b.pass(1min);
+  EXPECT_EQ(b.plan(1).state, PlanState::kProposed);
+}
+
 TEST(Expiry, AWishOfWhatBeganAndWasNotSentEndsInTime) {
   Approved b;
   ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.target, "", "ann", b.look()));

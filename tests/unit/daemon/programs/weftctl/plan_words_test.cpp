@@ -62,6 +62,22 @@ TEST_F(PlanWords, GuardsThatAreAskedNoMoreSayOfWhenTheyAre) {
   EXPECT_THAT(plan(4), Not(HasSubstr("as of"))) << "nothing tells of its beginning";
 }
 
+TEST_F(PlanWords, TheStatusNamesApprovedPlansThatWaitAndWhatFor) {
+  Plan full = make_plan(9, PlanState::kApproved);
+  full.guards[1] = {Guard::kBudget, GuardResult::kRefused, "maximum of links of one switch reached: 2"};
+  Plan turn = make_plan(18, PlanState::kApproved);
+  turn.guards[1] = {Guard::kOneActor, GuardResult::kRefused, "PLAN-17 is under way"};
+  Plan held = make_plan(19, PlanState::kApproved);
+  held.waits_for = "held until 2023-11-14 22:20 UTC";
+  show({full, make_plan(10, PlanState::kApproved), turn, held, make_plan(20)});
+  std::ostringstream out;
+  show_status(Session{*client, out, false, true, false, api::kNow});
+  EXPECT_THAT(out.str(), HasSubstr("Plans that wait for approval: PLAN-20 (weftctl plans)\n"
+                                   "Approved plans that wait: PLAN-9 (BUDGET), PLAN-18 (ONE_ACTOR), PLAN-19 "
+                                   "(weftctl plans)\n"))
+      << "PLAN-10 begins";
+}
+
 TEST_F(PlanWords, WhatHandsOffKeepsBackSaysSoInTheList) {
   Plan sending = make_plan(4, PlanState::kExecuting);
   Plan verifying = make_plan(5, PlanState::kVerifying);

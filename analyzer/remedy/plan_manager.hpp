@@ -184,6 +184,8 @@ class PlanManager {
 
   Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, const RemedyView& view,
                                        bool only_cost) const;
+  bool is_told_before(const Entity& target, TimePoint now) const;
+  std::string drained_by_others(const Entity& target, const RemedyView& view) const;
   std::string raised_by_others(const Entity& target, const RemedyView& view) const;
   std::uint64_t let_go(const Entity& target) const;
   enum class Before { kNothing, kHeld, kLetGo };

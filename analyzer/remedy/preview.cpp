@@ -122,6 +122,10 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
     if (const std::string end = disabled_end(target, view); !end.empty())
       return fail(ErrorCode::kFailedPrecondition,
                   end + " is disabled already, and not by Weft: there is nothing to isolate");
+  if (action == RemedyAction::kDrainNode)
+    if (const std::string who = drained_by_others(target, view); !who.empty())
+      return fail(ErrorCode::kFailedPrecondition, target.host + " is drained already, and not by Weft (as " + who +
+                                                      " tells): there is nothing to drain");
   if (action == RemedyAction::kRaiseLinkCost)
     if (const std::string who = raised_by_others(target, view); !who.empty())
       return fail(ErrorCode::kFailedPrecondition, "the cost of " + target.label +

@@ -74,17 +74,28 @@ const Plan* PlanManager::given_back_within(const std::string& actuator, Duration
   return nullptr;
 }
 
-// The actuator that would raise the link's cost, where it told that the cost is raised; empty: it did not. What it told
-// may be older than what Weft set back a moment ago.
-std::string PlanManager::raised_by_others(const Entity& target, const RemedyView& view) const {
+// What a partner told of the target may be older than what Weft gave back a moment ago.
+bool PlanManager::is_told_before(const Entity& target, TimePoint now) const {
   constexpr Duration kToldAnew = std::chrono::minutes(2);
+  return std::ranges::any_of(shown_, [&](const PlanPtr& plan) {
+    return plan->finished != kNever && same_target(plan->target, target) &&
+           clock_.ages(now).of(plan->finished) < kToldAnew;
+  });
+}
+
+// The actuator that would drain the host, where it told that the host is drained; empty: it did not, or not lately.
+std::string PlanManager::drained_by_others(const Entity& target, const RemedyView& view) const {
+  const std::string& actuator = settings_.actuator(RemedyAction::kDrainNode);
+  const auto told = drained_.find(actuator);
+  if (told == drained_.end() || !view.steady || untold(actuator, {}, told->second.told(), *view.steady)) return {};
+  return told->second.has(target.host) && !is_told_before(target, view.now) ? actuator : "";
+}
+
+// The actuator that would raise the link's cost, where it told that the cost is raised; empty: it did not.
+std::string PlanManager::raised_by_others(const Entity& target, const RemedyView& view) const {
   const std::string actuator = settings_.actuator(RemedyAction::kRaiseLinkCost, view.is_ethernet_link(target));
   const auto told = avoided_.find(actuator);
-  if (told == avoided_.end()) return {};
-  for (const PlanPtr& plan : shown_)
-    if (plan->finished != kNever && same_target(plan->target, target) &&
-        clock_.ages(view.now).of(plan->finished) < kToldAnew)
-      return {};
+  if (told == avoided_.end() || is_told_before(target, view.now)) return {};
   const bool is_raised =
       std::ranges::any_of(told->second.ports, [&](PortKey port) { return port == target.port || port == target.peer; });
   return is_raised ? actuator : "";

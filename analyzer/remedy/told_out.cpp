@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/remedy/told_out.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 
@@ -28,6 +29,11 @@ std::size_t DrainedHosts::besides(std::span<const std::string_view> ours) const 
       if (same_host(at->second.name, own)) found.insert(at->second.host);
   }
   return count_ - found.size();
+}
+
+bool DrainedHosts::has(std::string_view host) const {
+  const auto [begin, end] = names_.equal_range(short_host_name(host));
+  return std::any_of(begin, end, [host](const auto& each) { return same_host(each.second.name, host); });
 }
 
 std::optional<std::string> untold(std::string_view who, std::string_view what, std::optional<Duration> told,

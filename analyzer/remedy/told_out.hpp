@@ -28,6 +28,8 @@ class DrainedHosts {
   std::optional<Duration> told() const { return told_; }
   /// How many of the hosts are none of `ours`.
   std::size_t besides(std::span<const std::string_view> ours) const;
+  /// The host is among them, short or qualified.
+  bool has(std::string_view host) const;
 
  private:
   struct Name {

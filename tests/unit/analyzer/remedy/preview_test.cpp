@@ -9,6 +9,7 @@
 namespace weft::analyzer {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
 RemedySettings by_people() {
@@ -157,6 +158,41 @@ TEST_F(Wishes, OnlyACostThatWasRaisedIsLowered) {
       book->request(RemedyAction::kRestoreLink, link("leaf-0", "spine-0"), "new cable", "ann", look(), true);
   ASSERT_TRUE(lowered) << lowered.error().message;
   EXPECT_EQ(lowered->undoes, 1U);
+}
+
+TEST(Preview, OfAHostThatSomebodyElseDrainedSaysSoAtOnce) {
+  Book b;
+  const Entity host = host_entity("gpu-0005");
+  const auto said = [&] {
+    const auto seen = b.book->preview(RemedyAction::kDrainNode, host, "why", "ann", b.look());
+    return seen ? std::string("it may be drained") : seen.error().message;
+  };
+  const auto now = [&b] { return b.look().steady.value(); };
+  b.book->set_drained_hosts("fake", {{{"gpu-0004"}}, now()});
+  EXPECT_EQ(said(), "it may be drained");
+  b.book->set_drained_hosts("fake", {{{"gpu-0004"}, {"n5", "GPU-0005.cluster"}}, now()});
+  EXPECT_EQ(said(), "gpu-0005 is drained already, and not by Weft (as fake tells): there is nothing to drain");
+  const auto asked = b.book->request(RemedyAction::kDrainNode, host, "why", "ann", b.look());
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().code, ErrorCode::kFailedPrecondition);
+  EXPECT_EQ(b.book->all()->size(), 0U);
+  b.fabric.advance(10min);
+  EXPECT_EQ(said(), "it may be drained") << "that was long ago: it is read first, and the guard says so";
+
+  // Weft gave it back a moment ago, and the list is of before.
+  RemedyMemory memory;
+  Plan& back = memory.plans.emplace_back();
+  back.id = 1;
+  back.action = RemedyAction::kUndrainNode;
+  back.state = PlanState::kCommitted;
+  back.target = host;
+  back.finished = b.fabric.now() - 30s;
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  b.book->set_drained_hosts("fake", {{{"gpu-0005"}}, now()});
+  EXPECT_EQ(said(), "it may be drained");
+  b.fabric.advance(2min);
+  b.book->set_drained_hosts("fake", {{{"gpu-0005"}}, now()});
+  EXPECT_NE(said(), "it may be drained");
 }
 
 }  // namespace

@@ -239,6 +239,7 @@ class PlanManager {
   void act(Entry& entry, const RemedyView& view);
   bool lacks_sweep(const Plan& plan, TimePoint now) const;  ///< its link cannot be read yet: nobody knows the way to it
   void wait_for_reading(Entry& entry, TimePoint now);
+  void wait_for_next_try(Entry& entry, const Result<TargetReading>& reading);
   void read_at_once(const std::string& fabric, TimePoint now);  ///< what could not be read before its first sweep
   bool is_unswept(const Plan& plan, TimePoint now) const;  ///< its link's fabric, since this book began a while ago
   void wait_again(Entry& entry, const GuardVerdict& why, TimePoint now);

@@ -41,6 +41,10 @@ bool is_about_cost(const Plan& plan) {
 
 }  // namespace
 
+Duration next_try(unsigned failures, const RemedyLimits& limits) {
+  return limits.reading_interval * (1 << std::min(failures, kMostDoublings));
+}
+
 RemedyAction PlanRunner::action() const {
   return undoing() ? inverse_action(plan_) : plan_.action;
 }
@@ -110,7 +114,7 @@ void PlanRunner::resume() {
 void PlanRunner::failed_reading(const std::string& why) {
   if (++work_.failures <= limits_.failed_readings) {
     if (work_.failures == 1) note_("its state cannot be read, trying again: " + why);
-    look_again(limits_.reading_interval * (1 << std::min(work_.failures, kMostDoublings)));
+    look_again(next_try(work_.failures, limits_));
     return;
   }
   if (plan_.intent == PlanIntent::kNone && !undoing()) return end(PlanState::kFailed, "not done: " + why);

@@ -64,6 +64,9 @@ inline bool awaits_reading(const PlanWork& work) {
   return work.stage == PlanWork::Stage::kLook || work.stage == PlanWork::Stage::kReadBack;
 }
 
+/// How long after the last reading, which was one of so many on end that failed, the next one comes.
+Duration next_try(unsigned failures, const RemedyLimits& limits);
+
 /// What one sweep says of a plan that is being verified.
 struct Window {
   bool fresh = false;       ///< there was something to see

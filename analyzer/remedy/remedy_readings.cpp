@@ -11,6 +11,12 @@
 #include "fabric/minute_text.hpp"
 
 namespace weft::analyzer {
+namespace {
+
+/// How Plan::waits_for begins while readings fail.
+constexpr const char* kUnread = "its state cannot be read: ";
+
+}  // namespace
 
 // A reading that can only fail is not asked for: each failure would delay the next one more. A fabric that is not swept
 // for long after we began may be gone: then the failures tell a person.
@@ -40,10 +46,22 @@ void PlanManager::wait_for_reading(Entry& entry, TimePoint now) {
   // It is read first: the brake comes after that.
   const bool comes_to_brake = !waits && plan.state == PlanState::kRollingBack && plan.intent != PlanIntent::kUndo &&
                               entry.work.stage == PlanWork::Stage::kLook;
-  if (comes_to_brake && status_.is_stopped()) return wait_for(entry, brake_text());
+  if (comes_to_brake && status_.is_stopped() && entry.work.failures == 0) return wait_for(entry, brake_text());
   const bool is_let_go = comes_to_brake && plan.waits_for.starts_with(brake_text());
   if (waits == (plan.waits_for == text) && !is_let_go) return;
   wait_for(entry, waits ? text : "");
+}
+
+// After a reading of a plan under way. The journal need not know.
+void PlanManager::wait_for_next_try(Entry& entry, const Result<TargetReading>& reading) {
+  const Plan& plan = entry.plan;
+  if (plan.state != PlanState::kExecuting && plan.state != PlanState::kRollingBack) return;
+  if (!reading)
+    wait_for(entry, kUnread + reading.error().message + "; the next try is " +
+                        std::to_string(next_try(entry.work.failures, settings_.limits) / std::chrono::seconds(1)) +
+                        " s after the last one");
+  else if (plan.waits_for.starts_with(kUnread))
+    wait_for(entry, {});
 }
 
 bool PlanManager::is_watched_late(const Entry& entry) const {
@@ -112,7 +130,7 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
     of->work.failures = 0;
     of->work.due = now + settings_.limits.reading_interval;
     of->checked = now;
-    return;
+    return wait_for_next_try(*of, reading);
   }
   if (of->plan.state == PlanState::kVerifying) {
     of->checked = now;
@@ -125,6 +143,7 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
     // Out again since it was enabled: whoever did that is not weftd.
     if (before == Before::kLetGo && found && found->state == TargetState::kOurs) found->state = TargetState::kForeign;
     if (runner(*of, now).read(found, before != Before::kNothing)) of->work.stage = PlanWork::Stage::kReady;
+    wait_for_next_try(*of, reading);
     if (reading) {
       settle(*of, reading->state, now);
       of->checked = now;

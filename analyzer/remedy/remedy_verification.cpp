@@ -225,6 +225,7 @@ void PlanManager::check_neighbours(const Entry& entry, const RemedyView& view, W
 
 void PlanManager::watch_undoing(Entry& entry, const RemedyView& view) {
   runner(entry, view.now).seen_back(judge_undoing(entry.plan, view, entry.work.verifying_since, settings_.limits));
+  if (entry.work.stage == PlanWork::Stage::kSeeBack) wait_for(entry, entry.work.why);
 }
 
 // A link that is out and is seen up was enabled by somebody else. It is read at once: while the plan is thought to hold

@@ -172,6 +172,65 @@ TEST(PlanOutcome, AReadingThatFailsIsToldOnceBeforeItIsGivenUp) {
   EXPECT_EQ(plan.outcome, "not done: weft-port is not there");
 }
 
+TEST(PlanOutcome, WhileItsStateCannotBeReadAPlanSaysSo) {
+  Book b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "", "ann", b.look()));
+  b.book->review(b.look());
+  const auto fails = [&b] {
+    for (const RemedyOrder& order : b.orders())
+      b.book->answer_reading(order.number, fail(ErrorCode::kUnavailable, "no directed route"), b.fabric.now());
+    b.book->review(b.look());
+    return b.plan(1).waits_for;
+  };
+  EXPECT_EQ(fails(), "its state cannot be read: no directed route; the next try is 4 s after the last one");
+  b.fabric.advance(4s);
+  EXPECT_EQ(fails(), "its state cannot be read: no directed route; the next try is 8 s after the last one");
+  ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
+  EXPECT_FALSE(b.plan(1).refused());
+  b.fabric.advance(8s);
+  const auto asked = b.orders();
+  ASSERT_EQ(asked.size(), 1U);
+  b.book->answer_reading(asked[0].number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+  EXPECT_EQ(b.plan(1).waits_for, "");
+
+  // Sent, and aborted while nobody can read it.
+  b.book->review(b.look());
+  const auto sent = b.orders();
+  ASSERT_EQ(sent.size(), 1U);
+  ASSERT_EQ(sent[0].kind, OrderKind::kAct);
+  b.book->answer_action(sent[0].number, {}, b.fabric.now());
+  ASSERT_TRUE(b.book->abort(1, "wrong link", "ann", b.fabric.now()));
+  ASSERT_EQ(b.plan(1).state, PlanState::kRollingBack);
+  EXPECT_EQ(fails(), "its state cannot be read: no directed route; the next try is 4 s after the last one");
+}
+
+TEST(PlanOutcome, WhatIsUndoneSaysWhatItWaitsForBeforeItIsOver) {
+  Book b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "", "ann", b.look()));
+  b.book->review(b.look());
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  b.book->review(b.look());
+  b.book->answer_action(b.orders().at(0).number, {}, b.fabric.now());
+  const PortIndex end = b.fabric.port_towards("leaf-0", "spine-0");
+  b.fabric.unlink(end);
+  b.answer(TargetState::kOurs);
+  b.sweep();
+  ASSERT_TRUE(b.book->abort(1, "wrong link", "ann", b.fabric.now()));
+  b.fabric.advance(2s);
+  ASSERT_EQ(b.answer(TargetState::kOurs), 1U);
+  b.book->review(b.look());
+  b.book->answer_action(b.orders().at(0).number, {}, b.fabric.now());
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  b.sweep();
+  b.sweep();
+  ASSERT_EQ(b.plan(1).state, PlanState::kRollingBack) << b.plan(1).outcome;
+  EXPECT_EQ(b.plan(1).waits_for, "the link has not come up again");
+  b.fabric.relink(end);
+  b.fabric.route();
+  b.sweep();
+  EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).waits_for;
+}
+
 // A host one of whose adapters is not read for as long as the plan may take.
 TEST(PlanOutcome, WhatCouldNotBeVerifiedSaysWhy) {
   Plan plan;

@@ -265,6 +265,7 @@ class PlanManager {
   std::string let_go(Entry& entry) const;                ///< of what a return failed to bring back; what to say of it
   bool is_first_sight(Entry& of, TargetState state, TimePoint now);  ///< of what we hold not being held
   void settle(const Entry& back, TargetState state, TimePoint now);
+  void note_before(const Plan& back, const std::string& what, TimePoint now);
   void prune(const RemedyView& view);
 
   RemedySettings settings_;

@@ -80,6 +80,16 @@ std::string PlanManager::let_go(Entry& entry) const {
   return "; what weftd sent may still land until " + minute_text(unresolved_until(entry.plan));
 }
 
+// In the histories of what `back` and the returns before it were to bring back: what they say last must be true.
+void PlanManager::note_before(const Plan& back, const std::string& what, TimePoint now) {
+  for (const Plan* after = &back; !takes_out(after->action) && after->undoes < after->id;) {
+    Entry* before = entry(after->undoes);
+    if (!before) return;
+    if (!before->plan.in_force) note(*before, std::string(kOurselves), what, now, false);
+    after = &before->plan;
+  }
+}
+
 // What a reading for a plan that brings something back means for the one that took it out.
 void PlanManager::settle(const Entry& back, TargetState state, TimePoint now) {
   const Plan& plan = back.plan;
@@ -92,8 +102,8 @@ void PlanManager::settle(const Entry& back, TargetState state, TimePoint now) {
   const std::string late = before->plan.unresolved ? "" : let_go(*before);
   // What somebody else holds since, we gave back all the same.
   const bool did_it = plan.started != kNever;
-  note(*before, std::string(kOurselves),
-       (did_it ? "reverted by " + plan_name(plan.id) : plan_name(plan.id) + " found it reverted") + late, now, false);
+  note_before(plan, (did_it ? "reverted by " + plan_name(plan.id) : plan_name(plan.id) + " found it reverted") + late,
+              now);
 }
 
 // A single reading may fall into a change of our own that the port still makes. A sweep that saw the link up counts as
@@ -144,6 +154,8 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
     if (before == Before::kLetGo && found && found->state == TargetState::kOurs) found->state = TargetState::kForeign;
     if (runner(*of, now).read(found, before != Before::kNothing)) of->work.stage = PlanWork::Stage::kReady;
     wait_for_next_try(*of, reading);
+    if (of->plan.state == PlanState::kRolledBack && of->plan.in_force)
+      note_before(of->plan, "held again by " + plan_name(of->plan.id) + ": " + of->plan.outcome, now);
     if (reading) {
       settle(*of, reading->state, now);
       of->checked = now;
@@ -173,12 +185,12 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
     plan.outcome += (plan.outcome.empty() ? "" : "; ") + undone_text(plan) + ", seen at " + minute_text(now);
   plan.unresolved = false;
   const std::string until = is_clear ? let_go(*of) : "";
-  note(*of, std::string(kOurselves),
-       (ours        ? "it is in force after all: "
-        : is_undone ? undone_text(plan) + ": "
-                    : "it is not in force: ") +
-           reading->detail + until,
-       now, false);
+  const std::string what = (ours        ? "it is in force after all: "
+                            : is_undone ? undone_text(plan) + ": "
+                                        : "it is not in force: ") +
+                           reading->detail + until;
+  note(*of, std::string(kOurselves), what, now, false);
+  if (is_undone && !is_held) note_before(plan, what, now);
 }
 
 }  // namespace weft::analyzer

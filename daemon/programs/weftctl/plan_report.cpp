@@ -13,6 +13,8 @@ namespace {
 
 /// How the step begins that says that a person keeps the target out.
 constexpr std::string_view kKeptOut = "automation does not return it by itself";
+/// … that a return of the target, which did not last, holds it.
+constexpr std::string_view kHeldAgain = "held again by ";
 
 /// What is done to the world, for somebody who sees it for the first time.
 const char* meaning_of(const v1::Plan& plan) {
@@ -181,6 +183,7 @@ std::string reverted_text(const v1::Plan& plan) {
   };
   for (auto step = plan.steps().rbegin(); step != plan.steps().rend() && is_later(*step); ++step) {
     if (step->what().starts_with(kKeptOut)) continue;
+    if (step->what().starts_with(kHeldAgain)) return step->what() + ", since " + time_text(step->at());
     const std::string since = "reverted since " + time_text(step->at());
     if (step->what().starts_with(kByPlan)) return since + ' ' + step->what().substr(kByPlan.size());
     return since + ": " + step->what();

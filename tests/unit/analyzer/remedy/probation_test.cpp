@@ -231,6 +231,35 @@ TEST(AReturnThatFailed, LetsGoAtOnceWhenItWasTakenBackOnceAndSomebodyEnabledIt) 
   }
 }
 
+TEST(AReturnThatFailed, StandsInTheHistoryOfWhatItWasToBringBack) {
+  Probation b;
+  const auto last = [&b](std::uint64_t id) { return b.plan(id).steps.back().what; };
+  const auto fails = [&b](std::uint64_t id) {
+    b.comes_up(3);
+    ASSERT_TRUE(b.book->abort(id, "wrong port", "ann", b.look()));
+    b.tell(TargetState::kClear);
+    b.act();
+    b.fabric.unlink(b.end);
+    b.tell(TargetState::kOurs);
+    ASSERT_EQ(b.plan(id).state, PlanState::kRolledBack) << b.plan(id).outcome;
+  };
+  EXPECT_EQ(last(1), "reverted by PLAN-2");
+  fails(2);
+  EXPECT_EQ(last(1), "held again by PLAN-2: aborted by ann: wrong port");
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  b.tell(TargetState::kOurs);
+  b.act();
+  b.tell(TargetState::kClear);
+  for (const std::uint64_t id : {1, 2}) EXPECT_EQ(last(id), "reverted by PLAN-3") << id;
+  fails(3);
+  for (const std::uint64_t id : {1, 2}) EXPECT_EQ(last(id), "held again by PLAN-3: aborted by ann: wrong port") << id;
+  b.comes_up(1);
+  b.tell(TargetState::kClear);
+  ASSERT_FALSE(b.plan(3).in_force);
+  for (const std::uint64_t id : {1, 2, 3})
+    EXPECT_TRUE(last(id).starts_with("somebody else enabled the link again")) << id << ": " << last(id);
+}
+
 TEST(AReturnThatFailed, IsWatchedWhenItWasTakenBackTwiceAndTheNextReturnFindsIt) {
   Probation b;
   take_back_twice(b);

@@ -78,6 +78,15 @@ TEST_F(PlanWords, TheStatusNamesApprovedPlansThatWaitAndWhatFor) {
       << "PLAN-10 begins";
 }
 
+// As its history says it, where the return is not known any more.
+TEST_F(PlanWords, WhatIsHeldAgainIsNotCalledReverted) {
+  Plan out = plan_out(1);
+  out.steps.push_back({api::kNow - 9min, PlanState::kCommitted, "weftd", "reverted by PLAN-3"});
+  out.steps.push_back({api::kNow - 1min, PlanState::kCommitted, "weftd", "held again by PLAN-3: it did not help"});
+  show({out});
+  EXPECT_THAT(plan(1), HasSubstr("now         held again by PLAN-3: it did not help, since 2023-11-14 22:12:20 UTC\n"));
+}
+
 TEST_F(PlanWords, WhatHandsOffKeepsBackSaysSoInTheList) {
   Plan sending = make_plan(4, PlanState::kExecuting);
   Plan verifying = make_plan(5, PlanState::kVerifying);

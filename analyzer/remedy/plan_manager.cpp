@@ -263,13 +263,15 @@ void PlanManager::set_hands_off(bool hands_off, const std::string& why, const st
 void PlanManager::set_file_brake(const std::string& why, TimePoint now) {
   if (status_.file_brake == why) return;
   const bool was_held = !status_.file_brake.empty();
+  const std::string gone =
+      status_.file_brake.ends_with(" exists") ? "the file is gone" : "it can be looked at again, and there is no file";
   status_.file_brake = why;
   status_changed_ = true;
   // Another reason is the same stop.
   if (was_held && !why.empty()) return;
   if (!was_held) return audit(nullptr, "file", "automation stopped", why, now);
   audit(nullptr, "file", status_.hands_off ? "hands-off released" : "automation resumed",
-        status_.hands_off ? "the file is gone; still stopped by " + status_.hands_off_reason : "the file is gone", now);
+        status_.hands_off ? gone + "; still stopped by " + status_.hands_off_reason : gone, now);
 }
 
 Result<void> PlanManager::reset_breaker(const std::string& why, const std::string& who, TimePoint now) {

@@ -7,6 +7,11 @@
 
 namespace weft::ctl {
 
+const char* file_release_text(const std::string& why) {
+  return why.ends_with(" exists") ? "remove the file"
+                                  : "make its folder readable to weftd again; there must be no such file";
+}
+
 void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since) {
   const bool names_brakes = !status.hands_off_by_person().empty() || !status.hands_off_by_file().empty();
   if (!status.hands_off_by_person().empty())
@@ -14,7 +19,7 @@ void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::s
         << (since.empty() ? "" : "\n  since " + since) << "\n  to release it: weftctl hands-off off --reason ...\n";
   if (!status.hands_off_by_file().empty())
     out << "Automation is stopped by the hands-off file: " << printable(status.hands_off_by_file())
-        << "\n  to release it: remove the file\n";
+        << "\n  to release it: " << file_release_text(status.hands_off_by_file()) << '\n';
   if (status.hands_off() && !names_brakes)  // a weftd that knows one brake
     out << "Automation is stopped (hands-off): " << printable(status.hands_off_reason()) << '\n';
   for (const v1::OrderUnderWay& order : status.under_way())

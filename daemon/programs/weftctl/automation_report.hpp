@@ -12,6 +12,8 @@ namespace weft::ctl {
 /// One line for each thing that stops automation; none when nothing does. `since`: when persons stopped it; empty: not
 /// known.
 void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
+/// How the brake of the hands-off file is released. `why`: RemedyStatus.hands_off_by_file.
+const char* file_release_text(const std::string& why);
 /// Those, or that automation goes on; and its budget.
 void print_automation(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
 /// So many links are named where there is more to read.

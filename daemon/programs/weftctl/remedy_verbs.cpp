@@ -99,8 +99,9 @@ void expect_brake_of_person(const Session& session, const v1::RemedyStatus& stat
   if (!status.hands_off()) throw Failure(Exit::kRefused, "automation is not stopped: nothing was done");
   if (!status.hands_off_by_person().empty() || status.hands_off_by_file().empty()) return;
   if (!session.json) print_stops(session.out, status);
-  throw Failure(Exit::kRefused, "no person stopped automation, but the hands-off file still stops it: " +
-                                    status.hands_off_by_file() + "; to release it, remove the file");
+  throw Failure(Exit::kRefused,
+                "no person stopped automation, but the hands-off file still stops it: " + status.hands_off_by_file() +
+                    "; to release it, " + file_release_text(status.hands_off_by_file()));
 }
 
 /// What begins when this brake is released.

@@ -129,6 +129,10 @@ TEST(PlanOutcome, OneBrakeThatIsReleasedResumesNothingWhileTheOtherHolds) {
   b.book->set_file_brake("/run/stop exists", b.fabric.now());
   b.book->set_file_brake("", b.fabric.now());
   EXPECT_EQ(trail(b).back(), "hands-off released by file: the file is gone; still stopped by kim: a visitor");
+  b.book->set_hands_off(false, "done", "kim", b.fabric.now());
+  b.book->set_file_brake("/run/stop cannot be looked at: Not a directory", b.fabric.now());
+  b.book->set_file_brake("", b.fabric.now());
+  EXPECT_EQ(trail(b).back(), "automation resumed by file: it can be looked at again, and there is no file");
 }
 
 TEST(PlanOutcome, WhatNeverBeganNeedsNoCoolingDown) {

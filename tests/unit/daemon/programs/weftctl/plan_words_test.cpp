@@ -232,6 +232,19 @@ TEST_F(PlanWords, WhatStopsAutomationSaysSinceWhen) {
   EXPECT_THAT(say(Exit::kBadNews, show_automation), Not(HasSubstr("since"))) << "it is not known";
 }
 
+TEST_F(Verbs, AHandsOffFileThatCannotBeLookedAtIsNotToBeRemoved) {
+  const std::string why = "/run/hd/stop cannot be looked at: Too many levels of symbolic links";
+  const std::string way = "make its folder readable to weftd again; there must be no such file";
+  auto snapshot = make_snapshot(1, {});
+  snapshot->remedy.file_brake = why;
+  publication.publish(snapshot);
+  EXPECT_THAT(say(Exit::kBadNews, show_automation),
+              HasSubstr("Automation is stopped by the hands-off file: " + why + "\n  to release it: " + way + '\n'));
+  const Failure refused = fails(set_hands_off, false, std::string("done"), std::string("ann"), false);
+  EXPECT_EQ(refused.what(),
+            "no person stopped automation, but the hands-off file still stops it: " + why + "; to release it, " + way);
+}
+
 TEST_F(Verbs, AResetOfTheBreakerListsWhatBeginsAndAsksOnce) {
   const GuardVerdict tripped{Guard::kBreaker, GuardResult::kRefused, "the circuit breaker is tripped"};
   Plan back = make_plan(4, PlanState::kApproved);

@@ -31,6 +31,23 @@ void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::s
         << ": " << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
 }
 
+void print_release(std::ostream& out, const v1::RemedyStatus& status, bool is_breaker) {
+  v1::RemedyStatus others = status;
+  if (is_breaker) {
+    out << "To be reset: the circuit breaker, tripped"
+        << (status.has_breaker_since() ? " since " + time_text(status.breaker_since()) : std::string()) << ": "
+        << printable(status.breaker_reason()) << '\n';
+    others.set_breaker_tripped(false);
+  } else {
+    const std::string& by_person = status.hands_off_by_person();
+    out << "To be released: hands-off, " << printable(by_person.empty() ? status.hands_off_reason() : by_person)
+        << '\n';
+    others.clear_hands_off_by_person();
+    others.set_hands_off(!status.hands_off_by_file().empty());
+  }
+  print_stops(out, others);
+}
+
 namespace {
 
 void print_others(std::ostream& out, const v1::RemedyStatus& status, int most) {

@@ -12,6 +12,8 @@ namespace weft::ctl {
 /// One line for each thing that stops automation; none when nothing does. `since`: when persons stopped it; empty: not
 /// known.
 void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
+/// The brake that is about to be released, the circuit breaker or hands-off; then as print_stops(), without that one.
+void print_release(std::ostream& out, const v1::RemedyStatus& status, bool is_breaker);
 /// How the brake of the hands-off file is released. `why`: RemedyStatus.hands_off_by_file.
 const char* file_release_text(const std::string& why);
 /// Those, or that automation goes on; and its budget.

@@ -106,7 +106,7 @@ void expect_brake_of_person(const Session& session, const v1::RemedyStatus& stat
 
 /// What begins when this brake is released.
 void print_what_starts(const Session& session, const v1::RemedyStatus& status, v1::GuardVerdict::Guard brake) {
-  print_stops(session.out, status);
+  print_release(session.out, status, brake == v1::GuardVerdict::BREAKER);
   v1::ListPlansResponse open = open_plans(session), starting;
   for (v1::Plan& plan : *open.mutable_plans())
     if (starts_without_brake(plan, status, brake)) *starting.add_plans() = std::move(plan);
@@ -438,6 +438,7 @@ Exit set_hands_off(const Session& session, bool hands_off, const std::string& re
   request.set_reason(reason);
   request.set_who(who);
   const auto status = session.client.change(session.client.remedies, &Stub::SetHandsOff, request);
+  if (!hands_off && !session.json) session.out << "\nHands-off is released.\n";
   print_answer(session, status);
   if (hands_off && !session.json && status.under_way().empty()) print_what_stays(session);
   if (!session.json) print_reach_of_brake(session);
@@ -452,7 +453,9 @@ Exit reset_breaker(const Session& session, const std::string& reason, const std:
   v1::ResetBreakerRequest request;
   request.set_reason(reason);
   request.set_who(who);
-  return print_answer(session, session.client.change(session.client.remedies, &Stub::ResetBreaker, request));
+  const auto status = session.client.change(session.client.remedies, &Stub::ResetBreaker, request);
+  if (!session.json) session.out << "\nThe circuit breaker is reset.\n";
+  return print_answer(session, status);
 }
 
 Exit show_audit(const Session& session, const AuditWish& wanted) {

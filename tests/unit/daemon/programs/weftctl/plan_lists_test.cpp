@@ -248,7 +248,10 @@ TEST_F(ReleaseOfHandsOff, ListsWhatBeginsAndAsksOnce) {
                                  "\nrelease hands-off: do it? [y/N] "));
   EXPECT_THAT(refused, HasSubstr("nothing was done"));
   EXPECT_EQ(remedies.times(), 0U);
-  EXPECT_THAT(release("y\n", false), HasSubstr("Automation is not stopped."));
+  const std::string released = release("y\n", false);
+  EXPECT_THAT(released, ::testing::StartsWith("To be released: hands-off, kim\n"));
+  EXPECT_THAT(released, HasSubstr("\nHands-off is released.\nAutomation is not stopped."));
+  EXPECT_THAT(released, Not(HasSubstr("is stopped (hands-off)")));
   EXPECT_EQ(remedies.times(), 1U);
 }
 

@@ -277,7 +277,7 @@ TEST_F(Verbs, AResetOfTheBreakerListsWhatBeginsAndAsksOnce) {
     }
   };
   const std::string refused = reset("n\n", false);
-  EXPECT_THAT(refused, HasSubstr("The circuit breaker is tripped: 40 links in 5 min\n"));
+  EXPECT_THAT(refused, HasSubstr("To be reset: the circuit breaker, tripped: 40 links in 5 min\n"));
   EXPECT_THAT(refused, HasSubstr("These plans begin or go on then, if no guard refuses them:\n"
                                  "  PLAN-1  ISOLATE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  APPROVED\n"
                                  "  PLAN-2  ISOLATE_LINK  leaf-1 port 1 - host-1 mlx5_0 port 1  PROPOSED\n"

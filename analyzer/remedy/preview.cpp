@@ -102,9 +102,13 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
       return fail(ErrorCode::kAlreadyExists, plan_name(id) + " (" + to_string(plan.action) +
                                                  ") for it is being undone (" + plan.outcome +
                                                  "): ask again when that is over");
-    if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself))
-      return fail(ErrorCode::kAlreadyExists, plan_name(id) + " for it is already under way (" + to_string(plan.action) +
-                                                 "); to undo it: weftctl abort " + plan_name(id) + " --reason ...");
+    if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself)) {
+      const bool is_sent = is_under_way(plan.state) && plan.intent != PlanIntent::kNone;
+      return fail(ErrorCode::kAlreadyExists,
+                  plan_name(id) + " for it is already under way (" + to_string(plan.action) +
+                      (is_sent ? "); to undo it: weftctl abort " : "); to end it: weftctl abort ") + plan_name(id) +
+                      " --reason ...");
+    }
     if (plan.in_force || plan.unresolved) undoes = id;
   }
   // What somebody else brought back is up, and may be watched as on probation.

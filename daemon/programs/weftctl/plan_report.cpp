@@ -42,6 +42,11 @@ bool is_waiting(const v1::Plan& plan) {
   return plan.state() == v1::Plan::PROPOSED || plan.state() == v1::Plan::APPROVED;
 }
 
+/// It is approved, and nothing was sent for it.
+bool is_untouched(const v1::Plan& plan) {
+  return plan.state() == v1::Plan::APPROVED || (plan.state() == v1::Plan::EXECUTING && plan.intent() == v1::Plan::NONE);
+}
+
 /// What it would send next is kept back by hands-off, as weftd says it.
 bool waits_for_brake(const v1::Plan& plan) {
   const bool sends = plan.state() == v1::Plan::EXECUTING || plan.state() == v1::Plan::ROLLING_BACK;
@@ -233,7 +238,8 @@ void print_next(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder)
   const v1::Plan::State state = plan.state();
   const bool is_aborted = state == v1::Plan::EXECUTING && !plan.outcome().empty();
   if (!is_aborted && (state == v1::Plan::APPROVED || state == v1::Plan::EXECUTING || state == v1::Plan::VERIFYING))
-    out << "\nto undo it   weftctl abort " << plan.id() << " --reason ...\n";
+    out << (is_untouched(plan) ? "\nto end it    " : "\nto undo it   ") << "weftctl abort " << plan.id()
+        << " --reason ...\n";
   if (!plan.kept_out().empty())
     out << "\nkept out of service   " << printable(plan.kept_out()) << "; automation does not return it by itself\n";
   const v1::Plan& holds = is_reverted(plan) && holder != nullptr ? *holder : plan;

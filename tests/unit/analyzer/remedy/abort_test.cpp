@@ -295,11 +295,15 @@ TEST(Abort, OfAPlanThatIsOverTellsWhatToDo) {
 
 TEST(Abort, IsOfferedToWhoeverRestoresALinkWhosePlanIsUnderWay) {
   Asked b;
+  const auto refusal = [&b] {
+    return b.book->request(RemedyAction::kRestoreLink, b.link("leaf-0", "spine-0"), "", "bob", b.look())
+        .error()
+        .message;
+  };
+  const std::string says = "PLAN-1 for it is already under way (ISOLATE_LINK); to ";
+  EXPECT_EQ(refusal(), says + "end it: weftctl abort PLAN-1 --reason ...") << "nothing was sent";
   b.verify();
-  const auto restore = b.book->request(RemedyAction::kRestoreLink, b.link("leaf-0", "spine-0"), "", "bob", b.look());
-  ASSERT_FALSE(restore);
-  EXPECT_NE(restore.error().message.find("weftctl abort PLAN-1 --reason"), std::string::npos)
-      << restore.error().message;
+  EXPECT_EQ(refusal(), says + "undo it: weftctl abort PLAN-1 --reason ...");
 }
 
 TEST(Undoing, IsNotOverBeforeTheLinkIsUpAgain) {

@@ -78,6 +78,16 @@ TEST_F(PlanWords, TheStatusNamesApprovedPlansThatWaitAndWhatFor) {
       << "PLAN-10 begins";
 }
 
+TEST_F(PlanWords, WhatWasNotSentIsEndedAndNotUndone) {
+  Plan begun = make_plan(2, PlanState::kExecuting);
+  Plan sent = make_plan(3, PlanState::kExecuting);
+  sent.intent = PlanIntent::kApply;
+  show({make_plan(1, PlanState::kApproved), begun, sent});
+  for (const std::uint64_t id : {1, 2})
+    EXPECT_THAT(plan(id), HasSubstr("\nto end it    weftctl abort PLAN-" + std::to_string(id) + " --reason ...\n"));
+  EXPECT_THAT(plan(3), HasSubstr("\nto undo it   weftctl abort PLAN-3 --reason ...\n"));
+}
+
 // As its history says it, where the return is not known any more.
 TEST_F(PlanWords, WhatIsHeldAgainIsNotCalledReverted) {
   Plan out = plan_out(1);

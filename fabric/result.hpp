@@ -32,7 +32,7 @@ const char* to_string(ErrorCode code);
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
-  /// Addresses of the weftd that own what it is about, and are to be asked; empty: it is nobody else's. Never from words
+  /// Addresses of the weftd that own what it is about, and are to be asked; empty: it is nobody else's. Not from words
   /// that somebody wrote.
   std::vector<std::string> owners{};
 };

@@ -301,7 +301,9 @@ TEST_F(SiteFabricsTest, ACommandAboutANameOfAnotherShardNamesThatShard) {
   const Error one = refer("host-4");
   EXPECT_EQ(one.code, ErrorCode::kFailedPrecondition);
   EXPECT_TRUE(one.owners.empty()) << "it may be another one's";
-  EXPECT_EQ(one.message.find("host-4 is a name in shard south: ask " + south.address() + "; it may be one, too, in those that do not answer: "), 0U)
+  EXPECT_EQ(one.message.find("host-4 is a name in shard south: ask " + south.address() +
+                             "; it may be one, too, in those that do not answer: "),
+            0U)
       << one.message;
 }
 

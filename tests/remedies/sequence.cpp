@@ -396,7 +396,11 @@ class Sequence {
     partners_.answer();
     file_there_ = false;
     book_->set_hands_off(person_stops_ = false, "", "bob", world_.now());
-    for (unsigned step = 0; step < kSettlingSteps && !broken(); ++step) {
+    // Returns may go on for hours, each after the other: it ends between two.
+    const auto is_busy = [this] {
+      return std::ranges::any_of(*book_->all(), [](const auto& plan) { return is_under_way(plan->state); });
+    };
+    for (unsigned step = 0; (step < kSettlingSteps || (step < 2 * kSettlingSteps && is_busy())) && !broken(); ++step) {
       world_.pass(step % 2 == 0 ? Duration(61s) : Duration(2s));
       turn();
       const auto now = book_->all();

@@ -153,6 +153,11 @@ void check(const grpc::Status& status, const std::string& server) {
 
 Client::Client(const std::string& servers, const api::ClientSecurity& security)
     : security_(security), servers_(split_list(servers)) {
+  for (const std::string& each : split_list(servers))
+    if (!each.starts_with("unix:") && !is_loopback_address(each) && !may_send_token())
+      throw Failure(Exit::kWrongUsage, "the token would go to " + each +
+                                           " in clear text: give --ca (WEFT_CA), or no token. Over TLS, or to this "
+                                           "machine, it may go");
   open();
 }
 
@@ -222,8 +227,12 @@ void Client::serves() {
 bool Client::may_ask(const std::string& named) const {
   if (named.starts_with("unix")) return false;
   if (is_loopback_address(named)) return server().starts_with("unix:") || is_loopback_address(server());
-  const bool has_token = !security_.token.empty() || !security_.token_file.empty();
-  return !has_token || !security_.authorities.empty();
+  return may_send_token();
+}
+
+/// To another machine: there is none, or it goes over TLS.
+bool Client::may_send_token() const {
+  return (security_.token.empty() && security_.token_file.empty()) || !security_.authorities.empty();
 }
 
 /// Uses the weftd that the one in use names as the owner of what is asked for; false where there is none to follow.

@@ -186,6 +186,7 @@ class Client {
   void note_standby(const grpc::ClientContext& context);
   void seeks_leader();
   bool may_ask(const std::string& named) const;
+  bool may_send_token() const;
   bool goes_to_owner(const grpc::Status& status);
   bool fails(const grpc::Status& status);
   void lost_stream(const grpc::Status& status, bool heard);

@@ -380,6 +380,17 @@ TEST_F(Servers, AWeftdThatAnsweredWasReached) {
   EXPECT_EQ(failure.what(), "weftd at " + away.address() + ": the database is not reachable");
 }
 
+TEST_F(Servers, NoTokenGoesToAnotherMachineInClearText) {
+  api::ClientSecurity security;
+  security.token = "secret";
+  for (const char* servers : {"mgmt1:9641", "127.0.0.1:1,10.0.0.1:9641"}) {
+    const auto make = [&] { Client(servers, security); };
+    EXPECT_THROW(make(), Failure) << servers;
+  }
+  EXPECT_NO_THROW(Client("127.0.0.1:1,localhost:1,unix:/run/weft/weftd.sock", security));
+  EXPECT_NO_THROW(Client("mgmt1:9641", api::ClientSecurity()));
+}
+
 TEST_F(Servers, NoTokenFollowsARefusalInClearText) {
   // Not seen to be this machine.
   StandIn north(belongs_to_shard("south", {"ipv4:" + real()}));

@@ -368,7 +368,9 @@ class TwoShards(unittest.TestCase):
         os.killpg(self.south.process.pid, signal.SIGSTOP)
         try:
             self.wait_answers(self.north, {"north": True, "south": False})
-            answer = weftctl_json(self.north, "health", "--job", "train-1")
+            said = weftctl(self.north, "--json", "health", "--job", "train-1")
+            self.assertEqual(3, said.returncode, "not all is known: " + said.stderr)
+            answer = json.loads(said.stdout)
             self.assertEqual((["south"], "UNKNOWN"), (answer["missingShards"], answer["verdict"]), "what nobody tells of is not well")
             self.assertEqual({"north-7"}, hosts(self.north))
         finally:

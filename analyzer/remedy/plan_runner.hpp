@@ -74,7 +74,7 @@ struct Window {
   bool worse = false;       ///< a neighbour is worse off than before
   bool unbearable = false;  ///< somebody is cut off: no more waiting
   bool excused = false;     ///< not good, by the fault of something else
-  bool unread = false;      ///< nobody looked: it takes as long as nobody does
+  bool unread = false;      ///< no end of the link was read: this time does not count
   bool down = false;        ///< what came back is down, and was up
   std::string why{};        ///< of what is not good
 };

@@ -288,8 +288,8 @@ void SiteQueries::get_map(const std::string& shard, bool state, Done<std::string
 
 namespace {
 
-/// What is said of a command about `what`, which those shards know. A command is for the one that was meant: only where
-/// no other may be is it named as the owner. `is_own`: the own shard knows a node of that name.
+/// What is said of a command about `what`, which the shards `knowing` know. One of them is named as the owner only
+/// where no other shard may know the name. `is_own`: the own shard knows a node of that name.
 Error referred(const std::string& what, const Error& unknown, const std::vector<const SiteShard*>& knowing,
                const std::vector<std::string>& missing, bool is_own) {
   if (knowing.empty() && !missing.empty() && !is_own)

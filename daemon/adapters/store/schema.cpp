@@ -237,7 +237,7 @@ ALTER TABLE clock_seen ADD COLUMN boot TEXT NOT NULL DEFAULT '';
                                       R"sql(
 ALTER TABLE plan ADD COLUMN undone_once INTEGER NOT NULL DEFAULT 0;
 )sql",
-                                      // Jobs that hold the host, one a line. NULL: it told them an older weftd.
+                                      // Jobs that hold the host, one a line. NULL: an older weftd wrote the mark.
                                       R"sql(
 ALTER TABLE collector ADD COLUMN jobs TEXT;
 )sql"};

@@ -155,9 +155,8 @@ Client::Client(const std::string& servers, const api::ClientSecurity& security)
     : security_(security), servers_(split_list(servers)) {
   for (const std::string& each : split_list(servers))
     if (!each.starts_with("unix:") && !is_loopback_address(each) && !may_send_token())
-      throw Failure(Exit::kWrongUsage, "the token would go to " + each +
-                                           " in clear text: give --ca (WEFT_CA), or no token. Over TLS, or to this "
-                                           "machine, it may go");
+      throw Failure(Exit::kWrongUsage,
+                    "the token would go to " + each + " in clear text: give --ca (WEFT_CA), or no token");
   open();
 }
 

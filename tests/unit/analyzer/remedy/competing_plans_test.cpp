@@ -42,6 +42,16 @@ struct OneMayGo : CarriedOut {
   }
 };
 
+/// Hands-off holds what has begun, a worse link of leaf-0 comes, and automation goes on.
+void a_worse_one_comes_at_night(CarriedOut& b) {
+  b.book->set_hands_off(true, "night", "ann", b.fabric.now());
+  b.steps(5);
+  b.errors("leaf-0", "spine-1", 1e-5);
+  b.steps(60);
+  b.book->set_hands_off(false, "morning", "ann", b.fabric.now());
+  b.steps(10);
+}
+
 TEST(CompetingPlans, ALinkThatIsDeniedKeepsNoOtherInService) {
   OneMayGo b;
   b.settings.deny = {"spine-0"};
@@ -121,12 +131,7 @@ TEST(CompetingPlans, AWorseLinkGoesBeforeOneThatABrakeKeptFromActing) {
   b.errors("leaf-0", "spine-0", 1e-8);
   b.step();
   ASSERT_EQ(b.plan(1).state, PlanState::kExecuting);
-  b.book->set_hands_off(true, "night", "ann", b.fabric.now());
-  b.steps(5);
-  b.errors("leaf-0", "spine-1", 1e-5);
-  b.steps(60);
-  b.book->set_hands_off(false, "morning", "ann", b.fabric.now());
-  b.steps(10);
+  a_worse_one_comes_at_night(b);
   EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
 }
 
@@ -252,12 +257,7 @@ TEST(CompetingPlans, AWorseLinkGoesBeforeOneThatABrakeKeptWhereItsSwitchHasRoomF
   b.errors("leaf-0", "spine-0", 1e-8);
   for (int i = 0; i < 20 && (!b.book->find(2) || b.plan(2).state != PlanState::kExecuting); ++i) b.step();
   ASSERT_EQ(b.plan(2).state, PlanState::kExecuting);
-  b.book->set_hands_off(true, "night", "ann", b.fabric.now());
-  b.steps(5);
-  b.errors("leaf-0", "spine-1", 1e-5);
-  b.steps(60);
-  b.book->set_hands_off(false, "morning", "ann", b.fabric.now());
-  b.steps(10);
+  a_worse_one_comes_at_night(b);
   EXPECT_TRUE(b.out.contains("leaf-0 - spine-1"));
 }
 

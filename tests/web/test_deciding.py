@@ -39,6 +39,7 @@ class Deciding(PageTest):
         return self.weftd.client.json(f"/api/v1/plans/{plan['id']}")
 
     def test_only_roles_with_the_right_may_decide(self):
+        self.enterContext(PhysicalLayer(self.subnet))  # else the way to OpenSM leads into the link that is isolated
         first = self.plan_of(*self.BAD[0])
         # Without a token there is nothing to see, and a field for one.
         self.do("open", url=f"http://{self.weftd.http}/")

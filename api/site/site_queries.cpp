@@ -289,19 +289,22 @@ void SiteQueries::get_map(const std::string& shard, bool state, Done<std::string
 namespace {
 
 /// What is said of a command about `what`, which the shards `knowing` know. One of them is named as the owner only
-/// where no other shard may know the name. `is_own`: the own shard knows a node of that name.
+/// where no other shard may know the name: `missing` may, and those of them that are `unswept` say why. `is_own`: the
+/// own shard knows a node of that name.
 Error referred(const std::string& what, const Error& unknown, const std::vector<const SiteShard*>& knowing,
-               const std::vector<std::string>& missing, bool is_own) {
+               const std::vector<std::string>& missing, const std::vector<std::string>& unswept, bool is_own) {
   if (knowing.empty() && !missing.empty() && !is_own)
-    return {ErrorCode::kFailedPrecondition, unknown_in_site(unknown, missing).message};
+    return {ErrorCode::kFailedPrecondition, unknown_in_site(unknown, missing, unswept).message};
   if (knowing.empty()) return unknown;
   if (knowing.size() == 1 && missing.empty() && !is_own) return belongs_to(what, *knowing.front());
   std::string where;
   for (const SiteShard* shard : knowing) where += (where.empty() ? "" : "; ") + where_to_ask(*shard);
   if (is_own) return {unknown.code, unknown.message + ". Others know a node of that name: " + where};
   std::string text = what + " is a name in " + (knowing.size() == 1 ? "" : "several shards: ") + where;
-  for (std::size_t i = 0; i < missing.size(); ++i)
-    text += (i == 0 ? "; it may be one, too, in those that do not answer: " : ", ") + missing[i];
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    text += (i == 0 ? "; it may be one, too, in shards that do not tell: " : ", ") + missing[i];
+    if (std::ranges::find(unswept, missing[i]) != unswept.end()) text += " (has not swept yet)";
+  }
   return {ErrorCode::kFailedPrecondition, text + ". Ask the one that is meant (weftctl --server)"};
 }
 
@@ -315,7 +318,7 @@ void SiteQueries::refer(const std::string& what, const Error& unknown, std::func
   for (const SiteShard& shard : site->shards)
     if (shard.name != site->own && std::ranges::find(shard.fabrics, what) != shard.fabrics.end())
       watching.push_back(&shard);
-  if (!watching.empty()) return done(referred(valid_utf8(what), unknown, watching, {}, false));
+  if (!watching.empty()) return done(referred(valid_utf8(what), unknown, watching, {}, {}, false));
   v1::BatchGetHealthRequest request;
   for (const std::string& name : node_names_in(what)) request.add_nodes(valid_utf8(name));
   state_->ask_all<v1::HealthService, v1::BatchGetHealthRequest, v1::BatchGetHealthResponse>(
@@ -323,6 +326,7 @@ void SiteQueries::refer(const std::string& what, const Error& unknown, std::func
       [=](auto answers) {
         std::vector<const SiteShard*> knowing;
         std::vector<std::string> missing;
+        std::vector<std::string> unswept;
         bool is_own = false;
         for (auto& each : answers) {
           const bool knows = each.answer && std::ranges::any_of(each.answer->nodes(), is_seen);
@@ -332,8 +336,9 @@ void SiteQueries::refer(const std::string& what, const Error& unknown, std::func
             knowing.push_back(site->find(each.shard));
           else if (is_named_missing(each))
             missing.push_back(each.shard);
+          if (is_unswept(each)) unswept.push_back(each.shard);
         }
-        done(referred(valid_utf8(what), unknown, knowing, missing, is_own));
+        done(referred(valid_utf8(what), unknown, knowing, missing, unswept, is_own));
       });
 }
 

@@ -302,7 +302,7 @@ TEST_F(SiteFabricsTest, ACommandAboutANameOfAnotherShardNamesThatShard) {
   EXPECT_EQ(one.code, ErrorCode::kFailedPrecondition);
   EXPECT_TRUE(one.owners.empty()) << "it may be another one's";
   EXPECT_EQ(one.message.find("host-4 is a name in shard south: ask " + south.address() +
-                             "; it may be one, too, in those that do not answer: "),
+                             "; it may be one, too, in shards that do not tell: "),
             0U)
       << one.message;
 }

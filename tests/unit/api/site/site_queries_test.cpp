@@ -313,6 +313,11 @@ TEST_F(SiteQueriesTest, AShardWithoutASweepIsMissing) {
   const auto ports = wait<v1::ListPortsResponse>([&](auto done) { north.site.list_ports(ports_of, done); });
   ASSERT_FALSE(ports);
   EXPECT_NE(ports.error().message.find("; shard south has not swept yet"), std::string::npos) << ports.error().message;
+  std::promise<Error> command;
+  north.site.refer("host-nowhere", {ErrorCode::kNotFound, "nothing of that name"},
+                   [&command](Error error) { command.set_value(std::move(error)); });
+  EXPECT_EQ(command.get_future().get().message,
+            "nothing of that name in the shards that have swept; shard south has not swept yet");
   EXPECT_TRUE(health("host-south")) << "its collectors know that one";
   ASSERT_TRUE(health("host-north"));
   EXPECT_EQ(health("host-north")->missing_shards_size(), 1);

@@ -72,6 +72,7 @@ class WithPair(unittest.TestCase):
     KNOWS_BOTH = False
 
     CONFIGURATION = ""  # what follows [store]; {receiver} and {key}: a receiver of webhooks and the file with its key
+    ANALYZER = ""  # of its table [analyzer]
     make_receiver = EventReceiver
 
     @classmethod
@@ -100,7 +101,7 @@ class WithPair(unittest.TestCase):
                     cls.wires_to_standby.append(Wire(cls.postgres.standby.port))
                     servers += f",127.0.0.1:{cls.wires_to_standby[-1].port}"
                 cls.pair.append(Weftd(cls.subnet.environment(host.identity), infiniband=STORE.format(servers=servers) + cls.CONFIGURATION.format(
-                    receiver=cls.receiver.url, status=cls.receiver.status_url, key=key)))
+                    receiver=cls.receiver.url, status=cls.receiver.status_url, key=key), analyzer=cls.ANALYZER))
                 cls.pair[-1].start()
                 cls.pair[-1].wait_sweeps(1)
         except BaseException:

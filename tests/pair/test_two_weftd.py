@@ -2,14 +2,23 @@
 """Two weftd on one PostgreSQL, on two hosts of one subnet: one leads, the other stands by and takes over. Leaders are ended, killed and
 stopped while cables are pulled; a receiver of events hears of each incident once."""
 
+import json
 import os
 import re
+import shutil
 import signal
+import sys
+import tempfile
 import time
 
 from pair_testing import WithPair, leads
-import weft_testing
-from weft_testing import Weftd, wait_until, weftctl, weftctl_json
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "collector"))
+
+import sysfs_tree  # noqa: E402
+import weft_testing  # noqa: E402
+from collector_testing import Collector  # noqa: E402
+from weft_testing import Weftd, wait_until, weftctl, weftctl_json  # noqa: E402
 
 
 class TwoWeftd(WithPair):
@@ -22,6 +31,8 @@ isolate_link = "propose"
 urls = ["{receiver}"]
 key_file = "{key}"
 """
+    ANALYZER = 'telemetry_start_grace = "5s"'
+
 
     def pull(self, number: int) -> set:
         host = self.subnet.network.hosts()[number]
@@ -178,6 +189,37 @@ key_file = "{key}"
         finally:
             wire.is_cut = False
         wait_until(lambda: "has taken the database" in leader.log() and "standing by" in leader.log().rpartition("has taken")[2], 60, why=leader.log)
+        self.assert_whole()
+
+    def test_6_the_job_of_a_host_outlives_leader_and_collector(self):
+        """A host and the leader fail together: the other one heard of its job through the database alone."""
+        place = tempfile.mkdtemp(prefix="weft-jobs-")
+        self.addCleanup(shutil.rmtree, place, True)
+        with open(os.path.join(place, "jobs"), "w", encoding="utf-8") as stream:
+            stream.write("train-7\n")
+        sysfs_tree.make(os.path.join(place, "gpu-lost"), 1)
+        leader, standby = self.roles()
+        collector = Collector(os.path.join(place, "gpu-lost"), leader.grpc, interval="100ms", node_name="gpu-lost", extra=("--jobs-file", os.path.join(place, "jobs")))
+        self.addCleanup(collector.remove)
+        collector.start()
+
+        def health(weftd: Weftd) -> dict[str, str]:
+            answer = json.loads(weftctl(weftd, "health", "--job", "train-7", "--json").stdout or "{}")
+            return {each["node"]: each["verdict"] for each in answer.get("nodes", [])}
+
+        wait_until(lambda: health(leader).get("gpu-lost") == "HEALTHY", 30, why=lambda: f"{health(leader)}\n{leader.log()}")
+        wait_until(lambda: "train-7" in self.sql("SELECT jobs FROM collector WHERE host = 'gpu-lost'"), 30, why=lambda: self.sql("SELECT * FROM collector"))
+        collector.kill()
+        began = time.monotonic()
+        leader.kill()
+        self.wait_leads(standby, began)
+        wait_until(lambda: health(standby).get("gpu-lost", "HEALTHY") != "HEALTHY", 30, why=lambda: f"{health(standby)}\n{standby.log()}")
+        incident = wait_until(lambda: next(iter(standby.incidents("TELEMETRY_LOST")), None), 60, why=lambda: f"{standby.incidents()}\n{standby.log()}")
+        self.assertEqual("gpu-lost", incident["cause"]["host"])
+        self.assertEqual(["train-7"], incident["jobs"])
+        leader.start()
+        leader.wait_sweeps(1)
+        self.assertIn("gpu-lost", health(leader), "the one that stands by asks the leader")
         self.assert_whole()
 
 

@@ -55,6 +55,8 @@ constexpr bool is_outage(IncidentKind kind) {
 constexpr bool is_outage_or_blindness(IncidentKind kind) {
   return is_outage(kind) || kind == IncidentKind::kTelemetryLost;
 }
+/// From so many links on, which are trained at once and not activated, the subnet manager is in doubt and not they.
+inline constexpr std::size_t kManyNotActivated = 3;
 /// What may cut connections of jobs, for a moment or for good: a flap is enough to lose transfers, and behind what is
 /// out of sight there may be an outage.
 constexpr bool may_cut_connections(IncidentKind kind) {

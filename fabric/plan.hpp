@@ -374,10 +374,11 @@ struct RemedyStatus : RemedyHolds {
   std::uint32_t out_by_others = 0;     ///< links between switches that others disabled, or have avoided
   /// Labels of those, ascending; of more than kMostNamedLinks the first.
   std::vector<std::string> links_out_by_others{};
-  std::uint32_t on_probation = 0;         ///< links and hosts that plans brought back and watch now
-  std::uint32_t undone_by_others = 0;     ///< plans of which analyzer::is_undone_by_others() is true
-  std::uint32_t without_plan = 0;         ///< incidents without a plan because too many plans are open
-  std::vector<RemedyAction> automatic{};  ///< actions that need no approval: their mode is auto
+  std::vector<std::string> silent_managers{};  ///< fabrics whose subnet manager does not answer, ascending
+  std::uint32_t on_probation = 0;              ///< links and hosts that plans brought back and watch now
+  std::uint32_t undone_by_others = 0;          ///< plans of which analyzer::is_undone_by_others() is true
+  std::uint32_t without_plan = 0;              ///< incidents without a plan because too many plans are open
+  std::vector<RemedyAction> automatic{};       ///< actions that need no approval: their mode is auto
 
   /// Some brake stops everything.
   bool is_stopped() const { return hands_off || !file_brake.empty(); }

@@ -286,8 +286,10 @@ void Writer::unread(const Outage& outage) {
 void Writer::not_activated(const Outage& outage) {
   Finding finding = make_finding(IncidentKind::kLinksNotActivated, Severity::kWarning, describe_.fabric());
   finding.confidence = 0.9;
-  finding.summary = "The subnet manager of fabric " + finding.cause.label + " has not activated " +
-                    std::to_string(outage.links.size()) + " links that are trained";
+  finding.summary =
+      "The subnet manager of fabric " + finding.cause.label + " has not activated " +
+      (outage.links.size() == 1 ? "a link that is" : std::to_string(outage.links.size()) + " links that are") +
+      " trained";
   for (const LinkId id : outage.links) {
     finding.affected.push_back(describe_.link(id));
     if (severity_of(ways_left(table_, view_.ranks, id), view_.thresholds.critical_ways_left) == Severity::kCritical)

@@ -10,8 +10,6 @@ namespace {
 
 /// Silent nodes among which a hub is looked for; the search is quadratic.
 constexpr std::size_t kMostToSort = 256;
-/// From so many links on, which wait at once and alone, it is the subnet manager's trouble and not theirs.
-constexpr std::size_t kManyWaiting = 3;
 
 }  // namespace
 
@@ -162,7 +160,7 @@ void OutageFinder::blame_manager(const LinkTable& table, Work& work) {
   for (const Outage& outage : work.outages)
     if (may_wait(outage)) waiting += static_cast<std::size_t>(std::ranges::count_if(outage.links, waits));
   // The last ones still wait for the same.
-  many_waiting_ = waiting > 0 && (many_waiting_ || waiting >= kManyWaiting);
+  many_waiting_ = waiting > 0 && (many_waiting_ || waiting >= kManyNotActivated);
   if (!many_waiting_) return;
   Outage manager{.kind = OutageKind::kNotActivated};
   std::erase_if(work.outages, [&](Outage& outage) {

@@ -84,13 +84,30 @@ std::string other_way(const Plan& plan, const RemedyView& view) {
   return {};
 }
 
-/// The incident is open and says that what is seen of its fabric is in doubt; of links, also that they are not
-/// activated.
+/// The incident is open and says that what is seen of its fabric is in doubt; of links, also that many are not
+/// activated. The last few of them may wait for a reason of their own.
 bool is_of_monitoring(const Incident& incident, bool of_link = false) {
   const Finding& finding = incident.finding;
   return incident.is_open() && finding.cause.kind == EntityKind::kFabric &&
          (finding.kind == IncidentKind::kTelemetryLost || finding.kind == IncidentKind::kCounterStuck ||
-          (of_link && finding.kind == IncidentKind::kLinksNotActivated));
+          (of_link && finding.kind == IncidentKind::kLinksNotActivated &&
+           finding.affected.size() >= kManyNotActivated));
+}
+
+/// All that the incident tells of is adapters whose counters cannot be read, of which so many may be missing in a
+/// sweep: the rest is seen. A large fabric always has a few of them.
+bool is_of_few_adapters(const Incident& incident, const RemedyView& view, double missing_share) {
+  const Finding& finding = incident.finding;
+  const FabricView* fabric = view.fabric(finding.cause.fabric);
+  if (finding.kind != IncidentKind::kTelemetryLost || finding.affected.empty() || !fabric || !fabric->sweep)
+    return false;
+  const Topology& topology = *fabric->sweep->topology;
+  if (static_cast<double>(finding.affected.size()) > missing_share * static_cast<double>(topology.nodes().size()))
+    return false;
+  return std::ranges::all_of(finding.affected, [&](const Entity& each) {
+    const NodeIndex node = each.kind == EntityKind::kNode ? topology.find_node(each.port.node) : kNoIndex;
+    return node != kNoIndex && topology.node(node).type == NodeType::kChannelAdapter;
+  });
 }
 
 /// A fabric that is watched, and in which nothing is in doubt, reaches the adapter.
@@ -117,13 +134,15 @@ bool relies_on(const std::string& host, const FabricView* fabric, const HostIden
 
 }  // namespace
 
-Verdict judge_sensor(const Plan& plan, const HostIdentities& hosts, const RemedyView& view) {
+Verdict judge_sensor(const Plan& plan, const HostIdentities& hosts, const RemedyView& view,
+                     const RemedyLimits& limits) {
   if (plan.requested_by != kOurselves && !takes_out(plan.action))
     return {GuardResult::kNotNeeded, "a person takes a remedy back"};
   const bool is_link = plan.target.kind == EntityKind::kLink;
   const Incident* reason = view.incident(plan.incident);
   for (const auto& incident : view.incidents) {
     if (!is_of_monitoring(*incident, is_link)) continue;
+    if (is_link && is_of_few_adapters(*incident, view, limits.missing_share)) continue;
     const std::string& fabric = incident->finding.cause.fabric;
     if (is_link ? fabric == plan.target.fabric
                 : fabric.empty() || (reason && reason->finding.cause.fabric == fabric) ||

@@ -33,7 +33,8 @@ std::string keep_name_text(const std::string& name, const FabricView& other);
 
 /// Guard::kSensor. An incident whose cause is a fabric puts in doubt what is seen there: of a link of that fabric; of a
 /// host for whose trouble there the plan is, or that has an adapter there which no fabric free of such an incident
-/// reaches, too. One without a name is of all hosts. A person's return is not held up. `hosts`: of the view.
-Verdict judge_sensor(const Plan& plan, const HostIdentities& hosts, const RemedyView& view);
+/// reaches, too. One without a name is of all hosts. A person's return is not held up. Of a few adapters whose counters
+/// cannot be read no link is in doubt: `limits` say how many may be missing. `hosts`: of the view.
+Verdict judge_sensor(const Plan& plan, const HostIdentities& hosts, const RemedyView& view, const RemedyLimits& limits);
 
 }  // namespace weft::analyzer

@@ -76,7 +76,7 @@ class Judge {
       case Guard::kFreshData:
         return fresh_data();
       case Guard::kSensor:
-        return judge_sensor(plan_, in_.hosts, in_.view);
+        return judge_sensor(plan_, in_.hosts, in_.view, limits_);
       case Guard::kIdentity:
         return identity();
       case Guard::kTwoSignals:

@@ -116,8 +116,8 @@ class PlanManager {
   PlanPtr find(std::uint64_t id) const;
   /// The state of automation as a whole, with the actions of the last hour counted at `now`.
   RemedyStatus status(TimePoint now) const;
-  /// Sets what others took out, as of the last review.
-  void add_out_by_others(RemedyStatus& status) const;
+  /// Sets what others took out, as of the last review, and which subnet managers are silent.
+  void add_of_fabrics(RemedyStatus& status) const;
   /// What holds automation back now, and `without_plan`; its other figures are not filled in.
   const RemedyStatus& brakes() const { return status_; }
   const RemedySettings& settings() const { return settings_; }

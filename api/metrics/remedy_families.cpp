@@ -72,6 +72,9 @@ void append_remedy_families(std::string& out, const Snapshot& snapshot, MetricsF
   append_gauge(out, "weft_remedy_out_by_others",
                "Links between switches that others disabled, or have the subnet manager avoid, and that no plan holds.",
                status.out_by_others, format);
+  append_gauge(out, "weft_remedy_silent_managers",
+               "Fabrics whose subnet manager does not answer: no link of theirs is taken out of service.",
+               static_cast<std::uint32_t>(status.silent_managers.size()), format);
   append_gauge(out, "weft_remedy_on_probation", "Links and hosts that plans brought back and watch now.",
                status.on_probation, format);
   append_gauge(out, "weft_remedy_undone_by_others",

@@ -117,7 +117,9 @@ std::vector<Key> remedy_limits_schema() {
       {"remedy.limits.stale_intervals", [](WeftdConfig& c) -> Field { return &c.remedy.limits.stale_intervals; },
        Bounds{1, 100}, "intervals", "Maximum age of the last sweep for an action, in sweep intervals."},
       {"remedy.limits.missing_share", [](WeftdConfig& c) -> Field { return &c.remedy.limits.missing_share; }, kShare,
-       "share", "Maximum share of nodes missing in that sweep."},
+       "share",
+       "Maximum share of nodes missing in that sweep, and of adapters whose counters cannot be read, to take a link "
+       "out."},
       {"remedy.limits.missing_for", [](WeftdConfig& c) -> Field { return &c.remedy.limits.missing_for; },
        Bounds{1, 7 * kDay}, "",
        "A node that is missing for longer was switched off or removed, and does not count there any more."},

@@ -38,6 +38,8 @@ class SubnetManagersWay(weft_testing.SubnetTest):
         try:
             wait_until(lambda: "the subnet manager does not answer and could not reroute" in said(), 60, why=said)
             self.assertIn("the subnet manager does not answer", self.refused("spine-01:2"))
+            self.assertIn("does not answer: nothing is routed round a failure", weftctl(self.weftd, "status").stdout)
+            self.assertIn("\nweft_remedy_silent_managers 1\n", self.weftd.metrics())
         finally:
             os.kill(self.subnet.opensm_pid(), signal.SIGCONT)
         wait_until(lambda: "does not answer" not in said(), 180, why=said)

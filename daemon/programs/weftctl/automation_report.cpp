@@ -50,7 +50,14 @@ void print_release(std::ostream& out, const v1::RemedyStatus& status, bool is_br
 
 namespace {
 
+void print_silent_managers(std::ostream& out, const v1::RemedyStatus& status) {
+  for (const std::string& fabric : status.silent_managers())
+    out << "The subnet manager of fabric " << printable(fabric)
+        << " does not answer: nothing is routed round a failure, and no link is taken out of service.\n";
+}
+
 void print_others(std::ostream& out, const v1::RemedyStatus& status, int most) {
+  print_silent_managers(out, status);
   if (status.on_probation() > 0)
     out << "Links and hosts that came back and are on probation: " << status.on_probation() << " (weftctl plans)\n";
   if (status.out_by_others() > 0) {

@@ -192,7 +192,7 @@ RemedyStatus RemedyController::status_now() const {
   RemedyStatus status = status_;
   add_brakes(plans_.brakes(), status);
   status.without_plan = plans_.brakes().without_plan;
-  plans_.add_out_by_others(status);
+  plans_.add_of_fabrics(status);
   status.under_way = gate_.under_way();
   return status;
 }

@@ -245,6 +245,8 @@ export interface Remedy {
   handsOffByFile: string;
   breakerTripped: boolean;
   breakerReason: string;
+  /** Fabrics. Of an older weftd nothing. */
+  silentManagers?: string[];
 }
 
 /** Of /api/v1/map: what there is. Arrays by position; see api/convert/fabric_map.hpp. */

@@ -50,6 +50,7 @@ TEST(OwnPath, ASilentSubnetManagerRoutesRoundNothing) {
   EXPECT_EQ(refusal(b, "leaf-1", "spine-0"), "");
   b.book->set_manager_silent("test", true);
   EXPECT_EQ(refusal(b, "leaf-2", "spine-0"), "OWN_PATH: the subnet manager does not answer and could not reroute");
+  EXPECT_EQ(b.book->status(b.fabric.now()).silent_managers, (std::vector<std::string>{"other", "test"}));
   b.book->set_manager_silent("test", false);
   EXPECT_EQ(refusal(b, "leaf-2", "spine-0"), "");
 }

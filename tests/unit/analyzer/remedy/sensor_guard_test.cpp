@@ -148,6 +148,38 @@ TEST(Sensor, TroubleOfAnApplicationIsNoDoubtAboutTheMonitoring) {
   EXPECT_EQ(b.verdict(*wished, Guard::kSensor).result, GuardResult::kPassed);
 }
 
+// Of 10,000 adapters a few can never be read.
+TEST(Sensor, AFewUnreadAdaptersOfALargeFabricLeaveItsLinksTheirRemedies) {
+  RemedySettings generous;
+  generous.limits.missing_share = 0.5;
+  InDoubt b("test", generous);
+  auto unread = std::make_shared<Incident>(*b.incidents.back());
+  const auto add = [&](const char* name) {
+    Entity node;
+    node.kind = EntityKind::kNode;
+    node.port.node = b.fabric.nodes()[b.fabric.find(name)].guid;
+    unread->finding.affected.push_back(node);
+  };
+  const auto isolate = [&] { return b.sensor(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), b.look()); };
+  for (const char* name : {"host-0-0 mlx5_0", "host-1-0 mlx5_0", "host-2-0 mlx5_0"}) add(name);
+  b.incidents.back() = unread;
+  EXPECT_EQ(isolate().result, GuardResult::kPassed);
+  EXPECT_EQ(b.drain(b.look()).result, GuardResult::kRefused) << "of a host nothing else is known";
+  unread = std::make_shared<Incident>(*unread);
+  add("leaf-3");
+  b.incidents.back() = unread;
+  EXPECT_EQ(isolate().result, GuardResult::kRefused) << "what its neighbours receive is not read";
+  RemedySettings strict;
+  strict.limits.missing_share = 0.01;
+  InDoubt small("test", strict);
+  unread = std::make_shared<Incident>(*unread);
+  unread->finding.affected.pop_back();
+  small.incidents.back() = unread;
+  EXPECT_EQ(small.sensor(RemedyAction::kIsolateLink, small.link("leaf-0", "spine-0"), small.look()).result,
+            GuardResult::kRefused)
+      << "too many of a small one";
+}
+
 // Such a manager does not route around what is taken out, and what comes back stays as it is.
 TEST(Sensor, LinksThatAManagerDoesNotActivateRefuseToTakeOutALink) {
   Book b;
@@ -156,13 +188,21 @@ TEST(Sensor, LinksThatAManagerDoesNotActivateRefuseToTakeOutALink) {
   incident->finding.kind = IncidentKind::kLinksNotActivated;
   incident->finding.severity = Severity::kCritical;
   incident->finding.cause.fabric = b.fabric.name();
-  incident->finding.summary = "9 links are trained, but the subnet manager does not activate them";
+  incident->finding.summary = "3 links are trained, but the subnet manager does not activate them";
+  for (const char* leaf : {"leaf-1", "leaf-2", "leaf-3"}) incident->finding.affected.push_back(b.link(leaf, "spine-1"));
   incident->opened = incident->updated = b.fabric.now();
   incident->beginnings = {b.fabric.now()};
   b.incidents.push_back(incident);
   const auto wished = b.book->preview(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look());
   ASSERT_TRUE(wished);
   EXPECT_EQ(b.verdict(*wished, Guard::kSensor).result, GuardResult::kRefused);
+  // One that waits for hours leaves the others their remedies.
+  auto last = std::make_shared<Incident>(*incident);
+  last->finding.affected.resize(1);
+  b.incidents.back() = last;
+  const auto beside = b.book->preview(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "why", "ann", b.look());
+  ASSERT_TRUE(beside);
+  EXPECT_EQ(b.verdict(*beside, Guard::kSensor).result, GuardResult::kPassed);
 }
 
 }  // namespace

@@ -370,6 +370,16 @@ TEST(Automation, SaysWhatStopsIt) {
             "  after checking: weftctl breaker reset --reason ...\n");
 }
 
+TEST(Automation, NamesFabricsWhoseSubnetManagerIsSilent) {
+  v1::RemedyStatus status;
+  status.add_silent_managers("mlx5_0-1");
+  std::ostringstream out;
+  print_held(out, status);
+  EXPECT_EQ(out.str(),
+            "The subnet manager of fabric mlx5_0-1 does not answer: nothing is routed round a failure, and no link is "
+            "taken out of service.\n");
+}
+
 TEST(Automation, NamesEachBrakeAndWhatIsUnderWay) {
   v1::RemedyStatus status;
   status.set_hands_off(true);

@@ -24,7 +24,7 @@ from minimal_debian import MinimalDebian, with_version  # noqa: E402
 from package_repository import NEEDS, repository  # noqa: E402
 from physical_layer import PhysicalLayer  # noqa: E402
 
-ALL = ("weftd", "weft-collector", "weftctl", "python3-weft", "weft-dashboards", "weft-doc")
+ALL = ("weftd", "weft-collector", "weftctl", "python3-weft", "weft-node-conditions", "weft-dashboards", "weft-doc")
 OLDER = "0.0.1"
 CHANGED = """\
 # changed by the operator

@@ -196,7 +196,7 @@ std::vector<Key> kubernetes_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.kubernetes.enabled; },
        {},
        "",
-       "Cordon and taint hosts in Kubernetes. The permissions it needs: deploy/kubernetes/weftd-role.yaml."},
+       "Cordon and taint hosts in Kubernetes. The permissions it needs: deploy/kubernetes/overlays/drain/weftd-role.yaml."},
       {"remedy.kubernetes.kubeconfig",
        [](WeftdConfig& c) -> Field { return &c.remedy.kubernetes.kubeconfig; },
        {},

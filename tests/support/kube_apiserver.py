@@ -90,7 +90,7 @@ def _run(command: list[str], place: str, environment: dict | None, log: str) -> 
 
 
 class KubeApiserver:
-    """One with the users that the suite has. `tokens`: of admin, weft, reader and quiet; weft gets what deploy/kubernetes/
+    """One with the users that the suite has. `tokens`: of admin, weft, reader and quiet; weft gets what deploy/kubernetes/overlays/drain/
     weftd-role.yaml gives, reader may look at nodes, quiet may change them and tell of nothing."""
 
     def __init__(self, place: str, tokens: dict[str, str]):
@@ -168,11 +168,11 @@ class KubeApiserver:
         import yaml
 
         group = "/apis/rbac.authorization.k8s.io/v1"
-        with open(os.path.join(ROOT, "deploy", "kubernetes", "weftd-role.yaml"), encoding="utf-8") as stream:
+        with open(os.path.join(ROOT, "deploy", "kubernetes", "overlays", "drain", "weftd-role.yaml"), encoding="utf-8") as stream:
             nodes, events = yaml.safe_load_all(stream)
         self._ask("POST", f"{group}/clusterroles", nodes)
         self._ask("POST", f"{group}/namespaces/default/roles", events)
-        with open(os.path.join(ROOT, "deploy", "kubernetes", "weft-node-conditions.yaml"), encoding="utf-8") as stream:
+        with open(os.path.join(ROOT, "deploy", "kubernetes", "base", "node-conditions", "role.yaml"), encoding="utf-8") as stream:
             self._ask("POST", f"{group}/clusterroles", yaml.safe_load(stream))
         looks = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "looks"},
                  "rules": [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}]}

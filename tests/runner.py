@@ -42,7 +42,7 @@ SUITES = (
     Suite("partners", "what acts on schedulers: a real Slurm, and receivers that hang, refuse and answer wrongly", (Part("asan-ubsan", "partners"),)),
     Suite("pair", "weftd whose store is in a real PostgreSQL with a synchronous standby, killed and failed over", (Part("asan-ubsan", "pair"),),
           ("ibsim", "opensm")),
-    Suite("kubernetes", "on request: the same as in partners, against a real kube-apiserver", (Part("asan-ubsan", "kubernetes"),),
+    Suite("kubernetes", "on request: the same as in partners, and the overlays of deploy/kubernetes, on a real kube-apiserver", (Part("asan-ubsan", "kubernetes"),),
           ("etcd", "go", "rsync", "dpkg-source"), True, (("WEFT_KUBERNETES", "real"),)),
     Suite("security", "who gets into weftd and who does not: certificates, tokens, roles, hostile requests", (Part("asan-ubsan", "security"),), ("openssl",)),
     Suite("prometheus", "scraped by real Prometheus and VictoriaMetrics", (Part("asan-ubsan", "prometheus"),), ("promtool", "ibsim", "opensm")),

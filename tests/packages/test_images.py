@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The images that deploy/image makes of the packages, as a cluster runs them: as their own user, on a read-only root, without a capability.
-weftd finds a fault on a simulated subnet; the collector reads a host.
+weftd finds a fault on a simulated subnet; the collector reads a host; weft-node-conditions asks an API server.
 
 What it leaves out: a registry, a kubelet, and devices: the simulated adapter needs none."""
 
@@ -16,11 +16,13 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
+from certificates import make_certificate  # noqa: E402
 from program_testing import Weftd, main, wait_until  # noqa: E402
 import container  # noqa: E402
 import fat_tree  # noqa: E402
 import simulated_subnet  # noqa: E402
 from package_repository import NEEDS, repository  # noqa: E402
+from weft_client import free_address  # noqa: E402
 
 CONFIGURATION = '[infiniband]\nsweep_interval = "500ms"\n'
 
@@ -81,14 +83,18 @@ class Images(unittest.TestCase):
     def test_what_they_say_of_themselves(self):
         with open(os.path.join(self.repository, "weft-build"), encoding="ascii") as stream:
             built = dict(line.rstrip("\n").split("=", 1) for line in stream)
-        for name in ("weftd", "weft-collector"):
+        for name, program in (("weftd", "/usr/bin/weftd"), ("weft-collector", "/usr/bin/weft-collector"),
+                              ("weft-node-conditions", "/usr/libexec/weft/weft-node-conditions")):
             labels = self.inspect(name)["Labels"]
             self.assertEqual(built["version"], labels["org.opencontainers.image.version"])
             self.assertEqual(built["commit"], labels["org.opencontainers.image.revision"])
             configuration = self.inspect(name, "--config", "--raw")["config"]
             self.assertRegex(configuration["User"], r"^[1-9][0-9]+:[1-9][0-9]+$")
-            self.assertEqual([f"/usr/bin/{name}"], configuration["Entrypoint"])
-            self.assertEqual("CMD", configuration["Healthcheck"]["Test"][0])
+            self.assertEqual([program], configuration["Entrypoint"])
+            if name == "weft-node-conditions":
+                self.assertNotIn("Healthcheck", configuration, "it listens at nothing")
+            else:
+                self.assertEqual("CMD", configuration["Healthcheck"]["Test"][0])
             with open(self.image(name).replace(".oci.tar", ".spdx.json"), encoding="utf-8") as stream:
                 bill = json.load(stream)
             listed = {each["name"] for each in bill["packages"]}
@@ -133,6 +139,24 @@ class Images(unittest.TestCase):
                               check=False)
         self.assertEqual(0, said.returncode, said.stderr)
         self.assertIn("node", json.loads(said.stdout), said.stdout[:300])
+
+    def test_the_conditions_of_nodes_ask_the_api_server(self):
+        conditions = container.Container(self.image("weft-node-conditions"), self.place)
+        self.addCleanup(conditions.remove)
+        authority, _ = make_certificate(self.place)
+        token = os.path.join(self.place, "token")
+        with open(token, "w", encoding="ascii") as stream:
+            stream.write("a-token")
+        os.chmod(self.place, 0o755)
+        for path in (authority, token):
+            os.chmod(path, 0o644)
+            conditions.mount(path, path)
+        started = subprocess.Popen(conditions.command("--api-server", f"https://{free_address()}", "--token-file", token, "--ca-file", authority),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(started.stdout.close)
+        self.addCleanup(started.wait)
+        self.addCleanup(conditions.remove)
+        self.assertIn("Kubernetes: ConnectionRefusedError", started.stdout.readline())
 
 
 if __name__ == "__main__":

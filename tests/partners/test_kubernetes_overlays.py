@@ -209,7 +209,7 @@ class Overlays(unittest.TestCase):
             for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
                 self.assertEqual(("http", "HTTPS"), (container[probe]["httpGet"]["port"], container[probe]["httpGet"]["scheme"]))
             grpc, http = overlay.one("NetworkPolicy")["spec"]["ingress"]
-            self.assertEqual(([{"port": listen["grpc"]}], [{"port": listen["http"]}]), (grpc["ports"], http["ports"]))
+            self.assertEqual(([listen["grpc"]], [listen["http"]]), tuple([each["port"] for each in rule["ports"]] for rule in (grpc, http)))
             probe = overlay.pod("weft-collector")["containers"][0]["livenessProbe"]["httpGet"]
             self.assertEqual(self.images["weft-collector"].health, (probe["port"], probe["path"]))
             self.assertNotIn("listen", overlay.settings("weft-collector"), "by itself it listens on the loopback address")

@@ -21,6 +21,7 @@ from prometheus_stack import prometheus, which
 KUBECTLS = [each for each in (kubectl.installed(), kubectl.debians()) if each]
 WHOLE = ("single", "pair", "drain")
 HASH = re.compile(r"\b(weftd|weft-collector)-(?=[a-z0-9]*[0-9])[a-z0-9]{10}\b")
+SECRET_MODE = 0o440
 RULES = os.path.join(ROOT, "dashboards", "prometheus", "weft.rules.yml")
 
 
@@ -125,6 +126,7 @@ class Overlays(unittest.TestCase):
         for overlay, name, pod in self.pods():
             with self.subTest(overlay=overlay.name, workload=name):
                 claims = [each["metadata"]["name"] for each in overlay.workloads()[name].get("volumeClaimTemplates", [])]
+                self.assertEqual({SECRET_MODE}, {each["secret"]["defaultMode"] for each in pod["volumes"] if "secret" in each})
                 writable = {each["name"] for each in pod["volumes"] if "emptyDir" in each} | set(claims)
                 mounts = [mount for container in (*pod.get("initContainers", []), *pod["containers"]) for mount in container["volumeMounts"]]
                 self.assertEqual({*claims, *(each["name"] for each in pod["volumes"])}, {mount["name"] for mount in mounts})
@@ -176,7 +178,7 @@ class Overlays(unittest.TestCase):
         self.assertIn("does not run in a Kubernetes pod", run_weftd([*flags, "--check-config"]).stderr)
 
     def make_secrets(self, place: str) -> None:
-        """As the kubelet shows Secrets: below /etc/weft, readable by the group."""
+        """As the kubelet shows Secrets: below /etc/weft, readable by the group, as links into a folder that it exchanges."""
         certs = os.path.join(place, "certs")
         for command in (["make-certificates", certs, "--server", "weftd.weft.svc"], ["make-token", os.path.join(place, "made"), "n1", "collector", "node=n1"]):
             subprocess.run([os.path.join(ROOT, "deploy", "certs", command[0]), *command[1:]], check=True, stdin=subprocess.DEVNULL,
@@ -184,9 +186,11 @@ class Overlays(unittest.TestCase):
         for name, source in (("certificate/tls.crt", "certs/server.crt"), ("certificate/tls.key", "certs/server.key"), ("tokens/tokens", "made"),
                              ("authority/ca.crt", "certs/ca.crt"), ("database/ca.crt", "certs/ca.crt"), ("token", "made")):
             path = os.path.join(place, "weft", name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            shutil.copy(os.path.join(place, source), path)
-            os.chmod(path, 0o440)
+            real = os.path.join(os.path.dirname(path), "..data", os.path.basename(path))
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+            shutil.copy(os.path.join(place, source), real)
+            os.chmod(real, SECRET_MODE)
+            os.symlink(os.path.relpath(real, os.path.dirname(path)), path)
 
     @staticmethod
     def checked(place: str, name: str, configuration: str) -> str:

@@ -37,7 +37,7 @@ std::vector<FlapState> FlapTracker::state(const LinkTable& table) const {
 void FlapTracker::note(LinkId link, unsigned source, std::uint64_t count, const LinkTable& table, TimePoint now) {
   const LinkState& state = table.links()[link];
   // Somebody disabled it, or it went with its switch or host: not a flap of the link.
-  if (state.low_view == EndView::kDisabled || state.high_view == EndView::kDisabled || state.covered) return;
+  if (state.is_disabled() || state.covered) return;
   const auto [found, added] = records_.try_emplace(link);
   if (added) {
     found->second.state.link = state.key;

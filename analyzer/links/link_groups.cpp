@@ -6,13 +6,6 @@
 #include <utility>
 
 namespace weft::analyzer {
-namespace {
-
-bool is_disabled(const LinkState& link) {
-  return link.low_view == EndView::kDisabled || link.high_view == EndView::kDisabled;
-}
-
-}  // namespace
 
 /// Of the links that are down alone, the most that went down together at one switch, until no switch has enough.
 void LinkGroups::form(const LinkTable& table, const std::vector<Outage>& outages) {
@@ -22,7 +15,7 @@ void LinkGroups::form(const LinkTable& table, const std::vector<Outage>& outages
     if (outage.kind != OutageKind::kLink) continue;
     const LinkState& link = table.links()[outage.link];
     // Of what was down before we looked nobody knows when it went down.
-    if (is_disabled(link) || !link.fell || link.view == LinkView::kTraining) continue;
+    if (link.is_disabled() || !link.fell || link.view == LinkView::kTraining) continue;
     for (const NodeId end : {link.low_node, link.high_node}) {
       const KnownNode& node = table.nodes()[end];
       if (node.type == NodeType::kSwitch && !node.quiet) by_switch[end].push_back(outage.link);

@@ -198,7 +198,7 @@ void Writer::whole(const Outage& outage) {
   for (const LinkId id : outage.links) {
     finding.affected.push_back(describe_.link(id));
     const LinkState& link = table_.links()[id];
-    disabled = disabled && (link.low_view == EndView::kDisabled || link.high_view == EndView::kDisabled);
+    disabled = disabled && link.is_disabled();
     if (const NodeId adapter = describe_.adapter_of(id); is_switch && adapter != kNoIndex) hosts.push_back(adapter);
   }
   add_nodes(finding, hosts);
@@ -213,7 +213,8 @@ void Writer::whole(const Outage& outage) {
   if (outage.is_returning) {
     finding.summary = std::string(is_switch ? "Switch " : "Host ") + finding.cause.label +
                       " is coming back: " + std::to_string(outage.links.size()) + " of its " +
-                      std::to_string(outage.links_before) + " links are not active yet";
+                      std::to_string(outage.links_before) + " links " + (outage.links.size() == 1 ? "is" : "are") +
+                      " not active yet";
     add_waits_for_manager(finding);
   } else if (disabled) {
     finding.severity = Severity::kWarning;

@@ -73,7 +73,8 @@ std::vector<Outage> Returns::follow(const LinkTable& table, std::span<const Outa
     TimePoint newest = known.back_since;
     for (const LinkId id : outage.links) {
       const LinkState& link = table.links()[id];
-      if (!link.counts() || link.view == LinkView::kUp) continue;
+      // That somebody switched one off has nothing to do with the return.
+      if (!link.counts() || link.view == LinkView::kUp || link.is_disabled()) continue;
       waiting.links.push_back(id);
       if (link.view == LinkView::kTraining && link.view_since <= now) newest = std::max(newest, link.view_since);
     }

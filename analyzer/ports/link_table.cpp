@@ -103,7 +103,7 @@ std::vector<AbsentLink> LinkTable::absent_links() const {
     absent.push_back(
         {.ends = {{link.key.low, nodes_[link.low_node].name}, {link.key.high, nodes_[link.high_node].name}},
          .is_seen = is_seen,
-         .is_disabled = link.low_view == EndView::kDisabled || link.high_view == EndView::kDisabled});
+         .is_disabled = link.is_disabled()});
   }
   return absent;
 }

@@ -75,6 +75,8 @@ struct LinkState {
 
   /// Its being down is trouble.
   bool counts() const { return (was_up || expected) && !recabled; }
+  /// Somebody switched one of its ends off.
+  bool is_disabled() const { return low_view == EndView::kDisabled || high_view == EndView::kDisabled; }
   bool recabled = false;  ///< an end was seen connected with another port
 };
 

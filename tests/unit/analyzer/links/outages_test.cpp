@@ -224,6 +224,28 @@ void relink_spine(Watch& watch, PortState state) {
     watch.fabric.relink(watch.fabric.port_towards("spine-2", "leaf-" + std::to_string(l)), state);
 }
 
+// As one that a plan holds, or a technician.
+TEST(SwitchDown, ComesBackWithoutALinkThatSomebodySwitchedOff) {
+  Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+  watch.sweeps(3);
+  const PortIndex end = watch.fabric.port_towards("leaf-1", "spine-2");
+  const auto disable = [&] {
+    watch.fabric.unlink(end);
+    watch.fabric.port(end).physical_state = PortPhysicalState::kDisabled;
+  };
+  disable();
+  watch.sweeps(10);
+  const std::uint64_t disabled = watch.only().id;
+  const NodeIndex spine = watch.fabric.find("spine-2");
+  watch.fabric.power_off(spine);
+  watch.sweeps(10);
+  EXPECT_NE(watch.only().id, disabled) << "it is part of the whole";
+  watch.fabric.power_on(spine);
+  disable();
+  watch.sweeps(5);
+  EXPECT_EQ(watch.only().id, disabled) << watch.describe();
+}
+
 TEST(SwitchDown, LastsUntilTheSubnetManagerHasActivatedItsLinks) {
   Watch watch(FabricBuilder::fat_tree(4, 6, 8));
   watch.sweeps(3);

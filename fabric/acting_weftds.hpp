@@ -25,6 +25,14 @@ struct ActingWeftd {
   bool operator==(const ActingWeftd&) const = default;
 };
 
+/// What the questions to the subnet administrator tell of the subnet manager, which runs with it.
+enum class ManagerSign : std::uint8_t {
+  kNotAsked,  ///< this weftd may change nothing, and asks nothing
+  kUnheard,   ///< it has not answered yet, or cannot be asked
+  kHeard,     ///< it answered lately
+  kSilent,    ///< it was asked and has not answered for a while: it routes round nothing, and activates nothing
+};
+
 /// What the subnet administrator answered when it was last asked.
 struct ActingWeftds {
   static constexpr std::size_t kMostOthers = 16;  ///< that are told
@@ -38,9 +46,7 @@ struct ActingWeftds {
   std::vector<ActingWeftd> others{};
   /// What somebody does to the records, so that others may be there and not be told, in words; empty: nothing.
   std::string interference{};
-  /// The administrator did not answer time and again, or there is none: a subnet manager that is silent routes round
-  /// nothing.
-  bool silent = false;
+  ManagerSign manager = ManagerSign::kNotAsked;
   bool operator==(const ActingWeftds&) const = default;
 };
 

@@ -86,6 +86,13 @@ const FabricView* RemedyView::fabric(std::string_view name) const {
   return found == fabrics.end() ? nullptr : &*found;
 }
 
+bool RemedyView::is_manager_unheard(std::string_view name) const {
+  const FabricView* of = fabric(name);
+  if (!managers || (of && of->sweep && of->sweep->topology->is_ethernet())) return false;
+  const auto sign = managers->find(name);
+  return sign == managers->end() || sign->second == ManagerSign::kUnheard || sign->second == ManagerSign::kSilent;
+}
+
 const Incident* RemedyView::incident(std::uint64_t id) const {
   const auto found = std::ranges::find_if(incidents, [id](const auto& incident) { return incident->id == id; });
   return found == incidents.end() ? nullptr : found->get();

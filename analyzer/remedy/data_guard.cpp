@@ -94,19 +94,23 @@ bool is_of_monitoring(const Incident& incident, bool of_link = false) {
            finding.affected.size() >= kManyNotActivated));
 }
 
-/// All that the incident tells of is adapters whose counters cannot be read, of which so many may be missing in a
-/// sweep: the rest is seen. A large fabric always has a few of them.
+/// An incident names no more than 1,024 nodes: of so many there may be more.
+constexpr std::size_t kMostFew = 1000;
+
+/// All that the incident tells of is adapters that answer, but whose counters cannot be read, of which so many may be
+/// missing in a sweep: the rest is seen. A large fabric always has a few of them.
 bool is_of_few_adapters(const Incident& incident, const RemedyView& view, double missing_share) {
   const Finding& finding = incident.finding;
   const FabricView* fabric = view.fabric(finding.cause.fabric);
   if (finding.kind != IncidentKind::kTelemetryLost || finding.affected.empty() || !fabric || !fabric->sweep)
     return false;
   const Topology& topology = *fabric->sweep->topology;
-  if (static_cast<double>(finding.affected.size()) > missing_share * static_cast<double>(topology.nodes().size()))
+  const std::size_t count = finding.affected.size();
+  if (count > kMostFew || static_cast<double>(count) > missing_share * static_cast<double>(topology.nodes().size()))
     return false;
   return std::ranges::all_of(finding.affected, [&](const Entity& each) {
     const NodeIndex node = each.kind == EntityKind::kNode ? topology.find_node(each.port.node) : kNoIndex;
-    return node != kNoIndex && topology.node(node).type == NodeType::kChannelAdapter;
+    return node != kNoIndex && topology.node(node).type == NodeType::kChannelAdapter && topology.node(node).reachable;
   });
 }
 

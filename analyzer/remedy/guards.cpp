@@ -330,8 +330,17 @@ class Judge {
     return passed("it failed again " + std::to_string(failed) + " times lately");
   }
 
+  /// Who activates a link that comes back.
+  Verdict activation() const {
+    if (ethernet_ || !in_.view.is_manager_unheard(plan_.target.fabric)) return not_needed("no path is removed");
+    const std::string unheard =
+        "the subnet manager does not answer, or not yet: until it does nobody activates the link";
+    return by_person_ ? passed(unheard) : refused(unheard);
+  }
+
   Verdict own_path() const {
-    if (!is_link_ || !takes_out_) return not_needed("no path is removed");
+    if (!is_link_) return not_needed("no path is removed");
+    if (!takes_out_) return activation();
     if (!fabric_) return refused("its fabric has no complete sweep yet");
     if (ethernet_) return not_needed("collectors do not report through this fabric");
     const PortKey own = fabric_->sweep->local_port;
@@ -344,7 +353,8 @@ class Judge {
     const PortIndex at = topology().find_port(*manager);
     if (at == kNoIndex || !topology().node_of(topology().port(at)).reachable)
       return refused("the subnet manager is unreachable and could not reroute");
-    if (in_.manager_silent) return refused("the subnet manager does not answer and could not reroute");
+    if (in_.view.is_manager_unheard(plan_.target.fabric))
+      return refused("the subnet manager does not answer, or not yet, and could not reroute");
     const std::string name = port_label(topology(), at);
     // Of access links the next guard says it.
     if (is_between_switches() && is_bridge(topology(), make_link_key(plan_.target.port, plan_.target.peer)))
@@ -370,6 +380,10 @@ class Judge {
     if (!is_link_ || !takes_out_) return not_needed("no path is removed");
     if (!ethernet_ && in_.settings.routing_engine == RoutingEngine::kFile)
       return refused("routing engine file does not route round a link that is missing");
+    const RoutingEngine engine = in_.settings.routing_engine;
+    if (plan_.actuator == "opensm_weights" && engine != RoutingEngine::kUnknown && !follows_hop_weights(engine))
+      return refused("routing engine " + std::string(to_string(engine)) +
+                     " follows no hop weights: isolate the link instead (remedy.routing_engine)");
     if (sections_.empty()) return not_needed("tiers lead round it: guard REACHABILITY judges that");
     return judge_routing(*in_.shape, port_, in_.settings.routing_engine);
   }

@@ -65,8 +65,6 @@ struct GuardInput {
   const DrainedHosts* drained = nullptr;
   /// Of what is to be taken out: why it is not known what others took out.
   std::optional<std::string> untold{};
-  /// The subnet manager of the plan's fabric does not answer.
-  bool manager_silent = false;
   /// Of the plan's link, when others were preferred to it.
   std::optional<Outdone> outdone{};
   /// Time that passed since the last sweep of the plan's fabric was first seen; zero where that is not known.

@@ -31,13 +31,6 @@ void PlanManager::set_other_actors(const std::string& fabric, const std::string&
     audit(nullptr, std::string(kOurselves), "another weftd", "on fabric " + fabric + ": " + who, now);
 }
 
-void PlanManager::set_manager_silent(const std::string& fabric, bool silent) {
-  if (silent)
-    silent_managers_.insert(fabric);
-  else
-    silent_managers_.erase(fabric);
-}
-
 std::string PlanManager::other_actors_reason(TimePoint now) const {
   if (!settings_.stop_for_other_weftd) return {};
   for (const auto& [fabric, other] : other_actors_)

@@ -429,10 +429,9 @@ PlanPtr PlanManager::find(std::uint64_t id) const {
   return at != shown_.end() && (*at)->id == id ? *at : nullptr;
 }
 
-void PlanManager::add_of_fabrics(RemedyStatus& status) const {
+void PlanManager::add_out_by_others(RemedyStatus& status) const {
   status.out_by_others = out_by_others_;
   status.links_out_by_others = links_out_by_others_;
-  status.silent_managers.assign(silent_managers_.begin(), silent_managers_.end());
 }
 
 RemedyStatus PlanManager::status(TimePoint now) const {
@@ -440,7 +439,7 @@ RemedyStatus PlanManager::status(TimePoint now) const {
   status.actions_last_hour = actions_within(shown_, clock_.ages(now), 1h);
   status.actions_per_hour = settings_.limits.budget.actions_per_hour;
   status.out_of_service = out_of_service(shown_);
-  add_of_fabrics(status);
+  add_out_by_others(status);
   for (const PlanPtr& plan : shown_) {
     status.undone_by_others += is_undone_by_others(*plan, shown_);
     status.on_probation += !takes_out(plan->action) && plan->state == PlanState::kVerifying;

@@ -78,8 +78,6 @@ class PlanManager {
   /// `who` else may act on `fabric`, in words; empty: nobody else does, or the fabric is watched no more. While
   /// somebody does, the breaker is tripped. Say it again while it holds: after ActingWeftds::kLease it is out of date.
   void set_other_actors(const std::string& fabric, const std::string& who, TimePoint now);
-  /// The subnet manager of `fabric` does not answer, or does again: while it is silent nobody routes round a link.
-  void set_manager_silent(const std::string& fabric, bool silent);
   /// The hosts that are drained, as the actuator of that name tells. Say first of one that can that it has not told
   /// yet: until then it is not asked for a drain.
   void set_drained_hosts(const std::string& actuator, DrainedHosts hosts) { drained_[actuator] = std::move(hosts); }
@@ -116,8 +114,8 @@ class PlanManager {
   PlanPtr find(std::uint64_t id) const;
   /// The state of automation as a whole, with the actions of the last hour counted at `now`.
   RemedyStatus status(TimePoint now) const;
-  /// Sets what others took out, as of the last review, and which subnet managers are silent.
-  void add_of_fabrics(RemedyStatus& status) const;
+  /// Sets what others took out, as of the last review.
+  void add_out_by_others(RemedyStatus& status) const;
   /// What holds automation back now, and `without_plan`; its other figures are not filled in.
   const RemedyStatus& brakes() const { return status_; }
   const RemedySettings& settings() const { return settings_; }
@@ -286,7 +284,6 @@ class PlanManager {
   std::vector<AuditRecord> unsaved_audit_;
   bool status_changed_ = false;
   std::map<std::string, OtherActor> other_actors_;    ///< by fabric
-  std::set<std::string> silent_managers_;             ///< fabrics
   std::map<std::string, SeenSweep> seen_sweeps_;      ///< by fabric
   std::set<std::string> swept_;                       ///< fabrics whose last sweep is known, as of the last review
   std::map<std::string, DrainedHosts> drained_;       ///< by actuator, of those that can tell

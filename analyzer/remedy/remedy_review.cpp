@@ -331,7 +331,6 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
   input.links = count_links(view);
   if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
   input.untold = untold_list(plan, view);
-  input.manager_silent = silent_managers_.contains(plan.target.fabric);
   if (tree) input.shape = trees_.shape(plan.target.fabric);
   if (tree && takes_out(plan.action)) input.routes = trees_.routes(plan.target.fabric, view);
   if (const auto outdone = outdone_.find(plan.id); outdone != outdone_.end()) input.outdone = outdone->second;

@@ -22,6 +22,10 @@ std::optional<RoutingEngine> parse_routing_engine(std::string_view text) {
   return static_cast<RoutingEngine>(found - kEngines.begin());
 }
 
+bool follows_hop_weights(RoutingEngine engine) {
+  return engine == RoutingEngine::kMinHop || engine == RoutingEngine::kDor;
+}
+
 bool routes_any_fabric(RoutingEngine engine) {
   return engine == RoutingEngine::kLash || engine == RoutingEngine::kDfsssp || engine == RoutingEngine::kNue;
 }

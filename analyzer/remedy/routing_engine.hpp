@@ -30,6 +30,10 @@ const char* to_string(RoutingEngine engine);  ///< OpenSM's own name, "torus-2Qo
 /// The reverse of to_string(); nullopt for any other text.
 std::optional<RoutingEngine> parse_routing_engine(std::string_view text);
 
+/// It leads where hops weigh less (hop_weights_file): minhop and dor; the others count hops by themselves (OpenSM's
+/// osm_ucast_mgr.c).
+bool follows_hop_weights(RoutingEngine engine);
+
 /// It keeps any fabric free of credit loops, whichever link is missing: lash, dfsssp, nue (opensm(8), ROUTING).
 bool routes_any_fabric(RoutingEngine engine);
 

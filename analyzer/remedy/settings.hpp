@@ -15,6 +15,7 @@
 #include "analyzer/remedy/host_index.hpp"
 #include "analyzer/remedy/limits.hpp"
 #include "analyzer/remedy/routing_engine.hpp"
+#include "fabric/acting_weftds.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/snapshot.hpp"
 
@@ -50,6 +51,12 @@ struct RemedySettings {
   }
   /// How far automation may go with the action.
   RemedyMode mode(RemedyAction action) const { return modes[static_cast<std::size_t>(action)]; }
+  /// Some action is not off, and something is there to carry it out.
+  bool may_act() const {
+    for (std::size_t i = 0; i < modes.size(); ++i)
+      if (modes[i] != RemedyMode::kOff && (!actuators[i].empty() || !ethernet_actuators[i].empty())) return true;
+    return false;
+  }
   /// Of links that of their layer, of hosts the one there is.
   const std::string& actuator(RemedyAction action, bool ethernet_link = false) const {
     return (ethernet_link ? ethernet_actuators : actuators)[static_cast<std::size_t>(action)];
@@ -68,11 +75,16 @@ struct RemedyView {
   std::span<const std::pair<std::uint64_t, TimePoint>> last_evidence{};
   /// Clock::steady() of `now`, by which steps of the wall clock show; nullopt: they are not looked for.
   std::optional<Duration> steady{};
+  /// By fabric, of those whose subnet manager is asked for signs of life. Null: nobody asks.
+  const std::map<std::string, ManagerSign, std::less<>>* managers = nullptr;
   /// Of `hosts` and `health`; made when they are first asked for.
   mutable HostIndex hosts_by_name{}, health_by_name{};
 
   /// The fabric of that name, or null.
   const FabricView* fabric(std::string_view name) const;
+  /// The subnet manager of that fabric is known not to answer, or nobody has heard it yet: it would route round nothing
+  /// and activate nothing. False where it is not asked.
+  bool is_manager_unheard(std::string_view name) const;
   /// The incident with that id, or null.
   const Incident* incident(std::uint64_t id) const;
   /// Entries of `hosts` that are of the host, short or qualified, in their order.

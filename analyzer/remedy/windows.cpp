@@ -153,6 +153,7 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since, const
   }
   if (auto why = still_used(seen); !why.empty()) {
     window.why = std::move(why);
+    if (view.is_manager_unheard(plan.target.fabric)) window.why += "; the subnet manager does not answer";
     return window;
   }
   const Incident* own = view.incident(plan.incident);
@@ -191,6 +192,11 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
   }
   const Seen seen = look(plan, view);
   if (!seen.sweep || seen.sweep->started <= since) return window;
+  if (view.is_manager_unheard(plan.target.fabric)) {
+    window.excused = window.unread = true;
+    window.why = "the subnet manager does not answer, and activates no link";
+    return window;
+  }
   if (seen.sweep->routes && !is_link_read(plan.target, *seen.sweep)) {
     window.excused = window.unread = true;
     window.why = "the last sweep read neither end of the link";

@@ -89,9 +89,15 @@ void ActingQuestions::encode(const MadRequest&, MadBytes mad) {
 
 void ActingQuestions::answered(const MadRequest&, MadResult result, ConstMadBytes mad, TimePoint) {
   waiting_ = false;
-  if (result == MadResult::kUnsupported) return give_up("the subnet administrator knows no service records");
-  answer_.silent = result != MadResult::kOk && result != MadResult::kBadStatus;
-  if (answer_.silent) return give_up("the subnet administrator does not answer");
+  if (result == MadResult::kUnsupported) {
+    answer_.manager = ManagerSign::kHeard;
+    return give_up("the subnet administrator knows no service records");
+  }
+  if (result != MadResult::kOk && result != MadResult::kBadStatus) {
+    answer_.manager = ManagerSign::kUnheard;
+    return give_up("the subnet administrator does not answer");
+  }
+  answer_.manager = ManagerSign::kHeard;
   const bool is_ok = result == MadResult::kOk;
   if (answered_own(is_ok, mad)) return;
   const std::string& digits = current_.digits;
@@ -219,8 +225,11 @@ Result<void> ActingRegistration::renew(MadEngine& engine, ServiceRecord own, con
   const auto done = engine.run(questions);
   schedule_.note(!questions.answer().answered, now);
   const ActingWeftds known = std::exchange(answer_, questions.answer());
-  unanswered_ = answer_.silent ? unanswered_ + 1 : 0;
-  answer_.silent = unanswered_ >= kSilent;
+  if (answer_.manager == ManagerSign::kHeard || !heard_) heard_ = now;
+  if (answer_.manager != ManagerSign::kHeard)
+    answer_.manager = now - *heard_ >= kSilence              ? ManagerSign::kSilent
+                      : known.manager == ManagerSign::kHeard ? ManagerSign::kHeard  // one answer may be lost
+                                                             : ManagerSign::kUnheard;
   if (questions.was_lost()) losses_ = *questions.was_lost() ? losses_ + 1 : 0;
   if (losses_ >= kLosses && answer_.interference.empty()) answer_.interference = kLost;
   if (!answer_.answered) {
@@ -233,10 +242,11 @@ Result<void> ActingRegistration::renew(MadEngine& engine, ServiceRecord own, con
   return done;
 }
 
-void ActingRegistration::lose_administrator() {
+void ActingRegistration::lose_administrator(std::string why) {
   answer_.registered = answer_.answered = false;
-  answer_.trouble = "there is no subnet administrator";
-  answer_.silent = true;
+  answer_.trouble = std::move(why);
+  answer_.manager = ManagerSign::kUnheard;
+  heard_.reset();
 }
 
 void ActingRegistration::say_farewell(MadEngine& engine) {

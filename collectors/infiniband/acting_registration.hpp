@@ -137,14 +137,15 @@ class ActingRegistration {
   /// Rounds in a row that found the own record lost, after which somebody takes it out: a subnet manager that begins
   /// anew, or a sweeper before ours that says farewell, loses it once.
   static constexpr unsigned kLosses = 3;
-  /// Rounds in a row without an answer, after which the subnet manager is taken for silent.
-  static constexpr unsigned kSilent = 2;
+  /// A subnet manager that was last heard so long ago, or was first asked then, is silent where it does not answer. One
+  /// answer may be lost: the schedule asks twice in that time, where sweeps are as often.
+  static constexpr std::chrono::seconds kSilence{15};
 
   /// Renews the record and learns who else has one, when `now` is time for it. Fails as MadEngine::run().
   Result<void> renew(MadEngine& engine, ServiceRecord own, const MadAddress& administrator,
                      ActingSchedule::Clock::time_point now);
-  /// There is no administrator to be asked.
-  void lose_administrator();
+  /// There is no administrator that could be asked: `why`.
+  void lose_administrator(std::string why);
   /// Takes the record out, if there is one.
   void say_farewell(MadEngine& engine);
   /// As last told. Who was there and is not told of is not known to be gone.
@@ -152,8 +153,8 @@ class ActingRegistration {
 
  private:
   ActingSchedule schedule_;
-  unsigned unanswered_ = 0;  // rounds in a row
   ActingWeftds answer_;
+  std::optional<ActingSchedule::Clock::time_point> heard_;  // the manager last, or when it was first asked
   LivingCopies copies_;
   std::uint32_t renewals_ = 0;
   unsigned losses_ = 0;                             // in a row

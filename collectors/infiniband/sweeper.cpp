@@ -189,8 +189,9 @@ Result<void> Sweeper::learn_service_levels() {
 
 Result<void> Sweeper::learn_who_acts(const LocalPort& local) {
   if (options_.acts_as.installation.empty()) return {};
-  if (!local.lid.is_unicast() || !subnet_->subnet_manager_lid().is_unicast()) {
-    acting_.lose_administrator();
+  if (local.state == PortState::kDown || !local.lid.is_unicast() || !subnet_->subnet_manager_lid().is_unicast()) {
+    acting_.lose_administrator(local.state == PortState::kDown ? "our own port is down"
+                                                               : "there is no subnet administrator");
     return {};
   }
   const std::uint16_t pkey =

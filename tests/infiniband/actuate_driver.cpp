@@ -59,9 +59,10 @@ class Driver {
                                          .timeout = 200ms}));
     if (!settings["weights_file"].empty())
       add(actuate::make_opensm_weights(
-          {.file = settings["weights_file"],
-           .console_port = static_cast<std::uint16_t>(std::strtoul(settings["console"].c_str(), nullptr, 10)),
-           .pid_file = settings["pid_file"]}));
+              {.file = settings["weights_file"],
+               .console_port = static_cast<std::uint16_t>(std::strtoul(settings["console"].c_str(), nullptr, 10)),
+               .pid_file = settings["pid_file"]})
+              .value());
     if (!settings["ufm"].empty())
       add(actuate::make_ufm({.url = settings["ufm"],
                              .credentials_file = settings["ufm_credentials"],

@@ -22,6 +22,8 @@ const char* ActRules::breach_of(const Plan& plan, const Act& act, const Facts& d
   if (!is_under_way(plan.state)) return "something was done for a plan that is over";
   if (act.order.decided && world_.steady() - *act.order.decided > kLongestWait)
     return "something was done that was decided long before";
+  if (act.is_link && takes_out(act.order.action) && decided.manager_unheard)
+    return "a link was taken out while the subnet manager did not answer";
   if (last_read_[plan.id] == TargetState::kForeign) return "what somebody else took was touched";
   if (undo) return breach_of_return(plan, act, decided, brakes);
   if (++sent_[plan.id] != 1) return "a plan sent its action twice";
@@ -45,7 +47,10 @@ const char* ActRules::breach_of(const Plan& plan, const Act& act, const Facts& d
 const char* ActRules::breach_of_return(const Plan& plan, const Act& act, const Facts& decided, const Brakes& brakes) {
   if (brakes.breaker && plan.requested_by == kOurselves && !act.order.undo)
     return "automation brought something back with the breaker tripped";
-  if (!takes_out(act.order.action)) return nullptr;
+  if (!takes_out(act.order.action))
+    return act.is_link && decided.manager_unheard && plan.requested_by == kOurselves && !act.order.undo
+               ? "automation brought a link back while the subnet manager did not answer"
+               : nullptr;
   if (taken_out_by_[{act.is_link, act.index}] != act.order.action) return "a return was undone by another action";
   return lost_by(act, decided);
 }

@@ -123,6 +123,15 @@ std::string silence_nodes(World& world, Dice& dice, Tally& tally) {
   return "no sweep reaches now:" + names;
 }
 
+std::string hang_manager(World& world, Dice& dice, Tally& tally) {
+  constexpr std::array kSigns{ManagerSign::kHeard, ManagerSign::kHeard,  ManagerSign::kHeard,  ManagerSign::kHeard,
+                              ManagerSign::kHeard, ManagerSign::kSilent, ManagerSign::kUnheard};
+  const ManagerSign sign = kSigns[dice.below(kSigns.size())];
+  world.set_manager(sign);
+  tally.silent_managers += sign != ManagerSign::kHeard;
+  return sign == ManagerSign::kHeard ? "the subnet manager answers" : "the subnet manager does not answer";
+}
+
 }  // namespace
 
 std::string change_world(World& world, Dice& dice, Tally& tally) {
@@ -164,6 +173,8 @@ std::string change_world(World& world, Dice& dice, Tally& tally) {
     case 17:
     case 18:
       return silence_nodes(world, dice, tally);
+    case 19:
+      return hang_manager(world, dice, tally);
     default:
       return {};
   }

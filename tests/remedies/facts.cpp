@@ -33,6 +33,7 @@ Facts facts_of(const World& world, const Partners& partners, const analyzer::Rem
   facts.job_leaves = world.leaves_with_job();
   facts.doubt = is_link ? 0 : world.doubt_about(index);
   facts.hurt = is_link ? world.is_faulty(index) : world.was_hurt_within(index, limits.undrain_after - kSlackOfSteps);
+  facts.manager_unheard = is_link && world.manager_sign() != ManagerSign::kHeard;
   facts.untold = partners.is_untold(is_link, world.steady());
   facts.missing = static_cast<unsigned>(std::popcount(world.missing().missing()));
   facts.missing_lately = world.missing().lately(limits.missing_for, world.steady());

@@ -87,6 +87,7 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
   tried(total.claimed_twice, "an adapter that two hosts report");
   tried(total.files, "the file of hands-off");
   tried(total.silent_partners, "a list that cannot be read");
+  tried(total.silent_managers, "a subnet manager that does not answer");
   tried(total.waited_for_lists, "a plan under way that waits for a list");
   tried(total.out_beside_others, "something taken out beside what others took out");
   tried(total.out_beside_missing, "a link taken out beside nodes that are missing");

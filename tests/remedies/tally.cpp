@@ -28,6 +28,7 @@ void Tally::add(const Tally& other) {
   told_of_others += other.told_of_others;
   others_avoid += other.others_avoid;
   silent_nodes += other.silent_nodes;
+  silent_managers += other.silent_managers;
   out_beside_others += other.out_beside_others;
   out_beside_missing += other.out_beside_missing;
   out_beside_gone += other.out_beside_gone;

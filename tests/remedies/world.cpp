@@ -249,7 +249,8 @@ analyzer::RemedyView World::look() {
     fabrics_[0].sweep = std::move(sweep);
     fabrics_[0].watching = true;
   }
-  return {now_, fabrics_, incidents_, host_views_, health_, {}, {}, steady()};
+  managers_[kFabric] = manager_;
+  return {now_, fabrics_, incidents_, host_views_, health_, {}, {}, steady(), &managers_};
 }
 
 std::pair<bool, unsigned> World::find(const Entity& target) const {

@@ -93,6 +93,10 @@ class World {
   /// The next sweeps do not reach these nodes, a bit for each in the order of their indices.
   void silence(std::uint32_t nodes) { silent_ = nodes; }
   std::uint32_t silent() const { return silent_; }
+  /// What the subnet manager's administrator tells from the next look on.
+  void set_manager(ManagerSign sign) { manager_ = sign; }
+  /// As of the last look.
+  ManagerSign manager_sign() const { return managers_.at(kFabric); }
   /// Since when nodes are missing in the sweeps that weftd saw.
   const MissingWatch& missing() const { return missing_; }
   /// weftd was killed and starts.
@@ -179,6 +183,8 @@ class World {
   std::vector<Reported> reported_;
   std::optional<Misnamed> misnamed_;
   std::uint32_t silent_ = 0;
+  ManagerSign manager_ = ManagerSign::kHeard;
+  std::map<std::string, ManagerSign, std::less<>> managers_{{kFabric, ManagerSign::kHeard}};
   Oddities seen_odd_;                      ///< by the last sweep
   std::uint32_t drawn_up_ = 0;             ///< links of `drawn_`
   std::shared_ptr<const Topology> drawn_;  ///< the last topology with seen_odd_

@@ -369,7 +369,10 @@ class OpensmWeights final : public Actuator {
 
 }  // namespace
 
-std::unique_ptr<Actuator> make_opensm_weights(OpensmWeightsOptions options) {
+Result<std::unique_ptr<Actuator>> make_opensm_weights(OpensmWeightsOptions options) {
+  if (options.console_port == 0 && options.pid_file.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                "remedy.opensm_weights: nothing tells OpenSM to reroute: set console_port or pid_file");
   return std::make_unique<OpensmWeights>(std::move(options));
 }
 

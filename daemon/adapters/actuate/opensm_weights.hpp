@@ -33,6 +33,8 @@ struct OpensmWeightsOptions {
 /// kFailedPrecondition, and the file stays as it is.
 /// out_of_service(): ports with a line of `weight` or more. Lower ones shape the routes of a fabric that is well.
 /// Without a file there are none, without its folder (a mount, perhaps) that is not known.
-std::unique_ptr<Actuator> make_opensm_weights(OpensmWeightsOptions options);
+///
+/// kInvalidArgument: `options` have neither a console nor a file with a process id, so that nobody tells OpenSM.
+Result<std::unique_ptr<Actuator>> make_opensm_weights(OpensmWeightsOptions options);
 
 }  // namespace weft::actuate

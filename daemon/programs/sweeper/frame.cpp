@@ -9,7 +9,7 @@ namespace weft::sweeper {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x57454654;  // "WEFT"
-constexpr std::uint32_t kVersion = 8;
+constexpr std::uint32_t kVersion = 9;
 enum class Type : std::uint32_t { kTrouble = 1, kTopology = 2, kSweep = 3, kRoutes = 4, kActing = 5 };
 
 static_assert(std::is_trivially_copyable_v<Port> && std::is_trivially_copyable_v<TimePoint>);
@@ -117,7 +117,8 @@ void put_routes(Writer& out, NodeIndex node, const Routes& now, const Routes* be
 
 void put_acting(Writer& out, const ActingWeftds& acting) {
   put_header(out, Type::kActing);
-  out.put(static_cast<std::uint8_t>((acting.registered ? 1 : 0) | (acting.answered ? 2 : 0) | (acting.silent ? 4 : 0)));
+  out.put(static_cast<std::uint8_t>((acting.registered ? 1 : 0) | (acting.answered ? 2 : 0)));
+  out.put(static_cast<std::uint8_t>(acting.manager));
   out.put_text(acting.trouble);
   out.put(static_cast<std::uint32_t>(acting.others.size()));
   for (const ActingWeftd& other : acting.others) {
@@ -243,7 +244,9 @@ ActingWeftds get_acting(Reader& in) {
   const auto flags = in.get<std::uint8_t>();
   acting.registered = flags & 1;
   acting.answered = flags & 2;
-  acting.silent = flags & 4;
+  const auto manager = in.get<std::uint8_t>();
+  if (manager > static_cast<std::uint8_t>(ManagerSign::kSilent)) in.refuse("an unknown sign of the subnet manager");
+  acting.manager = static_cast<ManagerSign>(manager);
   acting.trouble = in.get_text();
   const auto count = in.get<std::uint32_t>();
   if (count > ActingWeftds::kMostOthers) in.refuse(std::to_string(count) + " other weftd");

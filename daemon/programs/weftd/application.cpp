@@ -213,7 +213,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   const auto post = [&main](std::function<void()> job) { asio::post(main, std::move(job)); };
   // One that only watches is of no concern to others.
   const ActsAs acts_as =
-      may_act(remedy_options->settings) ? ActsAs{plans.installation, run_digits(lease.get())} : ActsAs{};
+      remedy_options->settings.may_act() ? ActsAs{plans.installation, run_digits(lease.get())} : ActsAs{};
   RemedyController remedies(std::move(*remedy_options), plans, **store, store_lane, clock, post);
   if (!leads) remedies.stand_by();
   Core core(config, std::move(*expected), **store, std::move(ledger->restored), store_lane, remedies, publication,

@@ -29,13 +29,8 @@ void RemedyController::take_acting(const std::string& fabric, const ActingWeftds
     logger("remedies")->info("{}: the subnet administrator tells again which other weftd may act", fabric);
   else if (acting.trouble != known.trouble)
     logger("remedies")->warn("{}: another weftd that may act here is not noticed: {}", fabric, acting.trouble);
-  if (acting.silent != known.silent)
-    logger("remedies")
-        ->log(acting.silent ? spdlog::level::warn : spdlog::level::info, "{}: {}", fabric,
-              acting.silent ? "the subnet manager is silent, so that no link is taken out of service"
-                            : "the subnet manager answers again");
   known = acting;
-  plans_.set_manager_silent(fabric, acting.silent);
+  take_sign(fabric, acting.manager);
   if (!acting.answered) return;  // who was there is not known to be gone
   std::string who;
   for (const ActingWeftd& other : acting.others)
@@ -50,9 +45,21 @@ void RemedyController::take_acting(const std::string& fabric, const ActingWeftds
   tell_gate();
 }
 
+// Only its answer ends a silence: a sweeper that was started anew has asked nothing yet.
+void RemedyController::take_sign(const std::string& fabric, ManagerSign sign) {
+  if (sign == ManagerSign::kNotAsked && asks_managers_) sign = ManagerSign::kUnheard;
+  ManagerSign& known = managers_[fabric];
+  if (known == sign || (known == ManagerSign::kSilent && sign == ManagerSign::kUnheard)) return;
+  if (sign == ManagerSign::kSilent)
+    logger("remedies")->warn("{}: the subnet manager is silent, so that no link is taken out of service", fabric);
+  else if (known == ManagerSign::kSilent)
+    logger("remedies")->info("{}: the subnet manager answers again", fabric);
+  known = sign;
+}
+
 void RemedyController::forget_acting(const std::string& fabric) {
   acting_.erase(fabric);
-  plans_.set_manager_silent(fabric, false);  // nothing is taken out of a fabric that is not watched
+  managers_.erase(fabric);
   plans_.set_other_actors(fabric, "", clock_.now());
 }
 

@@ -56,6 +56,7 @@ void add_brakes(const RemedyStatus& now, RemedyStatus& status) {
 RemedyController::RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
                                    runtime::Lane& store_lane, const Clock& clock, Post post)
     : plans_(std::move(options.settings), restored, clock.now(), clock.steady()),
+      asks_managers_(plans_.settings().may_act()),
       hands_off_file_(std::move(options.hands_off_file), options.hands_off_patience,
                       std::move(options.hands_off_probe)),
       permit_(options.permit),
@@ -122,6 +123,7 @@ analyzer::RemedyView RemedyController::view() const {
   if (seen_.health) view.health = *seen_.health;
   view.last_evidence = last_evidence_;
   if (seen_.maintenance) view.maintenance = *seen_.maintenance;
+  view.managers = &managers_;
   return view;
 }
 
@@ -192,7 +194,9 @@ RemedyStatus RemedyController::status_now() const {
   RemedyStatus status = status_;
   add_brakes(plans_.brakes(), status);
   status.without_plan = plans_.brakes().without_plan;
-  plans_.add_of_fabrics(status);
+  plans_.add_out_by_others(status);
+  for (const auto& [fabric, sign] : managers_)
+    if (sign == ManagerSign::kSilent) status.silent_managers.push_back(fabric);
   status.under_way = gate_.under_way();
   return status;
 }

@@ -182,6 +182,7 @@ class RemedyController {
   void take_out_of_service(const std::string& actuator, EntityKind kind, actuate::OutOfService out,
                            std::optional<Duration> told);
   void expect_to_be_told();
+  void take_sign(const std::string& fabric, ManagerSign sign);
   void read_what_is_out();
   void read_anew(const std::string& actuator);
   void count(const analyzer::RemedyBatch& batch);
@@ -200,6 +201,7 @@ class RemedyController {
   Result<LinkEnd> find_written_end(const std::string& text) const;
 
   analyzer::PlanManager plans_;
+  bool asks_managers_;  ///< weftd may act here: what its subnet managers do not tell is not known to be well
   HandsOffFile hands_off_file_;
   std::uint64_t looks_taken_ = 0;  ///< number of the newest look at the file
   bool looking_ = false;           ///< a look of tick() is on its way
@@ -215,10 +217,11 @@ class RemedyController {
   Post post_;
   std::function<void()> on_news_;
 
-  std::optional<Duration> clock_kept_;                   ///< when, on the steady clock
-  std::optional<std::vector<ClockStep>> steps_on_disk_;  ///< of the clock; used on the lane of the store
-  std::map<std::string, ActingWeftds> acting_;           ///< by fabric, as last told
-  Snapshot seen_;                                        ///< the last picture
+  std::optional<Duration> clock_kept_;                        ///< when, on the steady clock
+  std::optional<std::vector<ClockStep>> steps_on_disk_;       ///< of the clock; used on the lane of the store
+  std::map<std::string, ActingWeftds> acting_;                ///< by fabric, as last told
+  std::map<std::string, ManagerSign, std::less<>> managers_;  ///< by fabric
+  Snapshot seen_;                                             ///< the last picture
   std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence_;
   bool has_seen_ = false;
   std::vector<Impatient> impatient_;

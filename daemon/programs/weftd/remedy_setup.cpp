@@ -127,12 +127,4 @@ Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& c
   return options;
 }
 
-bool may_act(const RemedySettings& settings) {
-  for (std::size_t i = 0; i < settings.modes.size(); ++i)
-    if (settings.modes[i] != RemedyMode::kOff &&
-        (!settings.actuators[i].empty() || !settings.ethernet_actuators[i].empty()))
-      return true;
-  return false;
-}
-
 }  // namespace weft::daemon

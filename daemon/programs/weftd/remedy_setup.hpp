@@ -12,7 +12,4 @@ namespace weft::daemon {
 /// made.
 Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& config, const Clock& clock);
 
-/// Some action is not off, and something is there to carry it out.
-bool may_act(const analyzer::RemedySettings& settings);
-
 }  // namespace weft::daemon

@@ -206,5 +206,21 @@ TEST(CostlyLinks, OneThatWasSetBackLatelyMayBeRaised) {
   EXPECT_FALSE(b.book->preview(RemedyAction::kRaiseLinkCost, target, "why", "ann", b.look()));
 }
 
+TEST(CostlyLinks, ARoutingEngineThatFollowsNoHopWeightsRefuses) {
+  for (const RoutingEngine engine : {RoutingEngine::kUnknown, RoutingEngine::kMinHop, RoutingEngine::kUpDn}) {
+    RemedySettings settings = costly();
+    settings.actuators[static_cast<std::size_t>(RemedyAction::kRaiseLinkCost)] = "opensm_weights";
+    settings.routing_engine = engine;
+    Book b(settings);
+    b.settings = settings;
+    b.book.emplace(settings, RemedyMemory{}, b.fabric.now());
+    const auto plan =
+        b.book->preview(RemedyAction::kRaiseLinkCost, b.link("leaf-1", "spine-0"), "why", "ann", b.look());
+    ASSERT_TRUE(plan) << plan.error().message;
+    const GuardVerdict& routing = b.verdict(*plan, Guard::kRouting);
+    EXPECT_EQ(routing.result == GuardResult::kRefused, engine == RoutingEngine::kUpDn) << routing.explanation;
+  }
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -46,8 +46,15 @@ struct Book {
     views[0].name = fabric.name();
     views[0].watching = true;
     views[0].sweep = std::make_shared<const Sweep>(fabric.sweep());
-    return {fabric.now(), views,       incidents, hosts,
-            health,       maintenance, {},        fabric.now().time_since_epoch() - set_forward};
+    return {fabric.now(),
+            views,
+            incidents,
+            hosts,
+            health,
+            maintenance,
+            {},
+            fabric.now().time_since_epoch() - set_forward,
+            managers.empty() ? nullptr : &managers};
   }
 
   Entity link(const std::string& a, const std::string& b) const {
@@ -120,6 +127,7 @@ struct Book {
 
   fakes::FabricBuilder fabric;
   RemedySettings settings;
+  std::map<std::string, ManagerSign, std::less<>> managers;  ///< none: as RemedyView::managers of null
   Duration set_forward{};  ///< how much of the fabric's time did not pass: the clock was set
   std::vector<FabricView> views;
   std::vector<std::shared_ptr<const Incident>> incidents;

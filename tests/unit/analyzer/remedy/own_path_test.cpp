@@ -44,16 +44,5 @@ TEST(OwnPath, WithoutASubnetManagerNobodyRoutesRoundAnything) {
   EXPECT_EQ(refusal(b, "leaf-2", "spine-0"), "OWN_PATH: the subnet manager is unreachable and could not reroute");
 }
 
-TEST(OwnPath, ASilentSubnetManagerRoutesRoundNothing) {
-  Book b;
-  b.book->set_manager_silent("other", true);
-  EXPECT_EQ(refusal(b, "leaf-1", "spine-0"), "");
-  b.book->set_manager_silent("test", true);
-  EXPECT_EQ(refusal(b, "leaf-2", "spine-0"), "OWN_PATH: the subnet manager does not answer and could not reroute");
-  EXPECT_EQ(b.book->status(b.fabric.now()).silent_managers, (std::vector<std::string>{"other", "test"}));
-  b.book->set_manager_silent("test", false);
-  EXPECT_EQ(refusal(b, "leaf-2", "spine-0"), "");
-}
-
 }  // namespace
 }  // namespace weft::analyzer

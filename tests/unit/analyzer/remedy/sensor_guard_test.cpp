@@ -165,6 +165,10 @@ TEST(Sensor, AFewUnreadAdaptersOfALargeFabricLeaveItsLinksTheirRemedies) {
   b.incidents.back() = unread;
   EXPECT_EQ(isolate().result, GuardResult::kPassed);
   EXPECT_EQ(b.drain(b.look()).result, GuardResult::kRefused) << "of a host nothing else is known";
+  Node& silent = b.fabric.node(b.fabric.find("host-1-0 mlx5_0"));
+  silent.reachable = false;
+  EXPECT_EQ(isolate().result, GuardResult::kRefused) << "it does not answer at all";
+  silent.reachable = true;
   unread = std::make_shared<Incident>(*unread);
   add("leaf-3");
   b.incidents.back() = unread;

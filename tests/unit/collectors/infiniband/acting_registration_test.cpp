@@ -91,7 +91,7 @@ class ActingWeftdSubnet : public SmallSubnet {
 };
 
 TEST_F(ActingWeftdSubnet, OneAloneAsksOnceWhoElseIsThere) {
-  EXPECT_EQ(acting(), (ActingWeftds{true, "", true, {}}));
+  EXPECT_EQ(acting(), (ActingWeftds{true, "", true, {}, {}, ManagerSign::kHeard}));
   EXPECT_EQ(questions, 2U) << "the record and one look";
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].service_id, 0x1002'5746'0123'abcdU);
@@ -118,7 +118,7 @@ TEST_F(ActingWeftdSubnet, AnotherAtOurOwnPortHasARecordOfItsOwn) {
 
 TEST_F(ActingWeftdSubnet, OurOwnRecordAtAnotherPortIsNobodyElse) {
   another(kOurs, 0x401, kUs.run);
-  EXPECT_EQ(acting(), (ActingWeftds{true, "", true, {}}));
+  EXPECT_EQ(acting(), (ActingWeftds{true, "", true, {}, {}, ManagerSign::kHeard}));
 }
 
 TEST_F(ActingWeftdSubnet, AtTwoPortsItIsToldTwice) {
@@ -136,7 +136,7 @@ TEST_F(ActingWeftdSubnet, RecordsThatAreAlikeAreSomebodyElse) {
 
 TEST_F(ActingWeftdSubnet, ARecordOfOurStoreThatNobodyRenewsIsOfARunBefore) {
   another(kOurs, 0x101, "89abcdef");
-  EXPECT_EQ(acting(), (ActingWeftds{true, "", true, {}}));
+  EXPECT_EQ(acting(), (ActingWeftds{true, "", true, {}, {}, ManagerSign::kHeard}));
   EXPECT_EQ(records.size(), 2U) << "it is not ours to take out";
 }
 
@@ -212,19 +212,22 @@ TEST_F(ActingWeftdSubnet, ARecordThatGoesBetweenTwoAnswersIsNoInterference) {
       std::erase_if(records, [](const ServiceRecord& has) { return has.data.starts_with("89abcdef"); });
     return size;
   };
-  EXPECT_EQ(acting(), (ActingWeftds{true, "", true, {}}));
+  EXPECT_EQ(acting(), (ActingWeftds{true, "", true, {}, {}, ManagerSign::kHeard}));
 }
 
 TEST_F(ActingWeftdSubnet, AnAdministratorThatKnowsNoRecordsChangesNothing) {
   status = 0x000C;  // method and attribute not supported (vol. 1, 13.4.7)
-  EXPECT_EQ(acting(), (ActingWeftds{false, "the subnet administrator knows no service records", false, {}}));
+  EXPECT_EQ(
+      acting(),
+      (ActingWeftds{false, "the subnet administrator knows no service records", false, {}, {}, ManagerSign::kHeard}));
   EXPECT_EQ(questions, 1U);
 }
 
 TEST_F(ActingWeftdSubnet, OneThatHangsIsAskedTwiceAndTheSweepGoesOn) {
   hangs = true;
   const std::uint64_t before = port.sets;
-  EXPECT_EQ(acting(), (ActingWeftds{false, "the subnet administrator does not answer", false, {}}));
+  EXPECT_EQ(acting(),
+            (ActingWeftds{false, "the subnet administrator does not answer", false, {}, {}, ManagerSign::kUnheard}));
   EXPECT_EQ(port.sets - before, 2U);
 }
 
@@ -308,20 +311,36 @@ TEST_F(OwnRecord, OneThatIsDeletedAgainAndAgainIsTold) {
   EXPECT_EQ(interference(), "") << "it was left alone";
 }
 
-TEST_F(OwnRecord, AnAdministratorIsSilentWhenItDoesNotAnswerTwice) {
+TEST_F(OwnRecord, AManagerIsSilentWhenItDoesNotAnswerForAWhile) {
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kNotAsked);
   round();
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kHeard);
   hangs = true;
   round();
-  EXPECT_FALSE(registration.answer().silent) << "one answer may be lost";
-  round();
-  EXPECT_TRUE(registration.answer().silent);
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kHeard) << "one answer may be lost";
+  round(ActingSchedule::kAgain);
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kSilent);
   round(ActingSchedule::kLongestPause);
-  EXPECT_TRUE(registration.answer().silent);
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kSilent);
   hangs = false;
   round(ActingSchedule::kLongestPause);
-  EXPECT_FALSE(registration.answer().silent);
-  registration.lose_administrator();
-  EXPECT_TRUE(registration.answer().silent);
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kHeard);
+  hangs = true;
+  round(std::chrono::seconds(25));
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kSilent) << "sweeps are seldom";
+}
+
+TEST_F(OwnRecord, AManagerThatHasNotAnsweredYetIsUnheard) {
+  hangs = true;
+  round();
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kUnheard);
+  round(ActingSchedule::kAgain);
+  round(ActingSchedule::kPause);
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kSilent);
+  registration.lose_administrator("our own port is down");
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kUnheard) << "nobody was asked";
+  round(ActingSchedule::kLongestPause);
+  EXPECT_EQ(registration.answer().manager, ManagerSign::kUnheard) << "the port has come back a moment ago";
 }
 
 TEST_F(OwnRecord, OneThatIsOverwrittenIsTold) {
@@ -363,7 +382,7 @@ TEST_F(OwnRecord, AnotherPartitionIsNoInterference) {
     own.pkey = static_cast<std::uint16_t>(0x8001 + i);
     round();
     EXPECT_EQ(records.size(), 1U);
-    EXPECT_EQ(registration.answer(), (ActingWeftds{true, "", true, {}}));
+    EXPECT_EQ(registration.answer(), (ActingWeftds{true, "", true, {}, {}, ManagerSign::kHeard}));
   }
 }
 

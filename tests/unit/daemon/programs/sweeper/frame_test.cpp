@@ -62,7 +62,8 @@ TEST(Frames, WhoActsIsToldOnceAndStays) {
     bytes.insert(bytes.end(), piece.begin(), piece.end());
     return true;
   });
-  const ActingWeftds acting{true, "slow", true, {{"ffff0b7a5d3f2468", PortGuid{0x401}}}, "too many"};
+  const ActingWeftds acting{
+      true, "slow", true, {{"ffff0b7a5d3f2468", PortGuid{0x401}}}, "too many", ManagerSign::kSilent};
   EXPECT_TRUE(writer.write(acting));
   const std::size_t once = bytes.size();
   EXPECT_TRUE(writer.write(acting));

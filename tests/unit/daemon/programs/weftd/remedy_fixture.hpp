@@ -96,6 +96,9 @@ class RemedyControllerTest : public ::testing::Test {
     view.sweep = std::make_shared<const Sweep>(fabric.sweep());
     clock.time = fabric.now();
     snapshot.incidents = std::make_shared<const std::vector<std::shared_ptr<const Incident>>>(incidents);
+    ActingWeftds nobody_else;
+    nobody_else.manager = manager;
+    controller->take_acting(fabric.name(), nobody_else, *fabric.topology());
     controller->complete(snapshot, {});
     return snapshot;
   }
@@ -234,6 +237,7 @@ class RemedyControllerTest : public ::testing::Test {
   std::vector<Result<RemedyStatus>> statuses;
   int news = 0;
   std::unique_ptr<runtime::Lane> store_lane;
+  ManagerSign manager = ManagerSign::kHeard;  ///< as the sweeper tells
   std::optional<RemedyController> controller;
 };
 

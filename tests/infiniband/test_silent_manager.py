@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""While OpenSM hangs nothing is taken out of service, whatever is started anew meanwhile, and what comes back waits for it. That weftd's own
+cable is unplugged says nothing of OpenSM."""
+
+import contextlib
+import os
+import signal
+import subprocess
+
+import weft_testing
+from weft_testing import fat_tree, wait_until, weftctl, weftctl_json
+
+UNHEARD = "the subnet manager does not answer"
+
+
+class SilentManager(weft_testing.LayeredSubnetTest):
+    infiniband = """
+[remedy]
+isolate_link = "propose"
+restore_link = "propose"
+[remedy.limits]
+missing_share = 0.5
+stale_intervals = 20
+reading_interval = "500ms"
+[remedy.limits.capacity]
+leaf_share_idle = 0.5
+[remedy.limits.budget]
+cool_down = "0s"
+[remedy.limits.verification]
+windows = 3
+within = "20s"
+probation = "5s"
+"""
+
+    @classmethod
+    def make_network(cls):
+        return fat_tree.build(32, rails=1, radix=16)
+
+    def preview(self, verb: str = "isolate", port: str = "spine-02:3") -> str:
+        done = weftctl(self.weftd, verb, port, "--dry-run")
+        return done.stdout + done.stderr
+
+    def silent(self) -> str:
+        return weftctl(self.weftd, "status").stdout
+
+    @contextlib.contextmanager
+    def hanging_manager(self):
+        """OpenSM does, and weftd knows it. Afterwards it answers."""
+        wait_until(lambda: UNHEARD not in self.preview(), 60, why=self.preview)
+        pid = self.subnet.opensm_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: "does not answer: nothing is routed round" in self.silent(), 60, why=self.silent)
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        wait_until(lambda: UNHEARD not in self.preview(), 180, why=self.preview)
+
+    def expect_refused(self) -> None:
+        """From the first sweep on, for longer than a question takes."""
+        self.weftd.wait_sweeps(1)
+        for _ in range(8):
+            self.assertIn(UNHEARD, self.preview())
+
+    def sweepers(self) -> list[int]:
+        listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(self.weftd.process.pid)], stdout=subprocess.PIPE, text=True, check=True)
+        return [int(line.split()[0]) for line in listed.stdout.splitlines() if "sweeper" in line]
+
+    def test_a_weftd_that_is_started_anew_waits_to_hear_it(self):
+        with self.hanging_manager():
+            self.weftd.stop(remove=False)
+            self.weftd.start()
+            self.expect_refused()
+            self.assertNotIn("answers again", self.weftd.log().rpartition("weftd: weftd ")[2])
+
+    def test_a_sweeper_that_is_started_anew_ends_no_silence(self):
+        with self.hanging_manager():
+            said = self.weftd.log().count("answers again")
+            for pid in self.sweepers():
+                os.kill(pid, signal.SIGTERM)
+            for _ in range(20):
+                self.assertTrue(UNHEARD in self.preview() or "not monitored now" in self.preview(), self.preview())
+                self.assertIn("\nweft_remedy_silent_managers 1\n", self.weftd.metrics())
+            self.assertEqual(said, self.weftd.log().count("answers again"))
+
+    def test_a_return_waits_for_it(self):
+        done = weftctl(self.weftd, "isolate", "spine-01:2", "--reason", "a test", "--wait")
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        with self.hanging_manager():
+            self.assertIn("until it does nobody activates the link", self.preview("restore", "spine-01:2"))
+            done = weftctl(self.weftd, "restore", "spine-01:2", "--reason", "a new cable", "--json")
+            self.assertEqual(0, done.returncode, done.stderr)
+            plan = weftctl_json(self.weftd, "plans")["plans"][-1]["id"]
+
+            def state() -> tuple[str, str]:
+                told = weftctl_json(self.weftd, "plan", plan)
+                return told["state"], told.get("waitsFor", "")
+
+            wait_until(lambda: state() == ("VERIFYING", "the subnet manager does not answer, and activates no link"), 30, why=state)
+            self.weftd.wait_sweeps(30)  # longer than `within`
+            self.assertEqual("VERIFYING", state()[0], "a good cable that nobody activates has not failed")
+        wait_until(lambda: state()[0] == "COMMITTED", 60, why=lambda: weftctl(self.weftd, "plan", plan).stdout)
+
+    def test_our_own_cable_tells_nothing_of_it(self):
+        wait_until(lambda: UNHEARD not in self.preview(), 60, why=self.preview)
+        own, [port] = self.watcher.name, self.watcher.ports
+        self.subnet.unlink(own, port)
+        try:
+            wait_until(lambda: "REFUSED" in self.preview().upper(), 30, why=self.preview)
+            self.weftd.wait_sweeps(25)
+            self.assertIn("\nweft_remedy_silent_managers 0\n", self.weftd.metrics())
+        finally:
+            self.subnet.relink(own, port)
+        wait_until(lambda: UNHEARD not in self.preview(), 60, why=self.preview)
+
+
+if __name__ == "__main__":
+    weft_testing.main()

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a subnet manager that does not answer, or has not answered yet, holds up.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/analyzer/remedy/probation.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(SilentManager, RefusesWhatTakesALinkOut) {
+  Book b;
+  const auto refusal = [&](const char* leaf) {
+    const auto plan = b.book->request(RemedyAction::kIsolateLink, b.link(leaf, "spine-0"), "why", "ann", b.look());
+    return plan ? std::string() : plan.error().message;
+  };
+  b.managers = {{"other", ManagerSign::kSilent}, {"test", ManagerSign::kHeard}};
+  EXPECT_EQ(refusal("leaf-1"), "");
+  for (const ManagerSign sign : {ManagerSign::kSilent, ManagerSign::kUnheard}) {
+    b.managers["test"] = sign;
+    EXPECT_EQ(refusal("leaf-2"), "OWN_PATH: the subnet manager does not answer, or not yet, and could not reroute");
+  }
+  b.managers.erase("test");
+  EXPECT_NE(refusal("leaf-2"), "") << "nobody has told of it yet";
+  b.managers["test"] = ManagerSign::kNotAsked;
+  EXPECT_EQ(refusal("leaf-2"), "");
+}
+
+TEST(SilentManager, SaysToAPersonThatNobodyActivatesWhatComesBack) {
+  Isolated b;
+  b.managers["test"] = ManagerSign::kSilent;
+  const auto back = b.book->preview(RemedyAction::kRestoreLink, b.target, "why", "ann", b.look());
+  ASSERT_TRUE(back);
+  const GuardVerdict verdict = b.verdict(*back, Guard::kOwnPath);
+  EXPECT_EQ(verdict.result, GuardResult::kPassed);
+  EXPECT_EQ(verdict.explanation,
+            "the subnet manager does not answer, or not yet: until it does nobody activates the link");
+}
+
+TEST(SilentManager, HoldsBackReturnsOfAutomation) {
+  Isolated b;
+  const auto result = [&](ManagerSign sign) {
+    b.managers["test"] = sign;
+    const auto back = b.book->preview(RemedyAction::kRestoreLink, b.target, "why", std::string(kOurselves), b.look());
+    return back ? b.verdict(*back, Guard::kOwnPath).result : GuardResult::kPassed;
+  };
+  EXPECT_EQ(result(ManagerSign::kSilent), GuardResult::kRefused);
+  EXPECT_EQ(result(ManagerSign::kHeard), GuardResult::kNotNeeded);
+}
+
+// A good cable has trained then, and waits; what failed is seen when the manager answers again.
+TEST(SilentManager, AReturnWaitsForIt) {
+  Probation b;
+  b.managers["test"] = ManagerSign::kSilent;
+  b.sweeps(500);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  EXPECT_EQ(b.plan(2).waits_for, "the subnet manager does not answer, and activates no link");
+  b.managers["test"] = ManagerSign::kHeard;
+  b.comes_up(10);
+  EXPECT_EQ(b.plan(2).windows_good, 10U);
+  b.managers["test"] = ManagerSign::kSilent;
+  b.fabric.unlink(b.end);
+  b.sweeps(500);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  b.managers["test"] = ManagerSign::kHeard;
+  b.comes_up(25);
+  EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+}
+
+TEST(SilentManager, IsNamedWhereRoutesStay) {
+  Book b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0"), "why", "ann", b.look()));
+  b.book->review(b.look());
+  b.answer(TargetState::kClear);
+  b.book->review(b.look());
+  for (const RemedyOrder& order : b.orders()) b.book->answer_action(order.number, {}, b.fabric.now());
+  b.fabric.unlink(b.fabric.port_towards("leaf-1", "spine-0"));
+  b.book->review(b.look());
+  b.answer(TargetState::kOurs);
+  b.managers["test"] = ManagerSign::kSilent;
+  for (int i = 0; i < 3; ++i) b.book->review(b.look());
+  ASSERT_EQ(b.plan(1).state, PlanState::kVerifying) << b.plan(1).outcome;
+  EXPECT_TRUE(b.plan(1).waits_for.ends_with(" LIDs; the subnet manager does not answer")) << b.plan(1).waits_for;
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -97,7 +97,7 @@ bool is_loopback_address(std::string_view address) {
     host = host.substr(kMapped.size());
   }
   if (host.ends_with('.')) host.pop_back();
-  if (host == "localhost" || host.ends_with(".localhost")) return true;
+  if (host == "localhost") return true;
   // Also what resolvers make of short forms: 127.1 and 0 (inet_aton(3)).
   if (host.empty() || host.find_first_not_of("0123456789.") != std::string::npos) return false;
   return host.starts_with("127.") || host.find_first_not_of("0.") == std::string::npos;

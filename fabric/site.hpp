@@ -64,7 +64,8 @@ std::string shard_identity(const Site& site, const SiteShard& shard);
 std::string own_identity(const Site& site);
 
 /// Whether `address` (HOST:PORT, IPv6 in brackets) means the machine of whoever reads it: loopback addresses (RFC 1122,
-/// 3.2.1.3; RFC 4291, 2.5.3), the unspecified ones, and localhost (RFC 6761, 6.3). Names are not resolved.
+/// 3.2.1.3; RFC 4291, 2.5.3), the unspecified ones, and localhost (RFC 6761, 6.3). No other name: who resolves it says
+/// where it leads.
 bool is_loopback_address(std::string_view address);
 
 /// "shard north: ask mgmt1:9641, mgmt2:9641": for refusals.

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/site.hpp"
+
 namespace weft::api {
 namespace {
 
@@ -78,6 +80,9 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, c
   const std::string token = trimmed(security.token_file.empty() ? security.token : *from_file);
   if (std::ranges::any_of(token, [](char c) { return c <= 0x20 || c >= 0x7F; }))
     return fail(ErrorCode::kInvalidArgument, "a token must have printable characters only, without blanks");
+  if (!token.empty() && security.authorities.empty() && !server.starts_with("unix:") && !is_loopback_address(server))
+    return fail(ErrorCode::kInvalidArgument,
+                "the token would go to " + server + " in clear text: give the CA of its certificate");
   std::vector<std::unique_ptr<experimental::ClientInterceptorFactoryInterface>> interceptors;
   if (!token.empty()) interceptors.push_back(std::make_unique<ShowTokens>(token));
   const auto credentials = security.authorities.empty() ? grpc::InsecureChannelCredentials()

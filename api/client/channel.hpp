@@ -16,7 +16,8 @@ namespace weft::api {
 
 /// Reads the files and makes a channel to `server` (HOST:PORT or unix:PATH) that connects when it is used; every call
 /// on it carries the token. kUnavailable, with the file's name, for one that cannot be read; kInvalidArgument for a
-/// combination that makes no sense: a certificate without TLS or key, a token with a line break in it.
+/// combination that makes no sense: a certificate without TLS or key, a token with a line break in it, a token in clear
+/// text to another machine.
 Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, const ClientSecurity& security,
                                                     const grpc::ChannelArguments& arguments);
 

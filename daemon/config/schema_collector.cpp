@@ -3,6 +3,7 @@
 
 #include "daemon/config/schema.hpp"
 #include "daemon/config/value_text.hpp"
+#include "fabric/site.hpp"
 
 // The table of weft-collector's keys.
 
@@ -78,7 +79,8 @@ std::vector<CollectorKey> analyzer_schema_of_collector() {
        [](CollectorConfig& c) -> Field { return &c.analyzer.token_file; },
        {},
        "",
-       "File with a bearer token for a collector, instead of a certificate."},
+       "File with a bearer token for a collector, instead of a certificate. Without authorities it is sent to loopback "
+       "addresses alone."},
       {"analyzer.uplink",
        [](CollectorConfig& c) -> Field { return &c.analyzer.uplink; },
        {},
@@ -230,6 +232,12 @@ std::vector<std::pair<std::string, std::string>> contradictions(const CollectorC
                        "must be set too: a certificate and its key go together");
   if (!analyzer.certificate.empty() && analyzer.authorities.empty())
     found.emplace_back("analyzer.certificate", "takes TLS: set analyzer.authorities too");
+  if (!analyzer.token_file.empty() && analyzer.authorities.empty())
+    for (const Peer& peer : analyzer.address)
+      if (const std::string address = format_peer(peer); !is_loopback_address(address))
+        found.emplace_back("analyzer.token_file", "would go to " + address +
+                                                      " in clear text: set analyzer.authorities, the CA of its "
+                                                      "certificate");
   try {
     const std::regex pattern(config.reading.interfaces);
   } catch (const std::regex_error& error) {

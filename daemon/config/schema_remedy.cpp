@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/schema.hpp"
+#include "fabric/site.hpp"
 
 // remedy.*: what may be done about trouble, and by whom.
 
@@ -196,7 +197,8 @@ std::vector<Key> kubernetes_schema() {
        [](WeftdConfig& c) -> Field { return &c.remedy.kubernetes.enabled; },
        {},
        "",
-       "Cordon and taint hosts in Kubernetes. The permissions it needs: deploy/kubernetes/overlays/drain/weftd-role.yaml."},
+       "Cordon and taint hosts in Kubernetes. The permissions it needs: "
+       "deploy/kubernetes/overlays/drain/weftd-role.yaml."},
       {"remedy.kubernetes.kubeconfig",
        [](WeftdConfig& c) -> Field { return &c.remedy.kubernetes.kubeconfig; },
        {},
@@ -270,12 +272,9 @@ bool is_plain_to_others(const std::string& url) {
   constexpr std::string_view kPlain = "http://";
   if (!url.starts_with(kPlain)) return false;
   const std::string_view rest = std::string_view(url).substr(kPlain.size());
-  std::string_view host = rest.substr(0, rest.find_first_of("/?#"));
-  host = host.starts_with('[') ? host.substr(0, host.find(']') + 1) : host.substr(0, host.find(':'));
-  // A name that only begins with "127." is somebody else's.
-  const bool is_loopback_4 =
-      host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
-  return host != "localhost" && host != "[::1]" && !is_loopback_4;
+  std::string address(rest.substr(0, rest.find_first_of("/?#")));
+  if (address.find(':', address.find(']') + 1) == std::string::npos) address += ":80";
+  return !is_loopback_address(address);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ Standard library only, Python 3.6 and later: it runs on every compute node, what
 
 import configparser
 import http.client
+import ipaddress
 import json
 import os
 import queue
@@ -66,6 +67,9 @@ class Configuration:
         self.state_dir = self._text("slurm", "state_dir", "/var/lib/weft-slurm")
         self.recheck = self._number("slurm", "recheck_seconds", 300)
         self.log_file = self._text("slurm", "log_file", "")
+        if self.token_file:
+            for server in filter(is_overheard, self.servers):
+                self.complaints.append("%s: weft.token_file is not sent to %s, in clear text: write https:// in weft.server" % (self.path, server))
 
     def _text(self, section, key, default):
         return self._parser.get(section, key, fallback=default).strip()
@@ -162,11 +166,30 @@ def ask(configuration, path):
     raise NoAnswer("; ".join(why) or "no server is named")
 
 
+def is_this_host(name):
+    """localhost, 127.0.0.0/8 or ::1, as the client for Python has it. No other name is looked up: whoever answers that could make it theirs."""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name.lower() == "localhost"
+
+
+def is_overheard(server):
+    """Whether others can read what goes there. What is no address is asked nothing."""
+    try:
+        address = urllib.parse.urlsplit(server)
+    except ValueError:
+        return False
+    return address.scheme == "http" and not is_this_host(address.hostname or "")
+
+
 def ask_one(configuration, server, path):
     """The answer, and whether a standby gave it."""
     address = urllib.parse.urlsplit(server)
     if address.scheme not in ("http", "https") or not address.hostname:
         raise NoAnswer("not an address of the form https://host:9640")
+    if configuration.token_file and is_overheard(server):
+        raise NoAnswer("the token would go there in clear text, and is not sent: write https:// in server")
     patience = max(configuration.deadline, 0.001)
     if address.scheme == "https":
         context = ssl.create_default_context(cafile=configuration.ca_file or None)

@@ -250,6 +250,26 @@ class Prolog(WithHooks):
         self.assertEqual(0, self.run_hook("weft-prolog", weft=f"token_file = {token}"))
         self.assertEqual("Bearer s3cret", self.weftd.requests[0][1]["Authorization"])
 
+    def test_a_token_goes_in_clear_text_to_this_host_alone(self):
+        token = self.write("token", "s3cret\n")
+        port = urllib.parse.urlsplit(self.weftd.url).port
+        # It is this host, as the name service finds out. Who may ask that one could make it any host.
+        self.server = f"http://2130706433:{port}"
+        self.assertFalse(self.run_hook("weft-prolog", weft=f"token_file = {token}", no_answer="refuse") == 0)
+        self.assertEqual([], self.weftd.requests)
+        self.assertIn(f"{self.server}: the token would go there in clear text, and is not sent: write https:// in server", self.read("log"))
+        self.assertIn("hook.conf: weft.token_file is not sent to http://2130706433", self.read("log"))
+        # The next one is asked all the same, and one that takes no token.
+        self.server += f", http://localhost:{port}"
+        self.assertEqual(0, self.run_hook("weft-prolog", weft=f"token_file = {token}", no_answer="refuse"))
+        self.assertEqual(["Bearer s3cret"], [headers["Authorization"] for _, headers in self.weftd.requests])
+        self.server = f"http://2130706433:{port}"
+        self.assertEqual(0, self.run_hook("weft-prolog", no_answer="refuse"))
+        self.server = "http://[::1:9640"  # no address
+        for hook in ("weft-prolog", "weft-node-health"):
+            self.assertEqual(0, self.run_hook(hook, weft=f"token_file = {token}"))
+            self.assertIn("policy: allow", self.read("log").splitlines()[-1])
+
     def test_https_with_certificates_of_both_sides(self):
         authority = make_certificate(self.place)
         certificate, key = make_client(self.place, authority, "/CN=slurm")

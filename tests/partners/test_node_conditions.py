@@ -40,6 +40,18 @@ class ConditionOf(unittest.TestCase):
         self.assertEqual("True", program.condition_of(NodeHealth(node="n1", verdict=NodeHealth.HEALTHY))[0])
 
 
+class Start(unittest.TestCase):
+    def test_a_token_for_weftd_goes_to_no_other_machine_in_clear_text(self):
+        site = python_client.install(type(self))
+        token = os.path.join(site, "token")
+        with open(token, "w", encoding="ascii") as stream:
+            stream.write("s3cret\n")
+        done = subprocess.run([sys.executable, PROGRAM, "--weft", "192.0.2.2:9641", "--weft-token-file", token, "--ca-file", ""], capture_output=True,
+                              text=True, env=dict(os.environ, PYTHONPATH=site), stdin=subprocess.DEVNULL, timeout=60, check=False)
+        self.assertEqual((1, "weft-node-conditions: the token would go to 192.0.2.2:9641 in clear text: give ca (--weft-ca)\n"),
+                         (done.returncode, done.stderr))
+
+
 class NodeConditions(WithServer, weftd_partners.WithScheduler):
     @classmethod
     def setUpClass(cls):

@@ -2,16 +2,21 @@
 """The Python client with the addresses of several weftd, each a small server of gRPC's own: leading, on standby, broken, frozen, gone."""
 
 import concurrent.futures
+import os
 import shutil
 import socket
+import sys
 import tempfile
 import threading
 import time
 import unittest
+import urllib.parse
 
-from partners_testing import main  # first: it finds the rest
+from partners_testing import main, program_testing  # first: it finds the rest
 from certificates import make_certificate
 import python_client
+
+HOOKS = os.path.join(program_testing.ROOT, "deploy", "slurm")
 
 
 def owner_details(refusal: str) -> bytes:
@@ -297,6 +302,21 @@ class Servers(unittest.TestCase):
     def test_a_token_goes_to_no_other_machine_in_plain_text(self):
         with self.assertRaises(ValueError):
             self.Client(["127.0.0.1:9641", "weft.example.org:9641"], token="secret")
+
+    def test_our_programs_in_python_agree_on_what_this_host_is(self):
+        sys.path.insert(0, HOOKS)
+        self.addCleanup(sys.path.remove, HOOKS)
+        dont_write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+        self.addCleanup(setattr, sys, "dont_write_bytecode", dont_write)
+        import weft_slurm
+        from weft.client import _is_loopback
+        for host in ("localhost", "LocalHost", "127.0.0.1", "127.8.9.1", "[::1]"):
+            self.assertTrue(weft_slurm.is_this_host(urllib.parse.urlsplit(f"http://{host}:9640").hostname), host)
+            self.assertTrue(_is_loopback(f"{host}:9641"), host)
+        for host in ("10.0.0.127", "192.0.2.2", "127.1", "2130706433", "127.0.0.1.example.org", "localhost.example.org", "weft.localhost", "mgmt1",
+                     "[::11]", "[2001:db8::1]"):
+            self.assertFalse(weft_slurm.is_this_host(urllib.parse.urlsplit(f"http://{host}:9640").hostname), host)
+            self.assertFalse(_is_loopback(f"{host}:9641"), host)
 
 
 if __name__ == "__main__":

@@ -39,8 +39,9 @@ class Client:
         secure = ca is not None or certificate is not None
         servers = [name.strip() for name in (server.split(",") if isinstance(server, str) else server) if name.strip()]
         servers = servers or ["127.0.0.1:9641" if secure else _local_server()]
-        if token is not None and not secure and not all(map(_is_loopback, servers)):
-            raise ValueError("a token goes over TLS, or to a loopback address: give ca")
+        overheard = [] if token is None or secure else [name for name in servers if not _is_loopback(name)]
+        if overheard:
+            raise ValueError(f"the token would go to {overheard[0]} in clear text: give ca")
         self._metadata = (("authorization", f"Bearer {token}"),) if token is not None else ()
         credentials = grpc.ssl_channel_credentials(_read(ca), _read(key), _read(certificate)) if secure else None
         # A server that was cut off without a word is noticed, and sought again at once when it is back. weftd takes a ping every 10 s.
@@ -185,4 +186,4 @@ def _is_loopback(server: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost" or server.startswith("unix:")
+        return host.lower() == "localhost" or server.startswith("unix:")

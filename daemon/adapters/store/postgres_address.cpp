@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/postgres_address.hpp"
 
-#include <arpa/inet.h>
 #include <libpq-fe.h>
-#include <netinet/in.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "daemon/adapters/store/lease.hpp"
+#include "fabric/site.hpp"
 
 namespace weft::store {
 namespace {
@@ -34,11 +33,8 @@ std::vector<std::string> split(const std::string& list) {
 
 /// Nobody between us and that server can listen.
 bool is_this_machine(const std::string& host) {
-  if (host.starts_with('/') || host.starts_with('@') || host == "localhost") return true;
-  in_addr four{};
-  if (::inet_pton(AF_INET, host.c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
-  in6_addr six{};
-  return ::inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+  if (host.starts_with('/') || host.starts_with('@')) return true;
+  return is_loopback_address(host.find(':') == std::string::npos ? host + ":0" : '[' + host + "]:0");
 }
 
 std::string name_of(const std::map<std::string, std::string>& options) {

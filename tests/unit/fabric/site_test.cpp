@@ -66,12 +66,12 @@ TEST(Site, AShardInWhichNobodyHasLedOwnsNothing) {
 }
 
 TEST(Site, LoopbackAddressesMeanWhoeverReadsThem) {
-  for (const char* address :
-       {"127.0.0.1:9641", "127.8.9.1:1", "127.1:1", "0.0.0.0:9641", "0:1", "[::1]:9641", "[::]:1",
-        "[0:0:0:0:0:0:0:1]:1", "[::ffff:127.0.0.1]:1", "localhost:9641", "LocalHost.:1", "me.localhost:1"})
+  for (const char* address : {"127.0.0.1:9641", "127.8.9.1:1", "127.1:1", "0.0.0.0:9641", "0:1", "[::1]:9641", "[::]:1",
+                              "[0:0:0:0:0:0:0:1]:1", "[::ffff:127.0.0.1]:1", "localhost:9641", "LocalHost.:1"})
     EXPECT_TRUE(is_loopback_address(address)) << address;
-  for (const char* address : {"mgmt1:9641", "10.0.0.127:1", "128.0.0.1:1", "[2001:db8::1]:1", "[::11]:1", "[1::]:1",
-                              "[::ffff:10.0.0.1]:1", "localhost.example:1", "notlocalhost:1", "127host:1", ":1", ""})
+  for (const char* address :
+       {"mgmt1:9641", "10.0.0.127:1", "128.0.0.1:1", "[2001:db8::1]:1", "[::11]:1", "[1::]:1", "[::ffff:10.0.0.1]:1",
+        "localhost.example:1", "notlocalhost:1", "me.localhost:1", "127host:1", ":1", ""})
     EXPECT_FALSE(is_loopback_address(address)) << address;
 }
 

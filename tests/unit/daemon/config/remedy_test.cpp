@@ -98,7 +98,8 @@ TEST(RemedyConfig, WithoutTlsASchedulerIsSpokenToOnLoopbackAlone) {
            errors_of("[remedy]\nwebhook.key_file = \"/k\"\nwebhook.url = \"https://x\"\nwebhook.status_url = \"" + url +
                      "\"\n");
   };
-  for (const char* own : {"https://slurm.example.org", "http://127.0.0.1:6820/x", "http://localhost", "http://[::1]:1"})
+  for (const char* own :
+       {"https://slurm.example.org", "http://127.0.0.1:6820/x", "http://localhost", "http://[::1]:1", "http://[::1]/x"})
     EXPECT_EQ(errors(own), "") << own;
   for (const char* others : {"http://slurm.example.org:6820", "http://10.0.0.1", "http://localhost.example.org",
                              "http://127.0.0.1.example.org", "http://[fe80::1]", "http://"}) {

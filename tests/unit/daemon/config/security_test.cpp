@@ -63,6 +63,10 @@ TEST(SecurityConfig, ACollectorsFilesGoTogether) {
   EXPECT_EQ(errors("authorities = \"/a\"\ntoken_file = \"/t\"\n"), "");
   EXPECT_THAT(errors("authorities = \"/a\"\ncertificate = \"/c\"\n"), HasSubstr("analyzer.key: must be set too"));
   EXPECT_THAT(errors("certificate = \"/c\"\nkey = \"/k\"\n"), HasSubstr("takes TLS"));
+  EXPECT_EQ(errors("address = [\"127.0.0.1:1\", \"localhost:1\", \"[::1]:1\"]\ntoken_file = \"/t\"\n"), "");
+  EXPECT_EQ(errors("address = \"mgmt1:9641\"\nauthorities = \"/a\"\ntoken_file = \"/t\"\n"), "");
+  EXPECT_THAT(errors("address = [\"127.0.0.1:1\", \"192.0.2.2:9641\"]\ntoken_file = \"/t\"\n"),
+              HasSubstr("analyzer.token_file: would go to 192.0.2.2:9641 in clear text: set analyzer.authorities"));
 }
 
 }  // namespace

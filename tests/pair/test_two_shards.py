@@ -409,6 +409,7 @@ class TwoShards(unittest.TestCase):
             refused = weftctl(self.north, "drain", self.name(14), "--reason", "a test", "--who", "ann")
             self.assertNotEqual(0, refused.returncode)
             self.assertIn("no answer from south", refused.stderr)
+            self.assertEqual("No plan holds anything in the shards that answer.\n", weftctl(self.north, "plans", "--in-force").stdout)
         finally:
             os.killpg(self.south.process.pid, signal.SIGCONT)
         self.wait_answers(self.north, {"north": True, "south": True})

@@ -112,7 +112,7 @@ Exit show_cabling_differences(const Session& session, const std::string& fabric)
   }
   if (response.fabrics().empty())
     session.out << "No expected topology is configured (infiniband.expected_topology)"
-                << (response.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");
+                << where_asked(response) << ".\n";
   for (int i = 0; i < response.fabrics_size(); ++i) {
     if (i > 0) session.out << '\n';
     print_counts(session.out, response.fabrics(i));

@@ -27,8 +27,7 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
       session.client.all_pages(session.client.telemetry, &v1::TelemetryService::Stub::ListCollectors, request);
   for (const std::string& host : hosts)
     if (std::ranges::find(answer.collectors(), host, &v1::Collector::host) == answer.collectors().end())
-      throw Failure(Exit::kBadNews, "no collector reports for " + host +
-                                        (answer.missing_shards().empty() ? "" : " in the shards that answer"));
+      throw Failure(Exit::kBadNews, "no collector reports for " + host + where_asked(answer));
   const bool good = std::ranges::all_of(
       answer.collectors(), [](const v1::Collector& one) { return one.state() == v1::Collector::CONNECTED; });
   const Exit exit = good ? Exit::kGood : Exit::kBadNews;
@@ -37,8 +36,7 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
     return exit;
   }
   if (answer.collectors().empty()) {
-    session.out << (answer.missing_shards().empty() ? "No collectors.\n"
-                                                    : "No collectors in the shards that answer.\n");
+    session.out << "No collectors" << where_asked(answer) << ".\n";
     return exit;
   }
   std::vector<Column> columns({"HOST", judged("STATE"), age("LAST SEEN"), spare(rate("BEHIND")), spare("ADDRESS"),

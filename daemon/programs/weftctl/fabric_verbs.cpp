@@ -299,7 +299,7 @@ Exit show_links(const Session& session, const LinkChoice& choice) {
         choice.contains.empty() ? "No links are known" : "No links contain \"" + printable(choice.contains) + '"';
     session.out << (known > 0 ? "No links are down" : none);
     if (unread > 0) session.out << "; not read: " << unread;
-    session.out << (links.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");
+    session.out << where_asked(links) << ".\n";
     return Exit::kGood;
   }
   const bool stopped = std::ranges::any_of(links.links(), is_being_undone) && is_hands_off(session);
@@ -334,8 +334,7 @@ Exit show_worst_links(const Session& session, const std::string& fabric, const s
     return Exit::kGood;
   }
   if (worst.links().empty()) {
-    session.out << "No link has " << (by == "stall" ? "senders that wait" : by)
-                << (worst.missing_shards().empty() ? ".\n" : " in the shards that answer.\n");
+    session.out << "No link has " << (by == "stall" ? "senders that wait" : by) << where_asked(worst) << ".\n";
     return Exit::kGood;
   }
   const char* const head = by == "errors" ? "ERRORS/BIT" : by == "flaps" ? "WENT DOWN" : "STALLED";

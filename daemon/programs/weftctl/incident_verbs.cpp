@@ -161,15 +161,16 @@ Exit show_incidents(const Session& session, const IncidentWish& wanted) {
                                               " planned work: weftctl incidents --all\n";
   const bool is_only_planned = planned > 0 && incidents.incidents().empty() && !wanted.is_filtered();
   if (is_only_planned) {
-    session.out << "No open incidents" << (incidents.missing_shards().empty() ? "" : " in the shards that answer")
-                << " but " << planned << " of planned work: weftctl incidents --all\n";
+    session.out << "No open incidents" << where_asked(incidents) << " but " << planned
+                << " of planned work: weftctl incidents --all\n";
     return Exit::kGood;
   }
   if (incidents.incidents().empty()) {
     session.out << (wanted.is_filtered() ? "No such incidents"
                     : all                ? "No incidents"
                                          : "No open incidents")
-                << (incidents.missing_shards().empty() ? ".\n" : " in the shards that answer.\n") << rest;
+                << where_asked(incidents) << ".\n"
+                << rest;
     return Exit::kGood;
   }
   if (!all) put_worst_first(*incidents.mutable_incidents());

@@ -14,7 +14,9 @@ Exit print_windows(const Session& session, const v1::ListMaintenanceResponse& wi
     return Exit::kGood;
   }
   if (windows.windows().empty()) {
-    session.out << (all ? "No maintenance windows.\n" : "No maintenance windows, neither active nor planned.\n");
+    const std::string where = where_asked(windows);
+    session.out << "No maintenance windows"
+                << (all ? where : ", neither active nor planned" + (where.empty() ? "" : ',' + where)) << ".\n";
     return Exit::kGood;
   }
   std::vector<Column> columns{"ID", judged("STATE"), "TARGET", spare("FROM"), "UNTIL", spare("BY"), story("REASON")};
@@ -71,8 +73,9 @@ Exit add_maintenance(const Session& session, const NewMaintenance& wanted) {
   if (wanted.from)
     request.mutable_from()->set_seconds(
         std::chrono::floor<std::chrono::seconds>(wanted.from->time_since_epoch()).count());
-  const v1::MaintenanceWindow window =
-      session.client.change(session.client.maintenance, &v1::MaintenanceService::Stub::Add, request);
+  const v1::MaintenanceWindow window = command_about(wanted.what, session, [&] {
+    return session.client.change(session.client.maintenance, &v1::MaintenanceService::Stub::Add, request);
+  });
   note_namesakes(session, wanted.what, window.shard());
   return print_window(session, window);
 }

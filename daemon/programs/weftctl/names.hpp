@@ -24,6 +24,12 @@ std::string joined(const List& names) {
   return text;
 }
 
+/// Behind "No links": nothing, or " in the shards that answer" where some do not.
+template <typename Answer>
+const char* where_asked(const Answer& answer) {
+  return answer.missing_shards().empty() ? "" : " in the shards that answer";
+}
+
 /// Whether any entry of a list says of which shard of a site it is: then its table has a column for that.
 template <typename List>
 bool has_shards(const List& list) {

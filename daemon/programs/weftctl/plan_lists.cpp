@@ -140,7 +140,7 @@ std::string way_back(const v1::Plan& plan, const v1::Plan* next, TimePoint now) 
 /// `all`: the plans that are known, of which `plans` hold something.
 void print_in_force(const Session& session, const v1::ListPlansResponse& plans, const v1::ListPlansResponse& all) {
   if (plans.plans().empty()) {
-    session.out << "No plan holds anything.\n";
+    session.out << "No plan holds anything" << where_asked(plans) << ".\n";
     return;
   }
   const bool shards = has_shards(plans.plans());
@@ -195,6 +195,7 @@ std::vector<const v1::Plan*> named_first(const v1::ListPlansResponse& plans, con
 v1::ListPlansResponse with_named(const v1::ListPlansResponse& plans, const v1::ListPlansResponse& all) {
   std::set<std::string> known;
   v1::ListPlansResponse both;
+  *both.mutable_missing_shards() = plans.missing_shards();
   for (const v1::Plan& plan : plans.plans())
     for (const v1::Plan* each : {&first_out(plan, all.plans()), &plan})
       if (known.insert(each->id()).second) *both.add_plans() = *each;
@@ -204,6 +205,7 @@ v1::ListPlansResponse with_named(const v1::ListPlansResponse& plans, const v1::L
 v1::ListPlansResponse chosen(const v1::ListPlansResponse& all, WhichPlans which) {
   if (which == WhichPlans::kAll) return all;
   v1::ListPlansResponse some;
+  *some.mutable_missing_shards() = all.missing_shards();
   for (const v1::Plan& plan : all.plans())
     if (which == WhichPlans::kInForce ? is_in_force(plan) : plan.state() < v1::Plan::COMMITTED || needs_a_look(plan))
       *some.add_plans() = plan;
@@ -269,7 +271,7 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
     return Exit::kGood;
   }
   if (plans.plans().empty()) {
-    session.out << (which == WhichPlans::kAll ? "No plans.\n" : "No open plans.\n");
+    session.out << (which == WhichPlans::kAll ? "No plans" : "No open plans") << where_asked(plans) << ".\n";
   } else {
     const bool shards = has_shards(plans.plans());
     std::vector<Column> columns{"ID",           whole("ACTION"),   judged("STATE"),

@@ -197,7 +197,8 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
   if (wish.dry_run || asks) {
     Request look = request;
     look.set_dry_run(true);
-    const v1::Plan plan = session.client.call(session.client.remedies, method, look);
+    const v1::Plan plan =
+        command_about(wish.target, session, [&] { return session.client.call(session.client.remedies, method, look); });
     if (session.json) {
       session.out << json_text(plan, false) << '\n';
     } else {
@@ -209,7 +210,8 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
     if (guard != nullptr) refuse(*guard);
     if (!is_confirmed(session, plan)) throw Failure(Exit::kRefused, "nothing was done");
   }
-  const v1::Plan plan = session.client.change(session.client.remedies, method, request);
+  const v1::Plan plan = command_about(wish.target, session,
+                                      [&] { return session.client.change(session.client.remedies, method, request); });
   if (!asks) note_namesakes(session, wish.target, plan.shard());
   return follow(session, plan, wish.wait, !asks);
 }

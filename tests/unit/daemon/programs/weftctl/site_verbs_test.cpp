@@ -26,7 +26,8 @@ class SiteVerbs : public Verbs {
     NodeHealth host = api::make_health("host-of-" + name, 0x100 + number, HealthVerdict::kDegraded);
     NodeHealth twin = api::make_health("twin", 0x200 + number, HealthVerdict::kHealthy);
     twin.reasons.emplace_back().message = "work in " + name;
-    auto snapshot = api::make_snapshot(1, {api::SmallFabric(1, "ib-" + name).build()}, {down}, {host, twin});
+    const NodeHealth busy = api::make_health("busy", 0x300 + number, HealthVerdict::kHealthy);
+    auto snapshot = api::make_snapshot(1, {api::SmallFabric(1, "ib-" + name).build()}, {down}, {host, twin, busy});
     auto windows = std::make_shared<MaintenanceList>();
     MaintenanceWindow& window = windows->emplace_back();
     window.id = 100 + number;
@@ -44,6 +45,14 @@ class SiteVerbs : public Verbs {
                     {"south", 2, "s", 1, {south.address()}, {"ib-south"}, {}}};
     snapshot->site = site;
     shard.publication.publish(snapshot);
+  }
+  /// South is silent, and north holds nothing.
+  void leave_nothing() {
+    Snapshot empty = *north.publication.load();
+    empty.plans = api::with_plans(api::make_snapshot(1, {}), {})->plans;
+    empty.maintenance = std::make_shared<MaintenanceList>();
+    north.publication.publish(std::make_shared<const Snapshot>(empty));
+    south.server->stop();
   }
   api::Shard north{clock}, south{clock};
 };
@@ -118,6 +127,35 @@ TEST_F(SiteVerbs, ACommandSaysOfWhichShardItIs) {
   wish.target = "host-of-north";
   EXPECT_THAT(say(Exit::kGood, drain_node, wish), HasSubstr("PLAN-9"));
   EXPECT_EQ(notes.str(), "");
+}
+
+// Whoever is told that nothing is held must learn that another shard has a thing of that name.
+TEST_F(SiteVerbs, ARefusalSaysOfWhichShardItIs) {
+  std::ostringstream notes;
+  client->notes = &notes;
+  for (const auto verb : {restore_link, lower_link_cost, undrain_node}) {
+    notes.str("");
+    EXPECT_EQ(fails(verb, Wish{.target = "busy", .reason = "", .who = ""}).exit, Exit::kRefused);
+    EXPECT_EQ(notes.str(), "weftctl: this is of shard north alone: busy is a name in south, too\n");
+  }
+  notes.str("");
+  EXPECT_EQ(fails(undrain_node, Wish{.target = "nobody", .reason = "", .who = ""}).exit, Exit::kBadNews);
+  EXPECT_EQ(notes.str(), "");
+}
+
+TEST_F(SiteVerbs, NothingIsSaidToBeThereInTheShardsThatAnswerAlone) {
+  leave_nothing();
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kInForce, false),
+              HasSubstr("No plan holds anything in the shards that answer.\n"));
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
+              HasSubstr("No open plans in the shards that answer.\n"));
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kAll, false),
+              HasSubstr("No plans in the shards that answer.\n"));
+  EXPECT_EQ(say(Exit::kGood, show_maintenance, true), "No maintenance windows in the shards that answer.\n");
+  EXPECT_EQ(say(Exit::kGood, show_maintenance, false),
+            "No maintenance windows, neither active nor planned, in the shards that answer.\n");
+  for (const WhichPlans which : {WhichPlans::kAll, WhichPlans::kOpen, WhichPlans::kInForce})
+    EXPECT_EQ(json(Exit::kGood, show_plans, which, false)["missingShards"][0], "south");
 }
 
 }  // namespace

@@ -104,21 +104,22 @@ Exit show_cabling_differences(const Session& session, const std::string& fabric)
   request.set_fabric(fabric);
   const auto response =
       session.client.call(session.client.fabric, &v1::FabricService::Stub::GetCablingDifferences, request);
-  bool good = true;
-  for (const v1::CablingDifferences& each : response.fabrics()) good = good && !has_differences(each);
+  Exit exit = response.missing_shards().empty() ? Exit::kGood : Exit::kUnreachable;
+  for (const v1::CablingDifferences& each : response.fabrics())
+    if (has_differences(each)) exit = Exit::kBadNews;
   if (session.json) {
     session.out << json_text(response, false) << '\n';
-    return good ? Exit::kGood : Exit::kBadNews;
+    return exit;
   }
   if (response.fabrics().empty())
-    session.out << "No expected topology is configured (infiniband.expected_topology)"
-                << where_asked(response) << ".\n";
+    session.out << "No expected topology is configured (infiniband.expected_topology)" << where_asked(response)
+                << ".\n";
   for (int i = 0; i < response.fabrics_size(); ++i) {
     if (i > 0) session.out << '\n';
     print_counts(session.out, response.fabrics(i));
     print_list(session, response.fabrics(i));
   }
-  return good ? Exit::kGood : Exit::kBadNews;
+  return exit;
 }
 
 }  // namespace weft::ctl

@@ -143,7 +143,7 @@ void check(const grpc::Status& status, const std::string& server) {
     case grpc::StatusCode::ALREADY_EXISTS:
     case grpc::StatusCode::PERMISSION_DENIED:
     case grpc::StatusCode::UNAUTHENTICATED:
-      throw Failure(Exit::kRefused, status.error_message());
+      throw Failure(Exit::kRefused, status.error_message(), status.error_code());
     case grpc::StatusCode::UNIMPLEMENTED:
       throw Failure(Exit::kUnreachable, "the server at " + server + " is not a weftd of this version");
     default:
@@ -260,7 +260,7 @@ void Client::give_up(const grpc::Status& last) {
   const std::string why = std::exchange(round_, {});
   const bool is_refused = std::exchange(is_refused_, false);
   if (!is_away(last) && notes != nullptr) *notes << "weftctl: asked " << printable(why) << '\n' << std::flush;
-  if (!is_away(last)) throw Failure(Exit::kRefused, last.error_message());
+  if (!is_away(last)) throw Failure(Exit::kRefused, last.error_message(), last.error_code());
   throw Failure(Exit::kUnreachable, (is_refused ? "no weftd took it: " : "no weftd can be reached: ") + why);
 }
 

@@ -44,8 +44,10 @@ enum class Exit : int {
 /// Ends the command: thrown by calls, caught in main alone.
 struct Failure : std::runtime_error {
   /// Ends with `how`; `why` is for standard error.
-  Failure(Exit how, const std::string& why) : std::runtime_error(why), exit(how) {}
+  Failure(Exit how, const std::string& why, grpc::StatusCode status = grpc::StatusCode::OK)
+      : std::runtime_error(why), exit(how), code(status) {}
   Exit exit;
+  grpc::StatusCode code;  ///< what weftd refused with; OK: something else is wrong
 };
 
 /// Throws the fitting Failure unless the call went well.

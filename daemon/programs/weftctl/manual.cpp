@@ -93,11 +93,14 @@ constexpr const char* kExit = R"(  0   good
   1   bad news: a node is not healthy or is to get no new jobs, a path is incomplete,
       automation is stopped, no such incident; with --wait the plan failed or was undone
   2   wrong usage
-  3   weftd cannot be reached, or is too busy; what is known is good (health), but a
-      shard of the site does not answer
+  3   weftd cannot be reached, is too busy, stands by, or cannot be sure that it leads; a
+      shard of a site does not answer that may know the name in a command, or where what
+      the others know is good (health, topology --differences). Lists without what that
+      shard has end with 0, and name it on standard error
   4   refused: by a guard, by a missing permission, by a limit, by the state of a plan
       or an incident; with --wait nothing was done
-  5   with --wait: the plan is not over within --timeout)";
+  5   with --wait: the plan is not over within --timeout
+  6   done, but not stored: it holds until weftd is restarted)";
 
 constexpr const char* kDescription =
     R"(Tables are for people. Scripts should use --json (protobuf's JSON mapping of the API's messages) and the exit
@@ -150,8 +153,10 @@ Examples:
   weftctl hands-off on --reason "work on the spines"
 
 weftctl VERB --help has details. Exit status: 0 good; 1 bad news (a node is not healthy or is to get no new
-jobs, a path is incomplete, automation is stopped); 2 wrong usage; 3 weftd cannot be reached, is too busy, or stands by; 4 refused (by a guard, by a missing
-permission, by a limit, by the state of a plan or an incident); 5 not over in time (--wait); 6 done, but not stored yet.
+jobs, a path is incomplete, automation is stopped); 2 wrong usage; 3 weftd cannot be reached, is too busy, or
+stands by, or a shard of a site does not answer that may know better (lists end with 0 then, and say so);
+4 refused (by a guard, by a missing permission, by a limit, by the state of a plan or an incident); 5 not over
+in time (--wait); 6 done, but not stored yet.
 Environment: WEFT_SERVER, WEFT_CA, WEFT_CERT, WEFT_KEY and WEFT_TOKEN_FILE are the defaults of flags; WEFT_TOKEN is a bearer
 token; NO_COLOR turns colours off.)";
 

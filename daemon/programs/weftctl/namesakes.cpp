@@ -61,6 +61,8 @@ Failure refused_in_site(const Session& session, const std::string& what, const F
     const Knowing knowing = ask_who_knows(session, what);
     if (knowing.shards.contains(own))
       note_others(session, what, own, knowing.shards);
+    else if (!knowing.is_whole && failure.code == grpc::StatusCode::FAILED_PRECONDITION && what != "fabric")
+      return {Exit::kUnreachable, failure.what()};
   } catch (const Failure&) {
     // The refusal says enough.
   }

@@ -13,7 +13,8 @@ namespace weft::ctl {
 void note_namesakes(const Session& session, const std::string& what, const std::string& shard);
 
 /// How a command about `what` ends that weftd refused with `failure`. Says on standard error which other shards know a
-/// node of that name, where the one that refused does.
+/// node of that name, where the one that refused does. Unreachable where that one does not, and a shard that may know
+/// it does not answer.
 Failure refused_in_site(const Session& session, const std::string& what, const Failure& failure);
 
 /// What `call` returns, a command about `what`; throws refused_in_site().

@@ -143,6 +143,30 @@ TEST_F(SiteVerbs, ARefusalSaysOfWhichShardItIs) {
   EXPECT_EQ(notes.str(), "");
 }
 
+// A script tells "it is not to be done" from "ask again when all answer".
+TEST_F(SiteVerbs, ACommandAboutWhatASilentShardMayKnowIsNotRefused) {
+  const Wish nobody{.target = "nobody", .reason = "r", .who = ""}, busy{.target = "busy", .reason = "r", .who = ""};
+  const NewMaintenance work{
+      .what = "gpu-7", .fabric = "", .from = {}, .length = std::chrono::hours(1), .reason = "r", .who = ""};
+  EXPECT_EQ(fails(drain_node, nobody).exit, Exit::kBadNews);
+  EXPECT_EQ(fails(add_maintenance, work).exit, Exit::kBadNews);
+  south.server->stop();
+  for (const auto verb : {isolate_link, restore_link, drain_node}) {
+    const Failure failure = fails(verb, nobody);
+    EXPECT_EQ(failure.exit, Exit::kUnreachable);
+    EXPECT_THAT(failure.what(), HasSubstr("no answer from south"));
+  }
+  EXPECT_EQ(fails(add_maintenance, work).exit, Exit::kUnreachable);
+  EXPECT_EQ(fails(drain_node, busy).exit, Exit::kRefused) << "this shard knows it";
+}
+
+TEST_F(SiteVerbs, DifferencesOfAllShardsAreGoodWhenAllWereCompared) {
+  say(Exit::kGood, show_cabling_differences, std::string());
+  south.server->stop();
+  say(Exit::kUnreachable, show_cabling_differences, std::string());
+  json(Exit::kUnreachable, show_cabling_differences, std::string());
+}
+
 TEST_F(SiteVerbs, NothingIsSaidToBeThereInTheShardsThatAnswerAlone) {
   leave_nothing();
   EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kInForce, false),

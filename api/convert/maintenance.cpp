@@ -138,10 +138,11 @@ Result<void> look_up_node(const Snapshot& snapshot, std::string_view what, Maint
   if (std::string ports = ports_there_are(snapshot, std::string(what)); !ports.empty())
     return fail(ErrorCode::kNotFound, std::move(ports));
   return tl::unexpected(unknown_name(snapshot, what,
-                                     "nothing is named " + valid_utf8(what) +
-                                         ": name a host, a switch, a port (\"leaf-1 port 12\", on Ethernet "
-                                         "\"leaf01 swp12\"), a link (\"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"), a "
-                                         "fabric, or \"fabric\" for all of them"));
+                                     // The end is said of the shards of a site that were asked: unknown_in_site().
+                                     "work is on a host, a switch, a port (\"leaf-1 port 12\", on Ethernet \"leaf01 "
+                                     "swp12\"), a link (\"leaf-1 port 12 - dgx-04 mlx5_0 port 1\"), a fabric, or "
+                                     "\"fabric\" for all of them. Nothing is named " +
+                                         valid_utf8(what)));
 }
 
 Result<void> look_up(const Snapshot& snapshot, const std::string& what, const std::string& fabric,

@@ -200,6 +200,13 @@ class PostgresStore(weft_testing.SubnetTest):
         self.postgres.primary.sql("CREATE DATABASE young")
         done = run_weftd(["store", "copy", young.state_dir, self.postgres.url.removesuffix("postgres") + "young"], timeout=120)
         self.assertIn("The audit trail is empty.", done.stdout, done.stderr)
+        self.assertIn("\nNext: set store.url of weftd.toml to that database, and start weftd.\n", done.stdout)
+        self.postgres.primary.sql("CREATE DATABASE site")
+        of_site = self.postgres.url.removesuffix("postgres") + "site"
+        self.postgres.primary.run("psql", "-h", "127.0.0.1", "-p", str(self.postgres.primary.port), "-U", "weft", "-d", "site", "-Xqc",
+                                  "CREATE SCHEMA weft_shard_north")
+        done = run_weftd(["store", "copy", young.state_dir, f"{of_site}?options=-csearch_path%3Dweft_shard_north"], timeout=120)
+        self.assertIn('\nNext: set site.shard = "north" in weftd.toml, and store.url to that database, without options=: ', done.stdout, done.stderr)
 
     def test_6_restore_is_for_directories(self):
         done = run_weftd(["store", "restore", "/nowhere/backup.db", self.postgres.url])

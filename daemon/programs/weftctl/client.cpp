@@ -116,15 +116,17 @@ std::string unreachable_reason(const std::string& message) {
                                         "; check whether it was done before you repeat it");
 }
 
-}  // namespace
-
-std::string standard_server(const api::ClientSecurity& security) {
-  const bool plain = security.authorities.empty();
-  return plain && is_listened_on(usage::kStandardSocket) ? "unix:" + std::string(usage::kStandardSocket)
-                                                         : std::string(usage::kStandardServer);
+/// Of a weftd that said that another one is to be asked.
+[[noreturn]] void say_who_is_asked(Client::Kind kind, const grpc::Status& status, const std::string& server) {
+  throw Failure(Exit::kUnreachable, kind == Client::Kind::kChange
+                                        ? "not taken by weftd at " + server + ": " + status.error_message() +
+                                              "; --server names the one to ask, or several"
+                                        : "weftd at " + server + " does not know: " + status.error_message() +
+                                              "; weftctl status shows the others, --server names the one to ask");
 }
 
-void check(const grpc::Status& status, const std::string& server) {
+/// Throws the fitting Failure unless the call went well.
+void check(Client::Kind kind, const grpc::Status& status, const std::string& server) {
   switch (status.error_code()) {
     case grpc::StatusCode::OK:
       return;
@@ -132,9 +134,7 @@ void check(const grpc::Status& status, const std::string& server) {
       throw Failure(Exit::kWrongUsage, status.error_message());
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::DEADLINE_EXCEEDED:
-      if (is_for_another(status))
-        throw Failure(Exit::kUnreachable, "not taken by weftd at " + server + ": " + status.error_message() +
-                                              "; --server names the one to ask, or several");
+      if (is_for_another(status)) say_who_is_asked(kind, status, server);
       throw Failure(Exit::kUnreachable, "cannot reach weftd at " + server + ": " +
                                             unreachable_reason(status.error_message()) + "; --server names another");
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
@@ -149,6 +149,14 @@ void check(const grpc::Status& status, const std::string& server) {
     default:
       throw Failure(Exit::kBadNews, status.error_message());
   }
+}
+
+}  // namespace
+
+std::string standard_server(const api::ClientSecurity& security) {
+  const bool plain = security.authorities.empty();
+  return plain && is_listened_on(usage::kStandardSocket) ? "unix:" + std::string(usage::kStandardSocket)
+                                                         : std::string(usage::kStandardServer);
 }
 
 Client::Client(const std::string& servers, const api::ClientSecurity& security)
@@ -221,12 +229,14 @@ void Client::serves() {
     *notes << "weftctl: answered by " << server() << "; " << printable(why) << '\n' << std::flush;
 }
 
-/// Whether a server that another one names may be asked: no token goes in clear text to another machine, and what is a
-/// loopback address to a weftd elsewhere is not our own machine.
-bool Client::may_ask(const std::string& named) const {
-  if (named.starts_with("unix")) return false;
-  if (is_loopback_address(named)) return server().starts_with("unix:") || is_loopback_address(server());
-  return may_send_token();
+/// Why a server that another one names is not asked; empty: it is. No token goes in clear text to another machine, and
+/// what is a loopback address to a weftd elsewhere is not our own machine.
+std::string Client::why_not(const std::string& named) const {
+  const bool is_local = is_loopback_address(named);
+  const bool is_here = server().starts_with("unix:") || is_loopback_address(server());
+  if (named.starts_with("unix") || (is_local && !is_here)) return "that is an address on its own machine";
+  if (is_local || may_send_token()) return {};
+  return "the token would go there in clear text. Give --ca (WEFT_CA), or no token";
 }
 
 /// To another machine: there is none, or it goes over TLS.
@@ -237,7 +247,9 @@ bool Client::may_send_token() const {
 /// Uses the weftd that the one in use names as the owner of what is asked for; false where there is none to follow.
 bool Client::goes_to_owner(const grpc::Status& status) {
   std::vector<std::string> owners = api::owners_in(status.error_details());
-  std::erase_if(owners, [this](const std::string& each) { return !may_ask(each); });
+  not_followed_ = owners.empty() ? "" : why_not(owners.front());
+  std::erase_if(owners, [this](const std::string& each) { return !why_not(each).empty(); });
+  if (!owners.empty()) not_followed_.clear();
   const std::string before = server();
   if (!servers_.redirect(owners)) return false;
   round_ += (round_.empty() ? "" : "; ") + before + ": " + status.error_message();
@@ -256,12 +268,15 @@ bool Client::fails(const grpc::Status& status) {
   return more;
 }
 
-void Client::give_up(const grpc::Status& last) {
+void Client::give_up(Kind kind, const grpc::Status& last) {
   const std::string why = std::exchange(round_, {});
   const bool is_refused = std::exchange(is_refused_, false);
   if (!is_away(last) && notes != nullptr) *notes << "weftctl: asked " << printable(why) << '\n' << std::flush;
   if (!is_away(last)) throw Failure(Exit::kRefused, last.error_message(), last.error_code());
-  throw Failure(Exit::kUnreachable, (is_refused ? "no weftd took it: " : "no weftd can be reached: ") + why);
+  throw Failure(Exit::kUnreachable, (!is_refused             ? "no weftd can be reached: "
+                                     : kind == Kind::kChange ? "no weftd took it: "
+                                                             : "no weftd knows: ") +
+                                        why);
 }
 
 void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientContext&)>& call) {
@@ -293,10 +308,14 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
       refusal = status.error_message();
       continue;
     }
+    if (is_refused && !not_followed_.empty())
+      status = {status.error_code(),
+                status.error_message() + ". weftctl did not go there itself: " + std::exchange(not_followed_, {}),
+                status.error_details()};
     if (!has_others() && has_answered && is_away(status) && !is_refused)
       throw Failure(Exit::kUnreachable, "weftd at " + server() + ": " + status.error_message());
     if (!has_others() && kind == Kind::kChange && is_away(status) && !is_refused) say_what_became(status, server());
-    if (!has_others() || (!is_away(status) && !is_refused)) return check(status, server());
+    if (!has_others() || (!is_away(status) && !is_refused)) return check(kind, status, server());
     if (is_sent && kind == Kind::kChange && !is_refused)
       throw Failure(Exit::kUnreachable, "no answer from weftd at " + server() + ": " + status.error_message() +
                                             "; check whether it was done before you repeat it");
@@ -306,7 +325,7 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
       throw Failure(Exit::kUnreachable,
                     refusal + ". That one does not answer" + (kind == Kind::kChange ? ": nothing was done" : ""));
     // What a standby knows is better than nothing.
-    if (!std::exchange(is_standby_seen_, false)) give_up(status);
+    if (!std::exchange(is_standby_seen_, false)) give_up(kind, status);
     is_without_leader_ = true;
   }
 }
@@ -325,7 +344,7 @@ void Client::seeks_leader() {
 void Client::lost_stream(const grpc::Status& status, bool heard) {
   const grpc::Status why =
       status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream") : status;
-  if (!has_others() || !is_away(why)) check(why, server());
+  if (!has_others() || !is_away(why)) check(Kind::kRead, why, server());
   const Moment now = std::chrono::system_clock::now();
   if (heard) {
     follow_until_ = now + follow_patience;
@@ -336,7 +355,7 @@ void Client::lost_stream(const grpc::Status& status, bool heard) {
     is_without_leader_ = true;
     return;
   }
-  if (!more && (!follow_until_ || now > *follow_until_)) give_up(why);
+  if (!more && (!follow_until_ || now > *follow_until_)) give_up(Kind::kRead, why);
   if (!more) round_.clear();
   // Not at once: a server may end each stream as soon as it began.
   std::this_thread::sleep_for(more ? std::chrono::milliseconds(kNextStream) : kNextRound);

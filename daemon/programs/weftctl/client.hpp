@@ -50,9 +50,6 @@ struct Failure : std::runtime_error {
   grpc::StatusCode code;  ///< what weftd refused with; OK: something else is wrong
 };
 
-/// Throws the fitting Failure unless the call went well.
-void check(const grpc::Status& status, const std::string& server);
-
 /// Where to look for weftd unless somebody says: its Unix socket, if somebody listens there and no TLS is asked for,
 /// else its usual port.
 std::string standard_server(const api::ClientSecurity& security);
@@ -187,12 +184,12 @@ class Client {
   void serves();
   void note_standby(const grpc::ClientContext& context);
   void seeks_leader();
-  bool may_ask(const std::string& named) const;
+  std::string why_not(const std::string& named) const;
   bool may_send_token() const;
   bool goes_to_owner(const grpc::Status& status);
   bool fails(const grpc::Status& status);
   void lost_stream(const grpc::Status& status, bool heard);
-  [[noreturn]] void give_up(const grpc::Status& last);
+  [[noreturn]] void give_up(Kind kind, const grpc::Status& last);
 
   api::ClientSecurity security_;
   api::ServerList servers_;
@@ -203,6 +200,7 @@ class Client {
   bool is_without_leader_ = false;      ///< none of them led when they were last asked: a standby's answer is taken
   std::set<std::string> missing_;       ///< shards of which note_missing() has told
   std::string round_;                   ///< what is wrong with each server since the last one that answered
+  std::string not_followed_;            ///< why the owner that the last refusal named is not asked; empty: it is
   bool is_refused_ = false;             ///< one of them answered that it is not the one to be asked
   std::optional<Moment> follow_until_;  ///< a stream that was heard is sought again until then
 };

@@ -45,6 +45,17 @@ std::string trail_text(const store::AuditProof& trail) {
   return "Audit trail: " + std::to_string(trail.records) + " records, last hash " + trail.last_hash + '.';
 }
 
+/// What is left to do before a weftd uses the copy.
+std::string next_step(const std::string& to) {
+  if (!store::is_url(to)) return "remove store.url from weftd.toml, set state_dir to that directory, and start weftd";
+  const auto address = store::parse_postgres_address(to);
+  const std::string shard = address ? store::shard_of_schema(address->schema) : std::string();
+  if (shard.empty()) return "set store.url of weftd.toml to that database, and start weftd";
+  return "set site.shard = \"" + shard +
+         "\" in weftd.toml, and store.url to that database, without options=: weftd finds the schema by the shard's "
+         "name. Then start it";
+}
+
 int copy(const std::string& from, const std::string& to) {
   std::error_code unknown;
   if (from == to || std::filesystem::equivalent(from, to, unknown)) {
@@ -62,10 +73,7 @@ int copy(const std::string& from, const std::string& to) {
   }
   std::cout << rows_text(*copied) << '\n'
             << things_text(*copied) << ' ' << trail_text(copied->audit) << '\n'
-            << (store::is_url(to)
-                    ? "Next: set store.url of weftd.toml to that database, and start weftd.\n"
-                    : "Next: remove store.url from weftd.toml, set state_dir to that directory, and start "
-                      "weftd.\n");
+            << "Next: " << next_step(to) << ".\n";
   return 0;
 }
 

@@ -262,6 +262,19 @@ TEST_F(Servers, ARefusalOfAStandbyIsNoLackOfAConnection) {
   EXPECT_THAT(fails(reject_plan, decision()).what(), HasSubstr("no weftd took it: "));
 }
 
+// Whoever only asked something has nothing that could be taken.
+TEST_F(Servers, AQuestionThatIsForAnotherWeftdIsNotSaidToBeTaken) {
+  const std::string words = "PLAN-1 belongs to shard south, which does not answer: Connection refused";
+  StandIn north({grpc::StatusCode::UNAVAILABLE, words});
+  use(north.address());
+  const Failure failure = fails(show_plan, "PLAN-1");
+  EXPECT_EQ(failure.exit, Exit::kUnreachable);
+  EXPECT_EQ(failure.what(), "weftd at " + north.address() + " does not know: " + words +
+                                "; weftctl status shows the others, --server names the one to ask");
+  use(north.address() + ',' + north.address());
+  EXPECT_THAT(fails(show_plan, "PLAN-1").what(), HasSubstr("no weftd knows: "));
+}
+
 TEST_F(Servers, ALeaderThatIsNotSureIsPassedOver) {
   StandIn unsure({grpc::StatusCode::UNAVAILABLE, "nothing was changed: leader: a; its lease is not renewed"});
   use(unsure.address() + ',' + real());
@@ -397,14 +410,20 @@ TEST_F(Servers, NoTokenFollowsARefusalInClearText) {
   api::ClientSecurity security;
   security.token = "secret";
   client = std::make_unique<Client>(north.address(), security);
-  EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused);
+  const Failure unsent = fails(reject_plan, decision());
+  EXPECT_EQ(unsent.exit, Exit::kRefused);
+  EXPECT_EQ(unsent.what(), "PLAN-1 belongs to shard south: ask ipv4:" + real() +
+                               ". weftctl did not go there itself: the token would go there in clear text. Give --ca "
+                               "(WEFT_CA), or no token");
   EXPECT_EQ(remedies.times(), 0U);
   use(north.address());
   say(Exit::kGood, reject_plan, decision());
   EXPECT_EQ(remedies.times(), 1U) << "without a token there is nothing to lose";
   StandIn socket(belongs_to_shard("south", {"unix:/run/weft/weftd.sock"}));
   use(socket.address());
-  EXPECT_EQ(fails(reject_plan, decision()).exit, Exit::kRefused) << "a socket of this machine is nobody's elsewhere";
+  const Failure nobody = fails(reject_plan, decision());
+  EXPECT_EQ(nobody.exit, Exit::kRefused) << "a socket of this machine is nobody's elsewhere";
+  EXPECT_THAT(nobody.what(), HasSubstr("weftctl did not go there itself: that is an address on its own machine"));
   EXPECT_EQ(socket.calls, 1);
 }
 

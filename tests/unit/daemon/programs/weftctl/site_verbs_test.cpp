@@ -156,7 +156,9 @@ TEST_F(SiteVerbs, ACommandAboutWhatASilentShardMayKnowIsNotRefused) {
     EXPECT_EQ(failure.exit, Exit::kUnreachable);
     EXPECT_THAT(failure.what(), HasSubstr("no answer from south"));
   }
-  EXPECT_EQ(fails(add_maintenance, work).exit, Exit::kUnreachable);
+  const Failure unknown = fails(add_maintenance, work);
+  EXPECT_EQ(unknown.exit, Exit::kUnreachable);
+  EXPECT_THAT(unknown.what(), HasSubstr("Nothing is named gpu-7 in the shards that answer; no answer from south"));
   EXPECT_EQ(fails(drain_node, busy).exit, Exit::kRefused) << "this shard knows it";
 }
 

@@ -436,6 +436,16 @@ Result<bool> SqlStore::maintain(TimePoint now, const ClockMemory& clock) {
   return more || *shrunk || *added_up;
 }
 
+namespace {
+
+/// Of the state, what is wrong when a write of it failed. Nothing waits where it was old that was to be deleted.
+std::string unwritten(std::size_t incidents) {
+  if (incidents == 0) return "the state cannot be written";
+  return std::to_string(incidents) + (incidents == 1 ? " incident is" : " incidents are") + " not stored yet";
+}
+
+}  // namespace
+
 void SqlStore::publish_status() {
   figures_.incidents_waiting = waiting_.size();
   if (!options_.shares_history) figures_.history_bytes = history_.bytes();
@@ -444,7 +454,7 @@ void SqlStore::publish_status() {
   const auto complain = [this](const std::string& what, const std::string& why) {
     if (!why.empty()) figures_.message += (figures_.message.empty() ? "" : "; ") + what + ": " + why;
   };
-  complain(std::to_string(waiting_.size()) + " incidents are not stored yet", state_problem_);
+  complain(unwritten(waiting_.size()), state_problem_);
   complain("plans are not written", plan_problem_);
   complain("history is not written", history_problem_);
   figures_.ok = figures_.message.empty();

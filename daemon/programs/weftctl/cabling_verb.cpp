@@ -10,10 +10,6 @@
 namespace weft::ctl {
 namespace {
 
-std::string counted(std::uint32_t count, const char* one, const char* many) {
-  return std::to_string(count) + ' ' + (count == 1 ? one : many);
-}
-
 bool has_differences(const v1::CablingDifferences& fabric) {
   return fabric.missing_count() + fabric.down_count() + fabric.unplanned_count() + fabric.misled_count() +
              fabric.absent_node_count() + fabric.ignored_count() >

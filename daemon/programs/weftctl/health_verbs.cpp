@@ -97,9 +97,10 @@ Exit show_job_health(const Session& session, const std::string& job, const std::
     return result;
   }
   session.out << printable(job) << ": " << v1::NodeHealth::Verdict_Name(answer.verdict()) << ", "
-              << v1::NodeHealth::RecommendedAction_Name(answer.recommended_action()) << ". " << answer.nodes_size()
-              << " nodes, " << answer.links_used() << " links, " << answer.paths() << " paths, " << answer.broken()
-              << " of them broken.\n";
+              << v1::NodeHealth::RecommendedAction_Name(answer.recommended_action()) << ". "
+              << counted(static_cast<std::uint64_t>(answer.nodes_size()), "node", "nodes") << ", "
+              << counted(answer.links_used(), "link", "links") << ", " << counted(answer.paths(), "path", "paths")
+              << ", " << answer.broken() << " of them broken.\n";
   for (const std::string& why : answer.not_followed()) session.out << "Unknown: " << printable(why) << '\n';
   Table table({"TARGET", judged("VERDICT"), judged("ACTION"), story("REASON")});
   for (const v1::NodeHealth& health : answer.nodes())

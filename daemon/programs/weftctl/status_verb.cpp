@@ -42,6 +42,11 @@ void print_leadership(const Session& session, const v1::Status::Leadership& role
                 << printable(role.trouble()) << '\n';
 }
 
+/// Nothing may be changed, or this weftd could not take over: its database does not answer.
+bool cannot_act(const v1::Status::Leadership& role) {
+  return !role.trouble().empty() || (role.leads() && !role.held());
+}
+
 std::string counts_text(const v1::Status::Incidents& open) {
   return std::to_string(open.critical()) + " critical, " + std::to_string(open.warning()) + " warning, " +
          std::to_string(open.info()) + " info";
@@ -51,7 +56,8 @@ std::string counts_text(const v1::Status::Incidents& open) {
 void print_shards(const Session& session, const v1::Status& status) {
   if (status.shards().empty()) return;
   session.out << "\nShards of the site; fabrics and figures above are of this weftd's own.\n";
-  Table table({"SHARD", judged("STATE"), "ADDRESSES", spare("LEADER"), spare("FABRICS"), story("OPEN INCIDENTS")});
+  Table table(
+      {"SHARD", judged("STATE"), "ADDRESSES", spare("LEADER"), spare("FABRICS"), story("OPEN INCIDENTS; TROUBLE")});
   for (const v1::Status::Shard& shard : status.shards()) {
     std::string figures = shard.has_open_incidents() ? counts_text(shard.open_incidents()) : "not known";
     if (!shard.answers() && shard.has_answered()) figures += ", " + age_text(true, shard.answered(), session.now);
@@ -104,6 +110,7 @@ Exit show_status(const Session& session) {
   bool good = status.ready();
   for (const v1::Fabric& fabric : status.fabrics()) good = good && fabric.watching();
   for (const v1::Status::Shard& shard : status.shards()) good = good && (shard.answers() || shard.never_led());
+  if (status.has_leadership()) good = good && !cannot_act(status.leadership());
   if (session.json) {
     session.out << json_text(status, false) << '\n';
     return good ? Exit::kGood : Exit::kBadNews;

@@ -39,6 +39,10 @@ std::string age_text(bool is_set, const google::protobuf::Timestamp& when, TimeP
   return api::age_text(now - TimePoint(std::chrono::seconds(when.seconds()) + std::chrono::nanoseconds(when.nanos())));
 }
 
+std::string counted(std::uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + ' ' + (count == 1 ? one : many);
+}
+
 std::string time_text(const google::protobuf::Timestamp& when) {
   const std::time_t seconds = when.seconds();
   std::tm parts{};

@@ -5,6 +5,7 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/timestamp.pb.h>
 
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -21,6 +22,8 @@ using usage::shortened;
 using usage::width;
 using usage::wrapped;
 
+/// "1 node", "2 nodes".
+std::string counted(std::uint64_t count, const char* one, const char* many);
 /// "12.3 %".
 std::string percent_text(double ratio);
 /// "12 ms", "-3.2 s", "0": a difference of clocks.

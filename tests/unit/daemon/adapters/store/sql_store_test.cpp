@@ -63,6 +63,7 @@ void expect_degrades_and_recovers(SqlStore& store, const TempDir& dir, const std
     saved = store.save_incidents({{large_incident(id)}}, {{{at_second(1), id, "opened", "", ""}}});
   ASSERT_FALSE(saved) << "it never became full";
   EXPECT_EQ(saved.error().code, ErrorCode::kResourceExhausted) << saved.error().message;
+  EXPECT_EQ(store.status().message.find("1 incident is not stored yet: "), 0U) << store.status().message;
   Result<void> appended;
   int minute = 1;
   for (; appended && minute < 5000; ++minute)
@@ -106,6 +107,16 @@ TEST(Store, AFullDiskDegradesHistoryAndKeepsIncidentsForLater) {
   auto store = must_open(dir.path());
   store->limit_growth(20);
   expect_degrades_and_recovers(*store, dir, [&store] { store->limit_growth(0); });
+}
+
+TEST(Store, WhatFailsWithoutAnIncidentThatWaitsCountsNone) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  ASSERT_TRUE(store->save_incidents({{large_incident(1)}}, {}));
+  store->limit_growth(1);
+  ASSERT_FALSE(store->save_incidents({}, {{{at_second(1), 1, "opened", std::string(1 << 20, 'x'), ""}}}));
+  EXPECT_EQ(store->status().incidents_waiting, 0U);
+  EXPECT_EQ(store->status().message.find("the state cannot be written: "), 0U) << store->status().message;
 }
 
 TEST(Store, TheSameOnAFileSystemThatIsReallyFull) {

@@ -46,7 +46,10 @@ TEST_F(HealthVerbs, OnlyAHostThatMayTakeJobsIsGoodNews) {
 TEST_F(HealthVerbs, SoIsOnlyAJobWhoseHostsMayTakeIt) {
   publish(HealthVerdict::kHealthy, RecommendedAction::kNone);
   const std::vector<std::string> nodes{"host-1"};
-  EXPECT_THAT(say(Exit::kGood, show_job_health, std::string("slurm:7"), nodes), ::testing::HasSubstr("HEALTHY, NONE"));
+  EXPECT_THAT(say(Exit::kGood, show_job_health, std::string("slurm:7"), nodes),
+              ::testing::HasSubstr("HEALTHY, NONE. 1 node, "));
+  EXPECT_THAT(say(Exit::kGood, show_job_health, std::string("slurm:7"), std::vector<std::string>{"host-1", "host-2"}),
+              ::testing::HasSubstr("HEALTHY, NONE. 2 nodes, "));
   publish(HealthVerdict::kHealthy, RecommendedAction::kAvoidNewJobs);
   EXPECT_THAT(say(Exit::kBadNews, show_job_health, std::string("slurm:7"), nodes),
               ::testing::HasSubstr("HEALTHY, AVOID_NEW_JOBS"));

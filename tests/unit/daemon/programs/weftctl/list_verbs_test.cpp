@@ -59,6 +59,25 @@ TEST_F(ListVerbs, IncidentsByAllConditions) {
   EXPECT_EQ(say(Exit::kGood, show_incidents, IncidentWish{.job = "78"}), "No such incidents.\n");
 }
 
+TEST_F(Verbs, AStatusWithoutADatabaseIsBadNews) {
+  Snapshot pair = *api::make_snapshot(1, {});
+  pair.health = std::make_shared<std::vector<NodeHealth>>();
+  pair.watches_subnets = false;
+  const auto status = [&](Exit expected) {
+    publication.publish(std::make_shared<const Snapshot>(pair));
+    return say(expected, show_status);
+  };
+  status(Exit::kGood);
+  pair.leadership.is_shared = true;
+  status(Exit::kGood);
+  pair.leadership.trouble = "server closed the connection";
+  pair.leadership.silence = std::chrono::seconds(6);
+  EXPECT_THAT(status(Exit::kBadNews), HasSubstr("The database has not answered for 6 s: server closed"));
+  pair.leadership.trouble.clear();
+  pair.leadership.is_held = false;
+  EXPECT_THAT(status(Exit::kBadNews), HasSubstr("it acts on nothing and refuses changes"));
+}
+
 TEST_F(ListVerbs, StatusAndIncidentsAgreeOnPlannedWork) {
   Incident planned = api::make_incident(1);
   planned.finding.severity = Severity::kInfo;

@@ -169,6 +169,12 @@ TEST_F(SiteVerbs, DifferencesOfAllShardsAreGoodWhenAllWereCompared) {
   json(Exit::kUnreachable, show_cabling_differences, std::string());
 }
 
+TEST_F(SiteVerbs, TheStatusOfAShardHasItsTroubleBesideItsFigures) {
+  std::ostringstream out;
+  show_status(Session{*client, out, false, true, false, api::kNow});
+  EXPECT_THAT(out.str(), HasSubstr("OPEN INCIDENTS; TROUBLE"));
+}
+
 TEST_F(SiteVerbs, NothingIsSaidToBeThereInTheShardsThatAnswerAlone) {
   leave_nothing();
   EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kInForce, false),

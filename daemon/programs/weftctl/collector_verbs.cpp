@@ -18,6 +18,19 @@ std::string sources_text(const v1::Collector& collector) {
   return text.empty() ? "-" : text;
 }
 
+/// As many as fit beside the other columns, and at least one: a host may run any number, of names of any length.
+std::string jobs_text(const v1::Collector& collector) {
+  constexpr std::size_t kRoom = 60;
+  std::string text;
+  for (int i = 0; i < collector.jobs_size(); ++i) {
+    const std::string& job = collector.jobs(i);
+    if (i > 0 && text.size() + 1 + job.size() > kRoom)
+      return text + " and " + std::to_string(collector.jobs_size() - i) + " more";
+    text += (i == 0 ? "" : " ") + job;
+  }
+  return text.empty() ? "-" : text;
+}
+
 }  // namespace
 
 Exit show_collectors(const Session& session, const std::vector<std::string>& hosts) {
@@ -46,14 +59,12 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
   if (shards) columns.insert(columns.end() - 1, "SHARD");
   Table table(std::move(columns));
   for (const v1::Collector& one : answer.collectors()) {
-    std::string jobs;
-    for (const std::string& job : one.jobs()) jobs += (jobs.empty() ? "" : " ") + job;
     std::vector<std::string> cells(
         {one.host(), v1::Collector::State_Name(one.state()), age_text(one.has_heard(), one.heard(), session.now),
          one.has_behind_seconds() ? seconds_text(one.behind_seconds()) : "-",
          one.address().empty() ? "-" : one.address(), one.version().empty() ? "-" : one.version(),
          std::to_string(one.batches()), std::to_string(one.late_batches()), std::to_string(one.lost_batches()),
-         seconds_text(one.clock_offset_seconds()), jobs.empty() ? "-" : jobs, sources_text(one)});
+         seconds_text(one.clock_offset_seconds()), jobs_text(one), sources_text(one)});
     if (shards) cells.insert(cells.end() - 1, one.shard());
     table.add(std::move(cells));
   }

@@ -59,6 +59,34 @@ TEST_F(ListVerbs, IncidentsByAllConditions) {
   EXPECT_EQ(say(Exit::kGood, show_incidents, IncidentWish{.job = "78"}), "No such incidents.\n");
 }
 
+TEST_F(ListVerbs, JobsOfACollectorAreAFewOfMany) {
+  HostView host;
+  host.host = "gpu-1";
+  host.state = CollectorState::kConnected;
+  host.jobs_before = std::vector<std::string>{"slurm:11", "slurm:12"};
+  const auto publish = [&] {
+    auto snapshot = std::make_shared<Snapshot>(*publication.load());
+    snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(
+        std::vector<std::shared_ptr<const HostView>>{std::make_shared<const HostView>(host)});
+    publication.publish(snapshot);
+  };
+  publish();
+  EXPECT_THAT(say(Exit::kGood, show_collectors, std::vector<std::string>()), ContainsRegex("slurm:11 slurm:12  "));
+  host.jobs_before->clear();
+  for (int job = 10; job < 74; ++job)
+    host.jobs_before->push_back("kubernetes:" + std::to_string(job) + std::string(195, 'x'));
+  publish();
+  const std::string many = say(Exit::kGood, show_collectors, std::vector<std::string>());
+  EXPECT_THAT(many, HasSubstr("xxx and 63 more  "));
+  EXPECT_LT(many.size(), 2000U);
+  EXPECT_EQ(json(Exit::kGood, show_collectors, std::vector<std::string>())["collectors"][0]["jobs"].size(), 64U);
+  host.jobs_before.emplace();
+  for (int job = 10; job < 74; ++job) host.jobs_before->push_back("slurm:" + std::to_string(job));
+  publish();
+  EXPECT_THAT(say(Exit::kGood, show_collectors, std::vector<std::string>()),
+              HasSubstr("slurm:10 slurm:11 slurm:12 slurm:13 slurm:14 slurm:15 and 58 more  "));
+}
+
 TEST_F(Verbs, AStatusWithoutADatabaseIsBadNews) {
   Snapshot pair = *api::make_snapshot(1, {});
   pair.health = std::make_shared<std::vector<NodeHealth>>();

@@ -240,6 +240,14 @@ ALTER TABLE plan ADD COLUMN undone_once INTEGER NOT NULL DEFAULT 0;
                                       // Jobs that hold the host, one a line. NULL: an older weftd wrote the mark.
                                       R"sql(
 ALTER TABLE collector ADD COLUMN jobs TEXT;
+)sql",
+                                      // One-time tokens of nodes whose collectors have no certificate yet.
+                                      R"sql(
+CREATE TABLE enroll_token (
+  node TEXT PRIMARY KEY, hash TEXT NOT NULL, made_by TEXT NOT NULL, made INTEGER NOT NULL, expires INTEGER NOT NULL,
+  used INTEGER NOT NULL, -- 0: not yet
+  key_hash TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX enroll_token_by_hash ON enroll_token (hash);
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

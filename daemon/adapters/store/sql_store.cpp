@@ -10,6 +10,7 @@
 #include "daemon/adapters/store/clock_table.hpp"
 #include "daemon/adapters/store/collector_table.hpp"
 #include "daemon/adapters/store/dialect.hpp"
+#include "daemon/adapters/store/enroll_table.hpp"
 #include "daemon/adapters/store/history_hours.hpp"
 #include "daemon/adapters/store/incident_table.hpp"
 #include "daemon/adapters/store/maintenance_table.hpp"
@@ -386,6 +387,27 @@ Result<void> SqlStore::save_plans(std::span<const Plan> plans, const RemedyHolds
   return done;
 }
 
+Result<std::vector<EnrollToken>> SqlStore::enroll_tokens(TimePoint now) {
+  std::vector<EnrollToken> tokens = read_enroll_tokens(state_, now);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return tokens;
+}
+
+Result<std::optional<EnrollToken>> SqlStore::find_enroll_token(std::string_view hash) {
+  std::optional<EnrollToken> found = store::find_enroll_token(state_, hash);
+  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return found;
+}
+
+Result<void> SqlStore::save_enroll_tokens(std::span<const EnrollToken> tokens, std::span<const std::string> revoked,
+                                          std::span<const AuditRecord> records) {
+  return write([&] {
+    write_enroll_tokens(state_, tokens);
+    delete_enroll_tokens(state_, revoked);
+    append_audit(state_, records);
+  });
+}
+
 Result<std::vector<AuditRecord>> SqlStore::audit(std::uint64_t before, std::size_t limit) {
   std::vector<AuditRecord> records = read_audit(state_, before, limit);
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
@@ -420,6 +442,7 @@ Result<bool> SqlStore::maintain(TimePoint now, const ClockMemory& clock) {
     more = delete_old_incidents(state_, oldest, kDeletedAtOnce);
     more = delete_old_maintenance(state_, oldest, kDeletedAtOnce) || more;
     const Duration kept = std::max(options_.incident_retention, options_.plan_retention);
+    more = delete_old_enroll_tokens(state_, now, kDeletedAtOnce) || more;
     more = delete_old_plans(state_, clock.before(now, kept), kDeletedAtOnce) || more;
   });
   if (saved) state_problem_ = deleted ? "" : deleted.error().message;

@@ -39,6 +39,10 @@ class SqlStore final : public Store {
   Result<void> save_clock(const ClockMemory& memory) override;
   Result<void> save_plans(std::span<const Plan> plans, const RemedyHolds* holds,
                           std::span<const AuditRecord> records) override;
+  Result<std::vector<EnrollToken>> enroll_tokens(TimePoint now) override;
+  Result<std::optional<EnrollToken>> find_enroll_token(std::string_view hash) override;
+  Result<void> save_enroll_tokens(std::span<const EnrollToken> tokens, std::span<const std::string> revoked,
+                                  std::span<const AuditRecord> records) override;
   Result<std::vector<AuditRecord>> audit(std::uint64_t before, std::size_t limit) override;
   Result<AuditProof> verify_audit() override;
   using Store::append_history;

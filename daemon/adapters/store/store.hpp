@@ -16,6 +16,7 @@
 #include "fabric/analyzer_state.hpp"
 #include "fabric/clock_memory.hpp"
 #include "fabric/counters.hpp"
+#include "fabric/enroll_token.hpp"
 #include "fabric/id_series.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
@@ -156,6 +157,15 @@ class Store {
   virtual Result<ClockMemory> restore_clock() = 0;
   /// Takes the place of what was stored. On failure that stays.
   virtual Result<void> save_clock(const ClockMemory& memory) = 0;
+  /// The tokens of collectors that expire after `now`, sorted by node.
+  virtual Result<std::vector<EnrollToken>> enroll_tokens(TimePoint now) = 0;
+  /// The token whose secret has that hash, expired or not; none: there is no such token.
+  virtual Result<std::optional<EnrollToken>> find_enroll_token(std::string_view hash) = 0;
+  /// Adds the tokens, each in place of the one of its node, deletes those of `revoked` nodes, and adds the records to
+  /// the audit trail as save_plans() does. When this returns success all of it is on disk for good; on failure nothing
+  /// changed, or it is not known whether all of it did: the call may be made again.
+  virtual Result<void> save_enroll_tokens(std::span<const EnrollToken> tokens, std::span<const std::string> revoked,
+                                          std::span<const AuditRecord> records) = 0;
   /// The newest `limit` records (at most kMostAuditRecords) with a sequence below `before` (0: the newest of all),
   /// ascending. What is read is checked against its hashes, its neighbours and the trail's end (see audit_table.hpp for
   /// what that proves): kCorrupt names the first bad sequence.

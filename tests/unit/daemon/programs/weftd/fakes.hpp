@@ -66,6 +66,12 @@ class IdleStore : public store::Store {
   Result<void> save_plans(std::span<const Plan>, const RemedyHolds*, std::span<const AuditRecord>) override {
     return {};
   }
+  Result<std::vector<EnrollToken>> enroll_tokens(TimePoint) override { return std::vector<EnrollToken>{}; }
+  Result<std::optional<EnrollToken>> find_enroll_token(std::string_view) override { return std::nullopt; }
+  Result<void> save_enroll_tokens(std::span<const EnrollToken>, std::span<const std::string>,
+                                  std::span<const AuditRecord>) override {
+    return {};
+  }
   Result<ClockMemory> restore_clock() override { return ClockMemory{}; }
   Result<void> save_clock(const ClockMemory&) override { return {}; }
   Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return std::vector<AuditRecord>{}; }

@@ -6,10 +6,6 @@
 namespace weft::api::access {
 namespace {
 
-/// Principals are counted one by one up to here; beyond, the last one's limit is shared.
-constexpr std::size_t kMostBuckets = 32'768;
-constexpr const char* kAllOthers = "";
-
 Principal admin_without_name() {
   Principal principal = anybody();
   principal.role = Role::kAdmin;
@@ -42,14 +38,7 @@ std::shared_ptr<const Rules> Gate::rules() const {
 bool Gate::is_slow_enough(const std::string& whose, double rate) {
   const auto now = TokenBucket::Clock::now();
   const std::lock_guard lock(mutex_);
-  auto found = buckets_.find(whose);
-  if (found == buckets_.end()) {
-    if (buckets_.size() >= kMostBuckets)
-      std::erase_if(buckets_, [now](auto& each) { return each.second.is_full(now); });
-    const std::string name = buckets_.size() < kMostBuckets ? whose : std::string(kAllOthers);
-    found = buckets_.try_emplace(name, rate, 2 * rate).first;
-  }
-  return found->second.try_take(now);
+  return buckets_.admits(whose, rate, 2 * rate, now);
 }
 
 Principal Gate::who(const Shown& shown) const {

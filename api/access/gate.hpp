@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,7 +12,7 @@
 
 #include "api/access/access.hpp"
 #include "api/access/identity.hpp"
-#include "api/access/token_bucket.hpp"
+#include "api/access/rate_limits.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
 
@@ -67,7 +66,7 @@ class Gate {
   std::function<void(const Refusal&)> on_refusal_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Rules> rules_ = std::make_shared<const Rules>();
-  std::map<std::string, TokenBucket, std::less<>> buckets_;
+  RateLimits buckets_{32'768};  ///< by principal
   std::atomic<std::uint64_t> unauthenticated_{0}, denied_{0}, too_fast_{0};
 };
 

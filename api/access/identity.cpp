@@ -108,6 +108,13 @@ std::string_view first_label(std::string_view name) {
   return name.substr(0, name.find('.'));
 }
 
+/// The node of a certificate that was enrolled; empty: it was not.
+std::string_view enrolled_node(std::span<const std::string> names) {
+  for (const std::string& name : names)
+    if (name.starts_with(kNodeUri)) return std::string_view(name).substr(kNodeUri.size());
+  return {};
+}
+
 Result<std::optional<Principal>> by_token(const Rules& rules, std::string_view authorization, TimePoint now) {
   constexpr std::string_view kScheme = "bearer ";
   const auto refuse = [](std::string why) { return fail(ErrorCode::kUnauthenticated, std::move(why)); };
@@ -161,6 +168,17 @@ Result<std::vector<Token>> parse_tokens(std::string_view text) {
   return tokens;
 }
 
+Result<void> check_node_name(std::string_view name) {
+  constexpr std::size_t kLongestNode = 64;
+  const auto is_alphanumeric = [](char c) { return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z'); };
+  const bool is_good =
+      !name.empty() && name.size() <= kLongestNode && is_alphanumeric(name.front()) &&
+      std::ranges::all_of(name, [&](char c) { return is_alphanumeric(c) || c == '.' || c == '-' || c == '_'; });
+  if (is_good) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "a node's name must have 1 to 64 letters, digits, '.', '-' and '_', the first a letter or digit");
+}
+
 Result<CertificateRule> parse_certificate_rule(std::string_view text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string_view::npos)
@@ -188,11 +206,21 @@ bool matches(const CertificateRule& rule, std::string_view name) {
 Result<std::optional<Principal>> identify(const Rules& rules, const Shown& shown, TimePoint now) {
   if (!shown.authorization.empty()) return by_token(rules, shown.authorization, now);
   if (shown.account != nullptr) return std::optional(*shown.account);
+  const std::string_view node = enrolled_node(shown.certificate_names);
+  if (rules.enrolls && check_node_name(node)) {
+    Principal principal;
+    principal.name = node;
+    principal.role = Role::kCollector;
+    principal.nodes = {std::string(node)};
+    return std::optional(std::move(principal));
+  }
   for (const CertificateRule& rule : rules.certificates) {
+    // A node may be called as an operator is.
+    if (!node.empty() && rule.role != Role::kCollector) continue;
     Principal principal;
     principal.role = rule.role;
     for (const std::string& name : shown.certificate_names) {
-      if (!is_plain(name) || !matches(rule, name)) continue;
+      if (!is_plain(name) || name.starts_with(kNodeUri) || !matches(rule, name)) continue;
       if (principal.name.empty()) principal.name = name;
       if (rule.role != Role::kCollector) break;
       principal.nodes.push_back(name);

@@ -38,6 +38,13 @@ struct Token {
 /// a collector without a node, a node of anybody else. At most 100,000 tokens.
 Result<std::vector<Token>> parse_tokens(std::string_view text);
 
+/// Begins the URI by which a certificate that weftd signed for a collector names its node: "weft://collector/dgx-01".
+/// Such a certificate is that collector's, and nobody else's, whatever its other names are.
+inline constexpr std::string_view kNodeUri = "weft://collector/";
+/// A name that such a certificate may have: letters, digits, '.', '-' and '_', the first a letter or digit, at most 64
+/// (RFC 5280, upper bound of a common name). kInvalidArgument with a sentence.
+Result<void> check_node_name(std::string_view name);
+
 /// "alice=operator", "*.compute.example=collector". '*' stands for one or more characters other than a dot, once.
 struct CertificateRule {
   std::string pattern;
@@ -52,6 +59,7 @@ bool matches(const CertificateRule& rule, std::string_view name);
 struct Rules {
   std::vector<Token> tokens;
   std::vector<CertificateRule> certificates;  ///< the first that fits one of a certificate's names counts
+  bool enrolls = false;                       ///< certificates with kNodeUri are collectors' without a rule
   bool anybody_reads = false;                 ///< who shows nothing is anybody(): there is no [security]
   double requests_per_second = 0;  ///< of one principal, after a burst of twice as many; 0: as many as it likes
 };
@@ -60,7 +68,7 @@ struct Rules {
 struct Shown {
   std::string_view authorization;  ///< the header or metadata of that name, whole; empty: none
   std::span<const std::string>
-      certificate_names;               ///< of the client certificate that TLS has verified: subject and DNS names
+      certificate_names;               ///< of the client certificate that TLS has verified: certificate_names()
   std::string_view peer;               ///< address, for limits and logs; may be empty
   const Principal* account = nullptr;  ///< of this host, who may act, and whom the kernel vouches for; null: none
 };

@@ -9,6 +9,13 @@ namespace weft::api::access {
 namespace {
 
 constexpr std::array kMethods{
+    // Whoever has a token may come in for good.
+    Permission{"/weft.v1.EnrollService/MakeTokens", Right::kAdmin},
+    Permission{"/weft.v1.EnrollService/ListTokens", Right::kViewer},
+    Permission{"/weft.v1.EnrollService/RevokeTokens", Right::kAdmin},
+    // Its token is asked for there: the node has nothing else yet.
+    Permission{"/weft.v1.EnrollService/Enroll", Right::kNone},
+    Permission{"/weft.v1.EnrollService/Renew", Right::kCollector},
     Permission{"/weft.v1.FabricService/GetStatus", Right::kViewer},
     Permission{"/weft.v1.FabricService/GetTopology", Right::kViewer},
     Permission{"/weft.v1.FabricService/ListNodes", Right::kViewer},

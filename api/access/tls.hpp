@@ -30,7 +30,8 @@ struct TlsFiles {
 Result<void> check_tls(const TlsFiles& files, TimePoint now);
 /// When the server's certificate ends; kNever when there is none.
 TimePoint end_of_certificate(const TlsFiles& files);
-/// Subject common name and DNS names (RFC 5280, 4.2.1.6), none twice. Names with a NUL in them are left out.
+/// Subject common name, DNS names (RFC 5280, 4.2.1.6) and URIs that begin with kNodeUri, none twice. Names with a NUL
+/// in them are left out.
 std::vector<std::string> certificate_names(x509_st* certificate);
 
 /// The files in force. May be used from any thread; who holds a pointer keeps what it points to.

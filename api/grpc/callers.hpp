@@ -5,11 +5,18 @@
 #include <grpcpp/server_context.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "api/access/gate.hpp"
 #include "api/grpc/account_table.hpp"
 
 namespace weft::api {
+
+/// Adds what gRPC tells as `property` of a client's verified certificate, as access::certificate_names() has it.
+void add_name(std::vector<std::string>& names, std::string_view property, std::string_view name);
+/// The node of the enrolled certificate that the caller shows, and shows alone; empty: it shows none.
+std::string enrolled_node(const grpc::CallbackServerContext& context);
 
 /// Of one server. May be used from any thread.
 class Callers {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/convert/errors.hpp"
+#include "api/grpc/callers.hpp"
 #include "api/site/shard_peers.hpp"
 #include "fabric/site.hpp"
 
@@ -28,10 +29,10 @@ std::string_view text_of(const grpc_slice& slice) {
 
 std::vector<std::string> names_of(const grpc_auth_context* context) {
   std::vector<std::string> names;
-  for (const char* property : {GRPC_X509_CN_PROPERTY_NAME, GRPC_PEER_DNS_PROPERTY_NAME}) {
+  for (const char* property : {GRPC_X509_CN_PROPERTY_NAME, GRPC_PEER_DNS_PROPERTY_NAME, GRPC_PEER_URI_PROPERTY_NAME}) {
     grpc_auth_property_iterator each = grpc_auth_context_find_properties_by_name(context, property);
     while (const grpc_auth_property* found = grpc_auth_property_iterator_next(&each))
-      names.emplace_back(found->value, found->value_length);
+      add_name(names, property, {found->value, found->value_length});
   }
   return names;
 }

@@ -18,6 +18,7 @@
 #include "api/grpc/account_listener.hpp"
 #include "api/grpc/callers.hpp"
 #include "api/grpc/credentials.hpp"
+#include "api/grpc/enroll_service.hpp"
 #include "api/grpc/fabric_service.hpp"
 #include "api/grpc/health_service.hpp"
 #include "api/grpc/history_service.hpp"
@@ -33,9 +34,9 @@
 namespace weft::api {
 namespace {
 
-constexpr const char* kServices[] = {"weft.v1.FabricService",   "weft.v1.HealthService",      "weft.v1.HistoryService",
-                                     "weft.v1.IncidentService", "weft.v1.MaintenanceService", "weft.v1.RemedyService",
-                                     "weft.v1.StoreService",    "weft.v1.TelemetryService"};
+constexpr const char* kServices[] = {"weft.v1.EnrollService",  "weft.v1.FabricService",   "weft.v1.HealthService",
+                                     "weft.v1.HistoryService", "weft.v1.IncidentService", "weft.v1.MaintenanceService",
+                                     "weft.v1.RemedyService",  "weft.v1.StoreService",    "weft.v1.TelemetryService"};
 /// What a Batch has besides its body.
 constexpr int kEnvelopeBytes = 4096;
 
@@ -86,6 +87,7 @@ struct GrpcServer::State {
         RemedyCommands& remedy_commands, TelemetrySink& telemetry, const Clock& clock)
       : options(the_options),
         hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
+        enroll(the_options.enroll, callers, gate()),
         fabric(publication, clock, hall, the_options.max_topologies, the_options.site),
         health(publication, hall, the_options.site),
         history(publication, the_options.history, clock, the_options.site),
@@ -146,6 +148,7 @@ struct GrpcServer::State {
   std::unique_ptr<grpc::Server> server;  ///< set under `readiness`
   int port = 0;
   WatchDispatcher hall;
+  EnrollService enroll;
   FabricService fabric;
   HealthService health;
   HistoryService history;
@@ -170,6 +173,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   builder.AddListeningPort(endpoint_text(options), state->credentials, &state->port);
   if (options.gate != nullptr) state->add_entrances(builder);
   builder.experimental().SetInterceptorCreators(confirm_shard(publication));
+  builder.RegisterService(&state->enroll);
   builder.RegisterService(&state->fabric);
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->history);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The gRPC server: FabricService, HealthService, HistoryService, IncidentService, MaintenanceService, RemedyService,
-// StoreService, TelemetryService, grpc.health.v1 and reflection.
+// The gRPC server: EnrollService, FabricService, HealthService, HistoryService, IncidentService, MaintenanceService,
+// RemedyService, StoreService, TelemetryService, grpc.health.v1 and reflection.
 
 #include <chrono>
 #include <cstdint>
@@ -21,6 +21,7 @@
 namespace weft::api {
 
 class BackupDesk;
+class EnrollDesk;
 class HistoryDesk;
 class SiteQueries;
 
@@ -33,6 +34,7 @@ struct GrpcOptions {
   const SiteQueries* site = nullptr;  ///< null: reads are answered by snapshots alone. Must outlive the server
   HistoryDesk* history = nullptr;     ///< null: there is no history. Must outlive the server
   BackupDesk* backups = nullptr;      ///< null: there are none. Must outlive the server
+  EnrollDesk* enroll = nullptr;       ///< null: collectors are not enrolled. Must outlive the server
   TelemetryLimits telemetry;
   access::Gate* gate = nullptr;                 ///< null: everybody is let in
   const access::TlsKeys* tls = nullptr;         ///< null: plain text. Needs a gate; both must outlive the server

@@ -185,6 +185,14 @@ struct Remedy {
   Webhook webhook;
 };
 
+/// Section [security.enroll]: certificates for collectors.
+struct Enroll {
+  std::filesystem::path certificate;  ///< of the authority that signs; empty: none are signed
+  std::filesystem::path key;          ///< of `certificate`
+  std::filesystem::path authorities;  ///< that collectors trust; empty: Security::client_authorities
+  Duration lifetime = std::chrono::hours(30 * 24);
+};
+
 /// Who may come, and how. Nothing set: plain text, everybody who reaches a listener reads, and accounts act.
 struct Security {
   std::filesystem::path certificate;         ///< empty: plain text
@@ -196,6 +204,7 @@ struct Security {
   std::string operator_group;                  ///< of accounts of this host; empty: none
   bool allow_plain_text = false;
   unsigned max_requests_per_second = 2000;
+  Enroll enroll;
 
   /// Does anybody have to say who he is?
   bool is_guarded() const { return !certificate.empty() || !tokens_file.empty(); }

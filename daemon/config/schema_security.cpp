@@ -71,6 +71,32 @@ std::vector<Key> security_schema() {
        "Limit of calls and HTTP requests per second for one principal, with a burst of twice as many; beyond it they "
        "get RESOURCE_EXHAUSTED. The default allows a scheduler 1,000 single-node requests per second. No limit applies "
        "without certificates and tokens."},
+      {"security.enroll.certificate",
+       [](WeftdConfig& c) -> Field { return &c.security.enroll.certificate; },
+       {},
+       "",
+       "PEM file with the certificate of the CA that signs collectors' certificates (weftctl enroll), followed by the "
+       "intermediate certificates to one of client_authorities. It may be an intermediate CA of the site. Collectors "
+       "with such a certificate need no entry in certificate_roles. Empty: weftd signs none."},
+      {"security.enroll.key",
+       [](WeftdConfig& c) -> Field { return &c.security.enroll.key; },
+       {},
+       "",
+       "PEM file with the private key of security.enroll.certificate, without a password. Whoever has it can report "
+       "for every node. Only its owner and group may have access."},
+      {"security.enroll.authorities",
+       [](WeftdConfig& c) -> Field { return &c.security.enroll.authorities; },
+       {},
+       "",
+       "PEM file with the CAs that enrolled collectors trust: security.certificate must be from one of them. "
+       "Collectors "
+       "get them with each renewal, so that a new CA can be added before it is used. Empty: "
+       "security.client_authorities."},
+      {"security.enroll.lifetime",
+       [](WeftdConfig& c) -> Field { return &c.security.enroll.lifetime; },
+       {10, 825 * kDay},
+       "",
+       "Lifetime of collectors' certificates. Collectors renew them after two thirds of it."},
   };
 }
 
@@ -102,7 +128,14 @@ std::vector<std::pair<std::string, std::string>> security_contradictions(const W
        "takes security.client_authorities: no certificate could be checked");
   must(security.certificate_roles.empty() || certificates, "security.certificate_roles",
        "takes security.client_authorities: no certificate could be checked");
-  must(!tls || tokens || (certificates && !security.certificate_roles.empty()), "security.certificate",
+  const bool enrolls = !security.enroll.certificate.empty();
+  must(enrolls == !security.enroll.key.empty(), enrolls ? "security.enroll.key" : "security.enroll.certificate",
+       "must be set too: a CA takes a certificate and its key");
+  must(!enrolls || certificates, "security.enroll.certificate",
+       "takes security.client_authorities: no certificate could be checked");
+  must(!enrolls || !security.require_client_certificate, "security.enroll.certificate",
+       "takes security.require_client_certificate = false: a new node has no certificate yet");
+  must(!tls || tokens || enrolls || (certificates && !security.certificate_roles.empty()), "security.certificate",
        "nobody could get in: set security.tokens_file, or security.client_authorities and security.certificate_roles");
   for (const std::string& rule : security.certificate_roles)
     if (const auto parsed = api::access::parse_certificate_rule(rule); !parsed)

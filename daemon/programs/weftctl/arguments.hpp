@@ -37,6 +37,9 @@ struct Arguments {
   std::uint32_t limit = 50;
   std::string begin;
   std::vector<std::string> words;
+  std::string file;
+  bool list = false;
+  bool revoke = false;
   std::string shell;
   std::vector<std::string> nodes;
   std::string job;
@@ -72,5 +75,8 @@ using Verb = std::function<Exit(const Session&)>;
 void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen);
 /// Like add_plan_verbs(), for the verbs that ask for an action.
 void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen);
+
+/// The verb that lets collectors in.
+void add_enroll_verb(CLI::App& app, Arguments& given, Verb& chosen);
 
 }  // namespace weft::ctl

@@ -347,6 +347,7 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   add_maintenance_verbs(app, given, chosen);
   add_plan_verbs(app, given, chosen);
   add_remedy_verbs(app, given, chosen);
+  add_enroll_verb(app, given, chosen);
   add_backup_verb(app, given, chosen);
   app.add_subcommand("completion", "Print a completion script for a shell")
       ->add_option("SHELL", given.shell, "Shell")

@@ -193,6 +193,21 @@ Exit add_maintenance(const Session& session, const NewMaintenance& wanted);
 /// Ends a maintenance window and prints it.
 Exit end_maintenance(const Session& session, const std::string& id, const std::string& who);
 
+/// Which nodes get a token, and where it goes.
+struct EnrollWanted {
+  std::vector<std::string> nodes;
+  std::string file;                    ///< has more of them, one a line; "-": standard input; empty: none
+  std::string folder;                  ///< gets a file NODE.token for each; empty: they are printed
+  std::optional<Duration> validity{};  ///< none: as long as weftd chooses
+  std::string who;
+};
+/// Makes one-time tokens for collectors.
+Exit make_enroll_tokens(const Session& session, const EnrollWanted& wanted);
+/// Prints the tokens that have not expired, without their secrets.
+Exit show_enroll_tokens(const Session& session);
+/// Takes back tokens that were not used, and prints what is left.
+Exit revoke_enroll_tokens(const Session& session, const EnrollWanted& wanted);
+
 /// No nodes: those that are not HEALTHY. kBadNews when any is not HEALTHY.
 Exit show_health(const Session& session, const std::vector<std::string>& nodes);
 /// All that the job uses; `nodes`: of a job that no collector reports yet. kBadNews when anything of it is not HEALTHY.

@@ -27,6 +27,7 @@
 #include "daemon/platform/runtime/boot_time.hpp"
 #include "daemon/platform/runtime/unkillable.hpp"
 #include "daemon/programs/sweeper/node_names.hpp"
+#include "daemon/programs/weftd/collector_enrollment.hpp"
 #include "daemon/programs/weftd/command_forwarders.hpp"
 #include "daemon/programs/weftd/core.hpp"
 #include "daemon/programs/weftd/ethernet_watcher.hpp"
@@ -238,6 +239,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   const CurrentSite current_site = [&registry] { return registry ? registry->site() : nullptr; };
   CommandForwarder commands(main_thread, core, current_site);
   RemedyCommandForwarder remedy_commands(main_thread, remedies, current_site);
+  CollectorEnrollment enrollment((*security)->issuer(), main_thread, **store, store_lane, clock);
   HistoryQuestions history(history_place(config), config.store.history_retention, clock);
   StoreBackups backups(config.state_dir, config.store.url.empty() ? "" : store_name(config));
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
@@ -267,6 +269,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
                                       .site = registry ? &site : nullptr,
                                       .history = &history,
                                       .backups = &backups,
+                                      .enroll = &enrollment,
                                       .telemetry = telemetry_limits(config.telemetry),
                                       .gate = (*security)->gate(),
                                       .tls = (*security)->tls()},

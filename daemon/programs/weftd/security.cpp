@@ -63,6 +63,21 @@ Result<void> read_into(std::string& text, const std::filesystem::path& path, net
   return {};
 }
 
+/// Of [security.enroll]; null: nothing is signed.
+Result<std::shared_ptr<const api::access::Issuer>> read_issuer(const config::Security& security,
+                                                               const api::access::TlsFiles& tls, TimePoint now) {
+  using net::SecretMode;
+  if (security.enroll.certificate.empty()) return nullptr;
+  api::access::IssuerFiles files;
+  files.lifetime = security.enroll.lifetime;
+  files.authorities = tls.client_authorities;
+  Result<void> read = read_into(files.certificate, security.enroll.certificate, SecretMode::kMounted);
+  if (read) read = read_into(files.key, security.enroll.key, SecretMode::kPrivate);
+  if (read) read = read_into(files.authorities, security.enroll.authorities, SecretMode::kMounted);
+  if (!read) return tl::unexpected(read.error());
+  return api::access::Issuer::open(std::move(files), tls, now);
+}
+
 }  // namespace
 
 Result<SecurityFiles> read_security(const config::Security& security, TimePoint now) {
@@ -78,6 +93,10 @@ Result<SecurityFiles> read_security(const config::Security& security, TimePoint 
   if (!security.certificate.empty()) {
     if (const auto good = api::access::check_tls(files.tls, now); !good) return tl::unexpected(good.error());
   }
+  auto issuer = read_issuer(security, files.tls, now);
+  if (!issuer) return tl::unexpected(issuer.error());
+  files.issuer = std::move(*issuer);
+  files.rules.enrolls = files.issuer != nullptr;
   auto parsed = api::access::parse_tokens(tokens);
   if (!parsed) return fail(parsed.error().code, security.tokens_file.string() + ": " + parsed.error().message);
   files.rules.tokens = std::move(*parsed);
@@ -134,6 +153,10 @@ void Security::take(Result<SecurityFiles> files) {
   complaint_.clear();
   const bool new_tls = tls_ && (loaded_ == 0 || *tls_->current() != files->tls);
   const bool new_tokens = loaded_ == 0 || tokens_ != files->rules.tokens;
+  const auto issuer = issuer_.get();
+  const bool new_issuer = files->issuer && (!issuer || issuer->files() != files->issuer->files());
+  if (new_issuer) issuer_.set(files->issuer);
+  if (new_issuer && issuer) log()->info("the authority that signs collectors' certificates reloaded");
   if (!new_tls && !new_tokens) return;
   if (new_tls) {
     certificate_end_ = api::access::end_of_certificate(files->tls);
@@ -147,7 +170,8 @@ void Security::take(Result<SecurityFiles> files) {
 }
 
 SecurityFigures Security::figures() const {
-  return {!complaint_.empty(), loaded_, certificate_end_, gate_->figures()};
+  const auto issuer = issuer_.get();
+  return {!complaint_.empty(), loaded_, certificate_end_, issuer ? issuer->end() : kNever, gate_->figures()};
 }
 
 }  // namespace weft::daemon

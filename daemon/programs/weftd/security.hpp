@@ -9,6 +9,7 @@
 
 #include "api/access/account.hpp"
 #include "api/access/gate.hpp"
+#include "api/access/issuer.hpp"
 #include "api/access/tls.hpp"
 #include "daemon/config/config.hpp"
 #include "fabric/clock.hpp"
@@ -20,6 +21,7 @@ namespace weft::daemon {
 struct SecurityFiles {
   api::access::TlsFiles tls;  ///< empty where there is none
   api::access::Rules rules;
+  std::shared_ptr<const api::access::Issuer> issuer;  ///< of collectors' certificates; null: none
 };
 /// kInvalidArgument, kFailedPrecondition (a mode that lets others read), kNotFound, kUnavailable: with the file's name.
 Result<SecurityFiles> read_security(const config::Security& security, TimePoint now);
@@ -29,6 +31,7 @@ struct SecurityFigures {
   bool refused = false;      ///< the files are no good; those before are in force
   std::uint64_t loaded = 0;  ///< times they were taken, the first included
   TimePoint certificate_end = kNever;
+  TimePoint issuer_end = kNever;
   api::access::GateFigures gate;
 };
 
@@ -47,6 +50,8 @@ class Security {
   api::access::Gate* gate() { return gate_.get(); }
   /// Null: plain text.
   const api::access::TlsKeys* tls() const { return tls_.get(); }
+  /// Signs collectors' certificates. May be used from any thread.
+  const api::access::CurrentIssuer& issuer() const { return issuer_; }
   /// Callers must say who they are.
   bool is_guarded() const { return is_guarded_; }
   /// What the files held just now: when it is good and something else than before it is in force from now on.
@@ -60,6 +65,7 @@ class Security {
   bool is_guarded_ = false;
   std::unique_ptr<api::access::Gate> gate_;
   std::unique_ptr<api::access::TlsKeys> tls_;
+  api::access::CurrentIssuer issuer_;
   std::vector<api::access::Token> tokens_;
   std::string complaint_;  ///< told once
   TimePoint certificate_end_ = kNever;

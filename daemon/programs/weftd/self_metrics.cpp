@@ -53,6 +53,8 @@ struct SelfMetrics::Families {
   Family<Counter>& loads = counter("weft_security_files_loaded_total", "Successful loads of the files of [security].");
   Family<Gauge>& certificate_end =
       gauge("weft_certificate_expiry_timestamp_seconds", "Expiry of the server's certificate, in Unix time.");
+  Family<Gauge>& issuer_end = gauge("weft_enroll_authority_expiry_timestamp_seconds",
+                                    "Expiry of the CA that signs collectors' certificates, in Unix time.");
   Family<Gauge>& bad_plan =
       gauge("weft_expected_topology_refused",
             "1 while the file of infiniband.expected_topology is invalid and the previous one stays in use.");
@@ -129,6 +131,7 @@ void SelfMetrics::set(const SecurityFigures& security) {
   raise_to(families_->loads.Add({}), security.loaded);
   if (security.certificate_end != kNever)
     families_->certificate_end.Add({}).Set(seconds(security.certificate_end.time_since_epoch()));
+  if (security.issuer_end != kNever) families_->issuer_end.Add({}).Set(seconds(security.issuer_end.time_since_epoch()));
 }
 
 void SelfMetrics::set(const ExpectedFigures& expected) {

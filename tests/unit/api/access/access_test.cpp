@@ -10,6 +10,7 @@
 
 #include "api/access/account.hpp"
 #include "api/access/gate.hpp"
+#include "weft/v1/enroll.pb.h"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
 #include "weft/v1/history.pb.h"
@@ -32,7 +33,8 @@ std::set<std::string> methods_in_protos() {
       v1::Node::descriptor()->file(),        v1::NodeHealth::descriptor()->file(),
       v1::Incident::descriptor()->file(),    v1::MaintenanceWindow::descriptor()->file(),
       v1::Plan::descriptor()->file(),        v1::Hello::descriptor()->file(),
-      v1::PortHistory::descriptor()->file(), v1::BackupChunk::descriptor()->file()};
+      v1::PortHistory::descriptor()->file(), v1::BackupChunk::descriptor()->file(),
+      v1::EnrollToken::descriptor()->file()};
   std::set<std::string> methods;
   for (const auto* file : files) {
     EXPECT_EQ(pool->FindFileByName(file->name()), file);
@@ -61,7 +63,8 @@ TEST(PermissionTable, LetsViewersReadOnly) {
   for (const Permission& permission : grpc_permissions()) {
     const std::string method(permission.method.substr(permission.method.rfind('/') + 1));
     const bool reads = method.starts_with("Get") || method.starts_with("List") || method.starts_with("Watch") ||
-                       method.starts_with("BatchGet") || method == "Check" || method == "ServerReflectionInfo";
+                       method.starts_with("BatchGet") || method == "Check" || method == "ServerReflectionInfo" ||
+                       method == "Enroll";  // which asks for its own token
     EXPECT_EQ(authorize(permission, viewer).has_value(), reads) << permission.method;
   }
   for (const Permission& route : http_permissions())

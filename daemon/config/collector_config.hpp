@@ -21,11 +21,12 @@ struct CollectorListen {
 struct Analyzer {
   std::vector<Peer> address;  ///< in the order in which they are tried; none: nothing is sent
   Duration reconnect_limit = std::chrono::seconds(30);
-  std::filesystem::path authorities;  ///< empty: plain text
-  std::filesystem::path certificate;  ///< empty: none is shown
-  std::filesystem::path key;          ///< of `certificate`
-  std::filesystem::path token_file;   ///< empty: no token is shown
-  std::filesystem::path uplink;       ///< empty: weft-uplink beside our own executable
+  std::filesystem::path authorities;        ///< empty: plain text
+  std::filesystem::path certificate;        ///< empty: none is shown
+  std::filesystem::path key;                ///< of `certificate`
+  std::filesystem::path token_file;         ///< empty: no token is shown
+  std::filesystem::path enroll_token_file;  ///< empty: the four before; else they are empty
+  std::filesystem::path uplink;             ///< empty: weft-uplink beside our own executable
 };
 
 /// Section [reading].

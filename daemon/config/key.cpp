@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
 #include <type_traits>
 
 #include "daemon/config/schema.hpp"
@@ -90,6 +91,18 @@ std::optional<std::string> put_list(const KeyOf<Config>& key, std::vector<std::s
   return std::nullopt;
 }
 
+/// Of what begins with $CREDENTIALS_DIRECTORY/, a file that systemd gave our unit: systemd.exec(5), LoadCredential=.
+Parsed<std::filesystem::path> parse_path(const std::string& text) {
+  constexpr std::string_view kCredential = "$CREDENTIALS_DIRECTORY/";
+  if (!text.starts_with(kCredential)) return text;
+  const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
+  if (folder == nullptr)
+    return tl::unexpected<std::string>(
+        "is a credential of the unit, which systemd alone gives it; by hand set the environment variable "
+        "CREDENTIALS_DIRECTORY to a folder with such files");
+  return std::filesystem::path(folder) / text.substr(kCredential.size());
+}
+
 double size_of_integer(std::uint64_t value) {
   return static_cast<double>(value);
 }
@@ -177,8 +190,7 @@ std::optional<std::string> set(const KeyOf<Config>& key, Config& config, const s
             Config defaults;
             if (text.empty() && !std::get<std::filesystem::path*>(key.field(defaults))->empty())
               return "must not be empty";
-            *place = text;
-            return std::nullopt;
+            return put(place, parse_path(text));
           }},
       field);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regex>
 
+#include "api/access/identity.hpp"
 #include "daemon/config/schema.hpp"
 #include "daemon/config/value_text.hpp"
 #include "fabric/site.hpp"
@@ -81,6 +82,13 @@ std::vector<CollectorKey> analyzer_schema_of_collector() {
        "",
        "File with a bearer token for a collector, instead of a certificate. Without authorities it is sent to loopback "
        "addresses alone."},
+      {"analyzer.enroll_token_file",
+       [](CollectorConfig& c) -> Field { return &c.analyzer.enroll_token_file; },
+       {},
+       "",
+       "File with a one-time token (weftctl enroll), instead of the four files before: with it the collector gets a "
+       "certificate from weftd, keeps it in state_dir and renews it by itself. The file may be deleted afterwards. A "
+       "new token in it is used at once, for when a certificate has expired."},
       {"analyzer.uplink",
        [](CollectorConfig& c) -> Field { return &c.analyzer.uplink; },
        {},
@@ -238,6 +246,19 @@ std::vector<std::pair<std::string, std::string>> contradictions(const CollectorC
         found.emplace_back("analyzer.token_file", "would go to " + address +
                                                       " in clear text: set analyzer.authorities, the CA of its "
                                                       "certificate");
+  if (!analyzer.enroll_token_file.empty()) {
+    for (const auto& [file, key] :
+         {std::pair(&analyzer.authorities, "analyzer.authorities"),
+          std::pair(&analyzer.certificate, "analyzer.certificate"), std::pair(&analyzer.key, "analyzer.key"),
+          std::pair(&analyzer.token_file, "analyzer.token_file")})
+      if (!file->empty())
+        found.emplace_back(key, "must be empty beside analyzer.enroll_token_file: weftd signs a certificate");
+    const bool is_certificate_name =
+        config.node_name.empty() || api::access::check_node_name(config.node_name).has_value();
+    if (!is_certificate_name)
+      found.emplace_back("node_name",
+                         "must have 1 to 64 letters, digits, '.', '-' and '_' for analyzer.enroll_token_file");
+  }
   try {
     const std::regex pattern(config.reading.interfaces);
   } catch (const std::regex_error& error) {

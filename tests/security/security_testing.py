@@ -77,18 +77,18 @@ class Authority:
 
 
 class GuardedWeftd:
-    """weftd without a fabric, with `security` as lines of the section."""
+    """weftd without a fabric, with `security` as lines of the section; at `grpc` and on `state` where they are given."""
 
-    def __init__(self, place: str, security: str, *arguments: str):
+    def __init__(self, place: str, security: str, *arguments: str, grpc_address: str = "", state: str = ""):
         self.place = tempfile.mkdtemp(prefix="weftd-", dir=place)
-        self.http, self.grpc = free_address(), free_address()
+        self.http, self.grpc = free_address(), grpc_address or free_address()
         self.socket = os.path.join(self.place, "weftd.sock")
         self.configuration = os.path.join(self.place, "weftd.toml")
         with open(self.configuration, "w", encoding="utf-8") as stream:
             stream.write(f"[infiniband]\nenabled = false\n[security]\n{security}\n")
         self.log_path = os.path.join(self.place, "log")
         with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen([program("weftd"), "--config", self.configuration, "--state-dir", os.path.join(self.place, "state"),
+            self.process = subprocess.Popen([program("weftd"), "--config", self.configuration, "--state-dir", state or os.path.join(self.place, "state"),
                                              "--http", self.http, "--grpc", self.grpc, "--listen-socket", self.socket, *arguments],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         wait_until(self._listens, why=lambda: f"weftd does not listen:\n{self.log()}")

@@ -157,7 +157,9 @@ Result<void> Application::open_uplink() {
                                 .authorities = config_.analyzer.authorities,
                                 .certificate = config_.analyzer.certificate,
                                 .key = config_.analyzer.key,
-                                .token_file = config_.analyzer.token_file};
+                                .token_file = config_.analyzer.token_file,
+                                .enroll_token_file = config_.analyzer.enroll_token_file,
+                                .certificate_folder = config_.state_dir / "certificate"};
   uplink_.emplace(context_, uplink_program(config_.analyzer), options,
                   [this](const uplink::UplinkReport& report) { heard(report); });
   uplink_->start();

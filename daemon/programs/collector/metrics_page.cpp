@@ -92,6 +92,13 @@ void append_uplink(std::string& out, const uplink::UplinkReport& uplink, const s
   counter("weft_agent_connection_failures_total", "Streams that ended or could not be opened.", uplink.failures);
   counter("weft_agent_clock_probes_total", "Clock probes answered.", uplink.probes);
   counter("weft_agent_sync_failures_total", "Failed syncs of the spool to disk before sending.", uplink.sync_failures);
+  if (uplink.certificate_end != 0)
+    append_one(out, format,
+               {"weft_agent_certificate_expiry_timestamp_seconds", MetricType::kGauge,
+                "Expiry of the certificate that weftd signed for this collector, in Unix time."},
+               uplink.certificate_end);
+  counter("weft_agent_certificate_failures_total", "Failed attempts to get or renew the certificate.",
+          uplink.certificate_failures);
 }
 
 /// The figures of `own` under the names that they had before. Not of late and lost batches: weftd counts something else

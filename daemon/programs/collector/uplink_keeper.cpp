@@ -37,6 +37,8 @@ UplinkReport sum(UplinkReport a, const UplinkReport& b) {
   a.failures += b.failures;
   a.probes += b.probes;
   a.sync_failures += b.sync_failures;
+  a.certificate_end = b.certificate_end;
+  a.certificate_failures += b.certificate_failures;
   return a;
 }
 

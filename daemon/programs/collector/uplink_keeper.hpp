@@ -37,8 +37,8 @@ class UplinkKeeper {
   /// Ends it, and waits a moment for that.
   void stop();
 
-  /// What all uplinks so far told together; `connected`, `analyzer` and
-  /// `acknowledged` are the last one's.
+  /// What all uplinks so far told together; `connected`, `analyzer`,
+  /// `acknowledged` and `certificate_end` are the last one's.
   uplink::UplinkReport totals() const;
   /// How often an uplink was started.
   std::uint64_t starts() const { return starts_; }

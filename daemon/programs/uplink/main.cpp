@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 
@@ -24,6 +26,7 @@
 #include "daemon/platform/runtime/child_process.hpp"
 #include "daemon/platform/runtime/schedule.hpp"
 #include "daemon/platform/runtime/unique_fd.hpp"
+#include "daemon/programs/uplink/enrollment.hpp"
 #include "daemon/programs/uplink/options.hpp"
 #include "daemon/programs/uplink/shipper.hpp"
 #include "fabric/list_text.hpp"
@@ -73,12 +76,8 @@ class Uplink {
         random_(std::random_device{}()),
         analyzers_(split_list(options.analyzers)),
         patience_(patience_with(analyzers_.size())),
-        client_(
-            [bell = bell_.get()] {
-              const std::uint64_t one = 1;
-              [[maybe_unused]] const auto written = ::write(bell, &one, sizeof one);
-            },
-            {options.authorities, options.certificate, options.key, options.token_file, {}}, patience_.connection) {}
+        enrollment_(enrollment_of(options)),
+        client_(ring(), enrollment_ ? enrollment_->security() : own_files(options), patience_.connection) {}
 
   /// Until the collector is gone.
   void run() {
@@ -93,6 +92,24 @@ class Uplink {
   }
 
  private:
+  static api::ClientSecurity own_files(const uplink::Options& options) {
+    return {options.authorities, options.certificate, options.key, options.token_file, {}};
+  }
+  std::function<void()> ring() const {
+    return [bell = bell_.get()] {
+      const std::uint64_t one = 1;
+      [[maybe_unused]] const auto written = ::write(bell, &one, sizeof one);
+    };
+  }
+  std::unique_ptr<uplink::Enrollment> enrollment_of(const uplink::Options& options) {
+    if (options.enroll_token_file.empty()) return nullptr;
+    return std::make_unique<uplink::Enrollment>(uplink::EnrollmentOptions{.folder = options.certificate_folder,
+                                                                          .token_file = options.enroll_token_file,
+                                                                          .node = options.node_name,
+                                                                          .analyzers = options.analyzers,
+                                                                          .reconnect_limit = options.reconnect_limit},
+                                                ring(), std::uniform_real_distribution<double>(0, 1)(random_));
+  }
   /// Waits for something to do; false when the collector is gone.
   bool is_wanted() {
     std::array<pollfd, 2> entries{pollfd{runtime::kChildSocket, POLLIN, 0}, pollfd{bell_.get(), POLLIN, 0}};
@@ -103,10 +120,13 @@ class Uplink {
   }
   int wait_ms() const {
     const auto until = is_open_ ? opened_ + patience_.welcome : retry_at_;
-    if (is_open_ && is_welcome_) return 1000;
+    if ((is_open_ && is_welcome_) || is_without_certificate()) return 1000;
     return static_cast<int>(
         std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(until - Steady::now()).count(), 0, 1000));
   }
+
+  /// Without it no weftd takes us.
+  bool is_without_certificate() const { return enrollment_ && !enrollment_->has_certificate(); }
 
   void take(const api::TelemetryEvent& event) {
     switch (event.kind) {
@@ -166,6 +186,8 @@ class Uplink {
 
   void look_at_the_time() {
     const auto now = Steady::now();
+    if (enrollment_) enrollment_->look(SystemClock().now(), now);
+    if (is_without_certificate()) return;
     if (is_open_ && !is_welcome_ && now - opened_ > patience_.welcome)
       leave("no answer within " + std::to_string(patience_.welcome.count()) + " s");
     if (is_welcome_ && patience_.acknowledgement && shipper_.is_waiting() &&
@@ -205,6 +227,11 @@ class Uplink {
     now.failures = failures_;
     now.probes = client_.probes();
     now.sync_failures = sync_failures_;
+    if (enrollment_) {
+      now.certificate_end = static_cast<std::uint64_t>(
+          std::chrono::floor<std::chrono::seconds>(enrollment_->end().time_since_epoch()).count());
+      now.certificate_failures = enrollment_->failures();
+    }
     if (now == reported_) return;
     if (::send(runtime::kChildSocket, &now, sizeof now, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof now) reported_ = now;
   }
@@ -227,7 +254,8 @@ class Uplink {
   std::map<std::string, std::string> troubles_;  ///< what was logged, by analyzer
   api::ServerList analyzers_;
   const Patience patience_;
-  api::TelemetryClient client_;  // last: it must be gone before the bell is
+  std::unique_ptr<uplink::Enrollment> enrollment_;  ///< null: certificates and keys are others' business
+  api::TelemetryClient client_;                     // these two last: they must be gone before the bell is
 };
 
 }  // namespace

@@ -23,12 +23,16 @@ struct Options {
   std::filesystem::path certificate;  ///< PEM; our own. Empty: none is shown
   std::filesystem::path key;          ///< PEM; of `certificate`
   std::filesystem::path token_file;   ///< holds a bearer token; empty: none is shown
+  /// Holds a token of `weftctl enroll`; empty: there are no such. With it the four before are empty.
+  std::filesystem::path enroll_token_file;
+  std::filesystem::path certificate_folder;  ///< with it: where the certificate is kept
 
   /// The fields of the message.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit& visit) {
     visit(self.spool, self.analyzers, self.node_name, self.interval, self.reconnect_limit, self.log_level,
-          self.authorities, self.certificate, self.key, self.token_file);
+          self.authorities, self.certificate, self.key, self.token_file, self.enroll_token_file,
+          self.certificate_folder);
   }
 
   /// kInvalidArgument names the first value that is missing or out of its bounds.

@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kVersion = "weft1";
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kSecretLetters = 43;
+constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::size_t kLongestText = 16UL * 1024;
 
 std::string base64(const unsigned char* bytes, std::size_t count) {
@@ -120,8 +121,12 @@ std::string format_enroll_text(const EnrollText& text) {
   return line;
 }
 
+bool is_no_token(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.empty() || text.substr(0, text.find_last_not_of(kBlanks) + 1) == "none";
+}
+
 Result<EnrollText> parse_enroll_text(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r\n";
   const auto wrong = [](const std::string& why) {
     return fail(ErrorCode::kInvalidArgument, "this is no token of weftctl enroll: " + why);
   };

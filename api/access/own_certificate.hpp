@@ -38,6 +38,8 @@ struct EnrollText {
 Result<std::string> make_secret();
 /// The line, without an end.
 std::string format_enroll_text(const EnrollText& text);
+/// Nothing but blanks, or "none", which the unit gives a collector that has no token (deploy/systemd).
+bool is_no_token(std::string_view text);
 /// Blanks around it do not matter. kInvalidArgument with what is wrong, never with the text.
 Result<EnrollText> parse_enroll_text(std::string_view line);
 

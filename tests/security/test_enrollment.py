@@ -14,6 +14,7 @@ import security_testing
 from security_testing import Authority, GuardedWeftd, SecurityTest, field, free_address, grpc, program, read, run, wait_until
 
 sys.path.insert(0, os.path.join(security_testing.ROOT, "tests", "collector"))
+import postgres_pair  # noqa: E402
 import sysfs_tree  # noqa: E402
 
 LIST = "/weft.v1.FabricService/ListNodes"
@@ -349,6 +350,37 @@ class Renewal(EnrollmentTest):
         self.wait_connected(last, late, "gpu-01")
 
 
+class Pair(EnrollmentTest):
+    """Two weftd on one PostgreSQL, with the same authority."""
+
+    def test_the_weftd_that_takes_over_knows_the_tokens(self):
+        if postgres_pair.missing():
+            self.skipTest(f"not installed: {', '.join(postgres_pair.missing())}")
+        postgres = postgres_pair.PostgresPair()
+        self.addCleanup(postgres.stop)
+        postgres.start_alone()
+        store = f'\n[store]\nurl = "postgresql://weft@127.0.0.1:{postgres.primary.port}/postgres"\n'
+        pair = []
+        for _ in range(2):
+            pair.append(GuardedWeftd(self.mine, self.lines() + self.enroll_lines() + store))
+            self.addCleanup(pair[-1].stop)
+        leader, standby = pair
+        token_file, used = self.token_for(leader, "gpu-01"), self.token_for(leader, "gpu-02")
+        request = self.request()
+        self.assertEqual("OK", self.enroll(leader, used, "gpu-02", request))
+        done = self.weftctl(standby, "enroll", "gpu-03")
+        self.assertEqual(3, done.returncode, done.stderr)
+        self.assertEqual("UNAVAILABLE", self.enroll(standby, token_file, "gpu-01", request), "it could not use it up")
+        leader.process.kill()
+        leader.process.wait()
+        collector = Collector(self, os.path.join(self.mine, "collector"), "gpu-01", f"{leader.grpc},{standby.grpc}", token_file)
+        wait_until(lambda: self.told(standby).get("gpu-01", {}).get("state") == "CONNECTED", 90,
+                   why=lambda: f"{collector.log()[-3000:]}\n{standby.log()[-3000:]}")
+        self.assertEqual("OK", self.enroll(standby, used, "gpu-02", request), "the same key")
+        self.assertEqual("UNAUTHENTICATED", self.enroll(standby, used, "gpu-02", self.request("other")), "another one")
+        self.assertEqual("OK", self.enroll(standby, self.token_for(standby, "gpu-03"), "gpu-03", request))
+
+
 class Configuration(EnrollmentTest):
     def refused(self, lines: str) -> str:
         path = os.path.join(self.mine, "weftd.toml")
@@ -397,6 +429,12 @@ class Configuration(EnrollmentTest):
         self.assertIn("analyzer.enroll_token_file", done.stderr)
         self.assertIn("is a credential of the unit", done.stderr)
         self.assertEqual(0, check(CREDENTIALS_DIRECTORY=self.mine).returncode, "the token may come later")
+        for text, code in (("none", 0), ("nonsense", 2)):
+            with open(os.path.join(self.mine, "collector_enroll.token"), "w", encoding="utf-8") as stream:
+                stream.write(text)
+            done = check(CREDENTIALS_DIRECTORY=self.mine)
+            self.assertEqual(code, done.returncode, done.stderr)
+        self.assertIn("this is no token of weftctl enroll", done.stderr)
 
 
 def blocks(heading: str) -> list[str]:
@@ -430,27 +468,50 @@ class Guide(EnrollmentTest):
         return weftd
 
     def run_collector(self, weftd: GuardedWeftd, node: str, text: str) -> None:
-        """As the unit starts it: what is in the folder of LoadCredential= is what the process may read."""
+        """As the unit starts it: as a user who may read nothing of /etc/weft but the copies that LoadCredential= makes."""
         unit = read(os.path.join(security_testing.ROOT, "deploy", "systemd", "weft-collector.service")).decode()
         name, folder = re.search(r"(?m)^LoadCredential=(\w+):/etc/weft/(\w+)$", unit).groups()
-        credentials = os.path.join(self.mine, "run")
-        os.makedirs(credentials)
+        credentials, state, programs = (os.path.join(self.mine, name) for name in ("run", "state", "bin"))
+        for path in (credentials, state, programs):
+            os.makedirs(path)
+        for each in ("weft-collector", "weft-uplink"):
+            shutil.copy(program(each), programs)
         for each in os.listdir(os.path.join(self.mine, "etc", folder)):
             path = os.path.join(self.mine, "etc", folder, each)
             self.assertEqual(0o600, stat.S_IMODE(os.stat(path).st_mode), path)
             shutil.copy(path, os.path.join(credentials, f"{name}_{each}"))
+        user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+        if user:
+            for path in (state, credentials, *(os.path.join(credentials, each) for each in os.listdir(credentials))):
+                shutil.chown(path, "nobody", "nogroup")
+            os.chmod(self.place, 0o755)
+            self.assertEqual(0o700, stat.S_IMODE(os.stat(os.path.join(self.mine, "etc", folder)).st_mode))
         config = os.path.join(self.mine, "weft-collector.toml")
         with open(config, "w", encoding="utf-8") as stream:
             stream.write(self.here(text, weftd.grpc.rsplit(":", 1)[1]))
         log_path = os.path.join(self.mine, "collector.log")
         with open(log_path, "wb") as log:
             process = subprocess.Popen(
-                [program("weft-collector"), "--config", config, "--state-dir", os.path.join(self.mine, "state"), "--http", free_address(),
-                 "--sysfs-root", self.sysfs, "--node-name", node], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=dict(os.environ, CREDENTIALS_DIRECTORY=credentials))
+                [os.path.join(programs, "weft-collector"), "--config", config, "--state-dir", state, "--http", free_address(), "--sysfs-root",
+                 self.sysfs, "--node-name", node], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env=dict(os.environ, CREDENTIALS_DIRECTORY=credentials), **user)
         self.addCleanup(lambda: (process.terminate(), process.wait(20)))
         wait_until(lambda: self.told(weftd).get(node, {}).get("state") == "CONNECTED", 40,
                    why=lambda: f"{node} does not report:\n{read(log_path).decode()[-3000:]}\n{weftd.log()[-3000:]}")
+
+    def test_the_units_are_valid(self):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("not installed: systemd-analyze")
+        for name in ("weftd", "weft-collector"):
+            path = os.path.join(self.mine, name + ".service")
+            with open(path, "w", encoding="utf-8") as stream:
+                unit = read(os.path.join(security_testing.ROOT, "deploy", "systemd", name + ".service")).decode()
+                stream.write(unit.replace("/usr/bin/" + name, "/bin/true"))
+            done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((0, ""), (done.returncode, done.stderr.strip()))
+            # A missing folder must not keep the unit from starting: systemd.exec(5), SetCredential=.
+            credential = re.search(r"(?m)^LoadCredential=(\w+):", unit).group(1)
+            self.assertRegex(unit, rf"(?m)^SetCredential={credential}:none$")
 
     def test_certificates_from_weftd(self):
         make, weftd_toml, enroll, install, collector_toml = blocks("Certificates from weftd")

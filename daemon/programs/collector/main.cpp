@@ -8,6 +8,7 @@
 #include <iostream>
 #include <vector>
 
+#include "api/access/own_certificate.hpp"
 #include "daemon/config/command_line.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/regular_file.hpp"
@@ -47,6 +48,16 @@ std::vector<weft::Error> check_named_files(const CollectorConfig& config) {
        {config.analyzer.authorities, config.analyzer.certificate, config.analyzer.key, config.analyzer.token_file})
     if (!path.empty())
       if (const auto read = weft::runtime::read_regular(path, kMostBytes); !read) errors.push_back(read.error());
+  // A token is needed once, and may come later.
+  const std::filesystem::path& token_file = config.analyzer.enroll_token_file;
+  if (std::error_code ignored; !token_file.empty() && std::filesystem::exists(token_file, ignored)) {
+    const auto text = weft::runtime::read_regular(token_file, kMostBytes);
+    if (!text)
+      errors.push_back(text.error());
+    else if (const auto token = weft::api::access::parse_enroll_text(*text);
+             !token && !weft::api::access::is_no_token(*text))
+      errors.push_back({token.error().code, token_file.string() + ": " + token.error().message});
+  }
   return errors;
 }
 

@@ -12,7 +12,9 @@ Every key of the configuration file is also a flag, and flags win.)";
 
 constexpr const char* kFiles = R"(/etc/weft/weft-collector.toml: the configuration, if it exists.
 
-/var/lib/weft-collector: what waits to be sent.)";
+/var/lib/weft-collector: what waits to be sent; in certificate/, the key and the certificate that weftd(8) signed.
+
+/etc/weft/collector: keys and tokens that the unit gives it, each FILE as $CREDENTIALS_DIRECTORY/collector_FILE.)";
 
 constexpr const char* kExit = R"(  0   it was stopped
   1   it cannot run

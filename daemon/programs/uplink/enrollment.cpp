@@ -22,8 +22,6 @@ constexpr auto kLookEvery = 2s;  // at the token's file
 constexpr Duration kFirstRetry = 1s;
 constexpr std::size_t kMostBytes = 1UL << 20;
 constexpr std::string_view kTokenLine = "Token: ";
-/// What the unit gives us where there is no token (deploy/systemd).
-constexpr std::string_view kNoToken = "none";
 
 constexpr const char* kCertificateFile = "certificate.pem";
 constexpr const char* kAuthoritiesFile = "authorities.pem";
@@ -113,8 +111,7 @@ std::optional<EnrollText> Enrollment::read_token() {
     return std::nullopt;
   };
   const auto text = runtime::read_regular(options_.token_file, kMostBytes);
-  const bool is_empty =
-      text && (text->find_first_not_of(" \t\r\n") == std::string::npos || text->starts_with(kNoToken));
+  const bool is_empty = text && api::access::is_no_token(*text);
   if (!text || is_empty) {
     if (own_) return std::nullopt;  // it is not needed
     return wanting("this node has no certificate, and " +

@@ -197,6 +197,8 @@ TEST(EnrollText, ComesBackAsItWas) {
   EXPECT_EQ(read->node, "dgx-01");
   EXPECT_EQ(read->secret, secret);
   EXPECT_EQ(read->authority, site.root.pem());
+  for (const char* none : {"", " \n", "none", "none\n"}) EXPECT_TRUE(is_no_token(none));
+  EXPECT_FALSE(is_no_token(line) || is_no_token("nonesuch"));
   for (const std::string& wrong :
        {std::string(), std::string("none"), line.substr(0, line.size() - 4), line + "AAAA", "weft2" + line.substr(5),
         "weft1:dgx 01" + line.substr(line.find(':', 6)), "weft1:dgx-01:short" + line.substr(line.rfind(':')),

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "daemon/config/load.hpp"
 
 namespace weft::config {
@@ -67,6 +69,45 @@ TEST(SecurityConfig, ACollectorsFilesGoTogether) {
   EXPECT_EQ(errors("address = \"mgmt1:9641\"\nauthorities = \"/a\"\ntoken_file = \"/t\"\n"), "");
   EXPECT_THAT(errors("address = [\"127.0.0.1:1\", \"192.0.2.2:9641\"]\ntoken_file = \"/t\"\n"),
               HasSubstr("analyzer.token_file: would go to 192.0.2.2:9641 in clear text: set analyzer.authorities"));
+}
+
+TEST(SecurityConfig, AnAuthorityNeedsWhatChecksItsCertificates) {
+  const std::string enroll = "[security.enroll]\ncertificate = \"/ca\"\nkey = \"/ca-key\"\n";
+  const std::string tls = std::string(kTls) + "client_authorities = \"/a\"\n";
+  EXPECT_EQ(security_errors_of(tls + enroll), "") << "collectors get in";
+  EXPECT_THAT(security_errors_of(tls + "[security.enroll]\ncertificate = \"/ca\"\n"),
+              HasSubstr("security.enroll.key: must be set too"));
+  EXPECT_THAT(security_errors_of(tls + "[security.enroll]\nkey = \"/ca\"\n"),
+              HasSubstr("security.enroll.certificate: must be set too"));
+  EXPECT_THAT(security_errors_of(std::string(kTls) + "tokens_file = \"/t\"\n" + enroll),
+              HasSubstr("security.enroll.certificate: takes security.client_authorities"));
+  EXPECT_THAT(security_errors_of(tls + "require_client_certificate = true\n" + enroll),
+              HasSubstr("a new node has no certificate yet"));
+  EXPECT_THAT(security_errors_of(tls + enroll + "lifetime = \"9s\"\n"), HasSubstr("too small"));
+}
+
+TEST(SecurityConfig, ACollectorThatIsEnrolledHasNoOtherFiles) {
+  const auto errors = [](const std::string& text) {
+    return print(load_text<CollectorConfig>(text, "weft-collector.toml", {}).errors);
+  };
+  const std::string enroll = "[analyzer]\nenroll_token_file = \"/t\"\n";
+  EXPECT_EQ(errors(enroll), "");
+  EXPECT_EQ(errors("node_name = \"dgx-01.compute\"\n" + enroll), "");
+  EXPECT_THAT(errors("node_name = \"gpu 1\"\n" + enroll), HasSubstr("node_name: must have 1 to 64 letters"));
+  for (const char* key : {"authorities", "token_file"})
+    EXPECT_THAT(errors(enroll + key + " = \"/x\"\n"),
+                HasSubstr(std::string("analyzer.") + key + ": must be empty beside analyzer.enroll_token_file"));
+}
+
+TEST(SecurityConfig, ACredentialIsWhereTheUnitHasIt) {
+  const auto load = [] {
+    return load_text<CollectorConfig>("[analyzer]\nenroll_token_file = \"$CREDENTIALS_DIRECTORY/a_b\"\n", "x.toml", {});
+  };
+  ::unsetenv("CREDENTIALS_DIRECTORY");
+  EXPECT_THAT(print(load().errors), HasSubstr("x.toml:2: analyzer.enroll_token_file: is a credential of the unit"));
+  ::setenv("CREDENTIALS_DIRECTORY", "/run/credentials/x.service", 1);
+  EXPECT_EQ(load().config.analyzer.enroll_token_file, "/run/credentials/x.service/a_b");
+  ::unsetenv("CREDENTIALS_DIRECTORY");
 }
 
 }  // namespace

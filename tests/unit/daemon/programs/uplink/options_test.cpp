@@ -14,6 +14,8 @@ Options some_options() {
   options.analyzers = "weft1:9641,weft2:9641";
   options.node_name = "gpu-01";
   options.token_file = "/etc/token";
+  options.enroll_token_file = "/run/credentials/enroll.token";
+  options.certificate_folder = "/var/lib/weft/certificate";
   return options;
 }
 
@@ -24,6 +26,8 @@ TEST(UplinkOptions, AreUnpackedAsPacked) {
   EXPECT_EQ(runtime::pack_options(*unpacked), bytes);
   EXPECT_EQ(unpacked->analyzers, "weft1:9641,weft2:9641");
   EXPECT_EQ(unpacked->token_file, "/etc/token");
+  EXPECT_EQ(unpacked->enroll_token_file, "/run/credentials/enroll.token");
+  EXPECT_EQ(unpacked->certificate_folder, "/var/lib/weft/certificate");
 }
 
 TEST(UplinkOptions, MissingAndOutOfBoundsValuesAreNamed) {

@@ -114,7 +114,7 @@ struct HostInventory {
 
 /// How one source of the collector fares: each on its own.
 struct SourceStatus {
-  std::string name;  ///< "sysfs", "rdma_netlink", "rtnetlink", "ethtool", "dcb", "module", "jobs"
+  std::string name;  ///< "sysfs", "rdma_netlink", "rtnetlink", "ethtool", "dcb", "module", "jobs", "certificate"
   bool ok = true;
   std::string message;  ///< why not, or what is missing (a right); empty when all is well
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/metrics/collector_families.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "api/metrics/family.hpp"
@@ -20,6 +22,24 @@ void append_collector_states(std::string& out, const Snapshot& snapshot, Metrics
   for (const auto state : {CollectorState::kConnected, CollectorState::kSilent, CollectorState::kDisconnected})
     out += std::string("weft_collectors{state=\"") + to_string(state) + "\"} " +
            std::to_string(counts[static_cast<std::size_t>(state)]) + '\n';
+}
+
+void append_failing_sources(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+  // Names come from collectors; whoever makes others up makes no series.
+  constexpr std::array<std::string_view, 8> kSources{"certificate", "dcb",          "ethtool",   "jobs",
+                                                     "module",      "rdma_netlink", "rtnetlink", "sysfs"};
+  if (!snapshot.hosts) return;
+  std::array<std::size_t, kSources.size()> counts{};
+  for (const auto& host : *snapshot.hosts) {
+    if (!host->reading) continue;
+    for (const SourceStatus& source : host->reading->sources)
+      if (const auto known = std::ranges::find(kSources, source.name); known != kSources.end() && !source.ok)
+        ++counts[static_cast<std::size_t>(known - kSources.begin())];
+  }
+  constexpr std::string_view kName = "weft_collector_sources_failing";
+  append_head(out, {kName, MetricType::kGauge, "Hosts on which this source of the collector fails."}, format);
+  for (std::size_t i = 0; i < kSources.size(); ++i)
+    out.append(kName).append("{source=\"").append(kSources[i]).append("\"} ").append(std::to_string(counts[i])) += '\n';
 }
 
 bool append_collectors(std::string& out, const Snapshot& snapshot, MetricsFormat format, std::size_t& position) {

@@ -12,6 +12,8 @@ namespace weft::api {
 
 /// Appends weft_collectors{state}.
 void append_collector_states(std::string& out, const Snapshot& snapshot, MetricsFormat format);
+/// How many hosts report each source of their collector as failing.
+void append_failing_sources(std::string& out, const Snapshot& snapshot, MetricsFormat format);
 /// Appends a piece of the families with one sample for each collector; false when there is nothing more. `position`
 /// starts at 0 and is the caller's to keep.
 bool append_collectors(std::string& out, const Snapshot& snapshot, MetricsFormat format, std::size_t& position);

@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import unittest.mock
 import urllib.request
 
 import security_testing
@@ -331,6 +332,7 @@ class Renewal(EnrollmentTest):
             serials.add(collector.serial())
         collector.wait_log("renewed: the certificate ends at")
         weftd.wait_log("gpu-01 has a new certificate, until")
+        self.assertEqual([True], [one["ok"] for one in self.told(weftd)["gpu-01"]["sources"] if one["name"] == "certificate"])
         # The new one counts: the first one has ended by now, and weftd asks again.
         weftd.stop()
         again = self.start(first.grpc)
@@ -348,6 +350,32 @@ class Renewal(EnrollmentTest):
         late.wait_log("the certificate was not renewed", "the certificate ended at", "weftctl enroll gpu-01")
         self.token_for(last, "gpu-01")
         self.wait_connected(last, late, "gpu-01")
+
+
+class FailingRenewal(EnrollmentTest):
+    LIFETIME = "60s"
+
+    def test_weftd_hears_of_it_before_the_end(self):
+        """The disk of the node is full, in a way: its folder is one no more."""
+        weftd = self.weftd_with(self.lines() + self.enroll_lines())
+        collector = self.collector(weftd, "gpu-01", self.token_for(weftd, "gpu-01"))
+        self.wait_connected(weftd, collector, "gpu-01")
+        folder = collector.file("")[:-1]
+        os.rename(folder, folder + ".away")
+        with open(folder, "w", encoding="utf-8"):
+            pass
+
+        def said() -> str:
+            return next(one for one in self.told(weftd)["gpu-01"]["sources"] if one["name"] == "certificate").get("message", "")
+
+        wait_until(lambda: "it is not renewed and ends at" in said(), 60, why=lambda: f"{self.told(weftd)}\n{collector.log()[-3000:]}")
+        self.assertEqual(1, self.metric(weftd, 'weft_collector_sources_failing{source="certificate"}'))
+        self.assertIn("certificate FAILS: it is not renewed", self.weftctl(weftd, "collectors").stdout)
+        self.assertGreater(collector.metric("weft_agent_certificate_failures_total"), 0)
+        os.remove(folder)
+        os.rename(folder + ".away", folder)
+        wait_until(lambda: said() == "", 60, why=lambda: f"{self.told(weftd)}\n{collector.log()[-3000:]}")
+        self.assertEqual(0, int(self.told(weftd)["gpu-01"].get("lostBatches", 0)))
 
 
 class Pair(EnrollmentTest):
@@ -512,6 +540,20 @@ class Guide(EnrollmentTest):
             # A missing folder must not keep the unit from starting: systemd.exec(5), SetCredential=.
             credential = re.search(r"(?m)^LoadCredential=(\w+):", unit).group(1)
             self.assertRegex(unit, rf"(?m)^SetCredential={credential}:none$")
+
+    def test_weftd_takes_keys_and_tokens_from_its_unit(self):
+        unit = read(os.path.join(security_testing.ROOT, "deploy", "systemd", "weftd.service")).decode()
+        name = re.search(r"(?m)^LoadCredential=(\w+):/etc/weft/weftd$", unit).group(1)
+        for path in (self.ours.path("server.crt"), self.ours.path("server.key"), self.ours.path("ca.crt"), self.tokens_file):
+            copy = os.path.join(self.mine, f"{name}_{os.path.basename(path)}")
+            shutil.copy(path, copy)
+            os.chmod(copy, 0o400)
+        files = {key: f'"$CREDENTIALS_DIRECTORY/{name}_{file}"' for key, file in
+                 (("certificate", "server.crt"), ("key", "server.key"), ("client_authorities", "ca.crt"), ("tokens_file", "tokens"))}
+        with unittest.mock.patch.dict(os.environ, CREDENTIALS_DIRECTORY=self.mine):
+            weftd = self.weftd_with(self.lines(**files))
+        self.assertEqual("OK", self.code(self.channel(weftd), LIST, token=self.tokens["vic"]))
+        self.assertEqual("OK", self.code(self.channel(weftd, "viewer"), LIST))
 
     def test_certificates_from_weftd(self):
         make, weftd_toml, enroll, install, collector_toml = blocks("Certificates from weftd")

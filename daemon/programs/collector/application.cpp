@@ -18,6 +18,7 @@
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/collector/metrics_page.hpp"
 #include "daemon/programs/collector/node_exporter_page.hpp"
+#include "fabric/minute_text.hpp"
 
 namespace weft::collector {
 namespace {
@@ -56,6 +57,14 @@ double processor_seconds() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
   };
   return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+/// weftd hears of a renewal that fails while there is still time, and so does whoever asks it.
+SourceStatus certificate_status(const uplink::UplinkReport& report) {
+  if (report.certificate_trouble == 0) return {"certificate", true, ""};
+  const TimePoint end(std::chrono::seconds(report.certificate_end));
+  return {"certificate", false,
+          "it is not renewed and ends at " + minute_text(end) + "; journalctl -u weft-collector has the reason"};
 }
 
 std::string describe(const LinkEvent& event) {
@@ -186,6 +195,8 @@ void Application::beat() {
   batch.reading = reader_.read(now);
   batch.reading->jobs = jobs_.jobs;
   if (!jobs_.status.name.empty()) batch.reading->sources.push_back(jobs_.status);
+  if (uplink_ && !config_.analyzer.enroll_token_file.empty())
+    batch.reading->sources.push_back(certificate_status(uplink_->totals()));
   ++figures_.readings;
   figures_.last_reading_seconds = seconds(beat_clock() - began);
   figures_.reading_seconds += figures_.last_reading_seconds;

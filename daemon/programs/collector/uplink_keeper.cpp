@@ -38,6 +38,7 @@ UplinkReport sum(UplinkReport a, const UplinkReport& b) {
   a.probes += b.probes;
   a.sync_failures += b.sync_failures;
   a.certificate_end = b.certificate_end;
+  a.certificate_trouble = b.certificate_trouble;
   a.certificate_failures += b.certificate_failures;
   return a;
 }

@@ -38,7 +38,7 @@ class UplinkKeeper {
   void stop();
 
   /// What all uplinks so far told together; `connected`, `analyzer`,
-  /// `acknowledged` and `certificate_end` are the last one's.
+  /// `acknowledged` `certificate_end` and `certificate_trouble` are the last one's.
   uplink::UplinkReport totals() const;
   /// How often an uplink was started.
   std::uint64_t starts() const { return starts_; }

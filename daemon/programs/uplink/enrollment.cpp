@@ -173,6 +173,7 @@ void Enrollment::take(const Result<api::CertificateAnswer>& answer, TimePoint wa
     return;
   }
   if (const auto kept = keep(*answer); !kept) return fails(servers_.current(), kept.error().message, now);
+  is_troubled_ = false;
   servers_.serves();
   backoff_.reset();
   told_.clear();
@@ -203,6 +204,7 @@ Result<void> Enrollment::keep(const api::CertificateAnswer& answer) {
 /// Once for each thing, until something else is wrong with it.
 void Enrollment::fails(const std::string& where, const std::string& why, Steady::time_point now) {
   ++failures_;
+  is_troubled_ = true;
   next_ = now + std::chrono::duration_cast<Steady::duration>(backoff_.next());
   std::string& told = told_[where];
   const std::string_view lasting = api::lasting_part(why);

@@ -49,6 +49,8 @@ class Enrollment {
   api::ClientSecurity security() const;
   /// When the certificate ends; kNever without one.
   TimePoint end() const { return own_ ? own_->end : kNever; }
+  /// The last attempt to get or renew one failed.
+  bool is_troubled() const { return is_troubled_; }
   /// Attempts to get one that failed.
   std::uint64_t failures() const { return failures_; }
 
@@ -77,6 +79,7 @@ class Enrollment {
   runtime::Backoff backoff_;
   Steady::time_point next_{};
   std::map<std::string, std::string> told_;  ///< what was logged, by what it is about
+  bool is_troubled_ = false;
   std::uint64_t failures_ = 0;
   api::EnrollClient client_;
 };

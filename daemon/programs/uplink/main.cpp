@@ -230,6 +230,7 @@ class Uplink {
     if (enrollment_) {
       now.certificate_end = static_cast<std::uint64_t>(
           std::chrono::floor<std::chrono::seconds>(enrollment_->end().time_since_epoch()).count());
+      now.certificate_trouble = enrollment_->is_troubled() ? 1 : 0;
       now.certificate_failures = enrollment_->failures();
     }
     if (now == reported_) return;

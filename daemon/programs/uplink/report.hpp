@@ -24,6 +24,7 @@ struct UplinkReport {
   std::uint64_t probes = 0;                ///< questions for our clock that were answered
   std::uint64_t sync_failures = 0;         ///< times the spool could not be put on disk before it was sent
   std::uint64_t certificate_end = 0;       ///< of an enrolled one: seconds since 1970 UTC; 0: there is none
+  std::uint64_t certificate_trouble = 0;   ///< 1 while it is due and the last attempt to renew it failed
   std::uint64_t certificate_failures = 0;  ///< attempts to get one that failed
 
   bool operator==(const UplinkReport&) const = default;

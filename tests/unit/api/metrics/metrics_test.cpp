@@ -342,6 +342,22 @@ TEST(Exposition, JobsHoldTheHostsOfConnectedCollectors) {
             "1\nweft_job_info{job_id=\"slurm:2\",node=\"gpu-1\"} 1\n");
 }
 
+TEST(Exposition, SourcesThatFailAreCountedByTheNamesThatThereAre) {
+  auto reading = std::make_shared<HostReading>();
+  reading->taken = kNow;
+  reading->inventory = std::make_shared<HostInventory>();
+  reading->sources = {{"certificate", false, "it is not renewed"}, {"sysfs", true, ""}, {"made up", false, "x"}};
+  auto host = std::make_shared<HostView>();
+  host->host = "gpu-1";
+  host->reading = reading;
+  auto snapshot = make_snapshot(1, {});
+  snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(2, host);
+  const std::string text = about(expose(snapshot), "weft_collector_sources_failing");
+  EXPECT_THAT(text, HasSubstr("{source=\"certificate\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("{source=\"sysfs\"} 0\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("made up")));
+}
+
 TEST(Exposition, OpenMetricsNamesFamiliesWithoutSuffix) {
   SmallFabric fabric(1);
   fabric.set(1, CounterId::kSymbolErrors, 1);

@@ -23,8 +23,8 @@ constexpr std::array kExamples{
   weftctl ports leaf-1 --counters      one line per counter
   weftctl ports dgx-04 --watch 1       every second; what changed is marked)"},
     Examples{"backup", R"(  weftctl backup /backup/weft-2026-01-31.db)"},
-    Examples{"enroll", R"(  weftctl enroll dgx-01 >dgx-01.token  a token for one node, good for a day
-  weftctl enroll --file nodes.txt --output tokens --for 7d   a file for each node
+    Examples{"enroll", R"(  weftctl enroll dgx-01                a token for one node, good for a day
+  weftctl enroll dgx-01 dgx-02 --for 7d   one for each, good for a week
   weftctl enroll --list                tokens, and which were used
   weftctl enroll --revoke dgx-01       take a token back)"},
     Examples{"history", R"(  weftctl history leaf-1:12            one port, the last 24 hours

@@ -151,7 +151,7 @@ Result<std::vector<EnrollToken>> CollectorEnrollment::revoke_now(const std::vect
                                                                  const std::string& who) {
   const TimePoint now = clock_.now();
   const auto known = store_.enroll_tokens(now);
-  if (!known) return known;
+  if (!known) return tl::unexpected(known.error());
   std::vector<AuditRecord> records;
   for (const std::string& node : nodes) {
     const auto found = std::ranges::lower_bound(*known, node, {}, &EnrollToken::node);

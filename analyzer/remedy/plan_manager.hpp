@@ -227,6 +227,7 @@ class PlanManager {
   ReturnDue return_due(const Entry& held, const RemedyView& view) const;
   TimePoint return_after(const Plan& out) const;                        ///< Plan::return_after of it
   ReturnDue still_due(const Plan& plan, const RemedyView& view) const;  ///< kDue of any plan that is no such return
+  bool is_failed_lately(const Plan& back, TimePoint now) const;         ///< a return that did not bring its target back
   void propose_returns(const RemedyView& view);
   void choose(const RemedyView& view);
   static bool was_often_down(const Entry& entry, TimePoint now);  ///< when it was to be sent, and lately

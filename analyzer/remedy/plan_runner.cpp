@@ -124,9 +124,12 @@ void PlanRunner::failed_reading(const std::string& why) {
 
 bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
   work_.order = 0;
-  // A scheduler that does not know the host says so each time. Once it may be reading its own configuration anew.
-  if (!reading && reading.error().code == ErrorCode::kNotFound && plan_.target.kind == EntityKind::kHost &&
-      plan_.intent == PlanIntent::kNone && !undoing() && work_.failures > 0) {
+  // A scheduler that does not know the host says so each time. Once it may be reading its own configuration anew. A
+  // return waits for the host to be known again: nothing else brings it back.
+  const bool is_unknown = !reading && reading.error().code == ErrorCode::kNotFound;
+  const bool was_unknown = std::exchange(work_.unknown, is_unknown);
+  if (is_unknown && was_unknown && plan_.action == RemedyAction::kDrainNode && plan_.intent == PlanIntent::kNone &&
+      !undoing()) {
     end(PlanState::kFailed, "not done: " + reading.error().message);
     return false;
   }

@@ -40,6 +40,7 @@ struct PlanWork {
   TimePoint due = kNever;   ///< when to ask next
   unsigned readings = 0;    ///< that found it not as wanted yet
   unsigned failures = 0;    ///< readings that failed, one after the other
+  bool unknown = false;     ///< the last reading said that nobody knows the target
   bool foreign = false;     ///< the last reading said that somebody else holds it
   unsigned undos = 0;       ///< inverse actions sent
   std::string no_effect{};  ///< why the last of them has to be sent again

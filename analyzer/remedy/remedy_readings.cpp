@@ -138,6 +138,7 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   if (reading && is_first_sight(*of, reading->state, now)) {
     of->work.order = 0;
     of->work.failures = 0;
+    of->work.unknown = false;
     of->work.due = now + settings_.limits.reading_interval;
     of->checked = now;
     return wait_for_next_try(*of, reading);

@@ -118,6 +118,13 @@ PlanManager::ReturnDue PlanManager::still_due(const Plan& plan, const RemedyView
   return return_due(held->second, view);
 }
 
+// What a return could not bring back, as a host that its scheduler does not know, is left alone for as long as what is
+// in force is not read either.
+bool PlanManager::is_failed_lately(const Plan& back, TimePoint now) const {
+  return !takes_out(back.action) && (back.state == PlanState::kFailed || back.state == PlanState::kRolledBack) &&
+         clock_.ages(now).of(back.finished) < settings_.limits.check_interval;
+}
+
 void PlanManager::propose_returns(const RemedyView& view) {
   const auto plans = shown_;
   for (const PlanPtr& out : plans) {
@@ -130,7 +137,10 @@ void PlanManager::propose_returns(const RemedyView& view) {
         out->target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
     if (settings_.mode(action) == RemedyMode::kOff) continue;
     ReturnDue due = return_due(held, view);
-    if (due.is != ReturnDue::Is::kDue) continue;
+    if (due.is != ReturnDue::Is::kDue || std::ranges::any_of(plans, [&](const PlanPtr& back) {
+          return back->undoes == out->id && is_failed_lately(*back, view.now);
+        }))
+      continue;
     Entry& added = add(action, out->target, std::string(kOurselves), view);
     added.plan.incident = out->incident;
     added.plan.undoes = out->id;

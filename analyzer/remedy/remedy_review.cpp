@@ -436,6 +436,7 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
 // was given up on: without it the same would be done again.
 bool PlanManager::may_forget(const Plan& plan, const RemedyView& view) const {
   if (!is_over(plan.state) || plan.in_force || plan.unresolved) return false;
+  if (is_failed_lately(plan, view.now)) return false;
   if (is_counted(plan, clock_.ages(view.now), settings_.limits)) return false;
   const Incident* incident = view.incident(plan.incident);
   return !incident || !incident->is_open() || !is_given_up(plan) || !ended_since_it_began(plan, *incident, view.now);

@@ -132,13 +132,20 @@ std::string hang_manager(World& world, Dice& dice, Tally& tally) {
   return sign == ManagerSign::kHeard ? "the subnet manager answers" : "the subnet manager does not answer";
 }
 
+std::string forget_host(World& world, Tally& tally, unsigned host) {
+  world.forget(world.forgotten() ^ 1U << host);
+  const bool is_gone = (world.forgotten() >> host & 1U) != 0;
+  tally.forgotten_hosts += is_gone;
+  return std::string("the scheduler knows ") + world.label(false, host) + (is_gone ? " no more" : " again");
+}
+
 }  // namespace
 
 std::string change_world(World& world, Dice& dice, Tally& tally) {
   const Shape& shape = world.shape();
   const unsigned link = dice.below(shape.links());
   const unsigned host = dice.below(shape.hosts());
-  switch (dice.below(20)) {
+  switch (dice.below(22)) {
     case 0:
     case 1:
     case 2:
@@ -175,6 +182,8 @@ std::string change_world(World& world, Dice& dice, Tally& tally) {
       return silence_nodes(world, dice, tally);
     case 19:
       return hang_manager(world, dice, tally);
+    case 20:
+      return forget_host(world, tally, host);
     default:
       return {};
   }

@@ -89,6 +89,8 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
   tried(total.silent_partners, "a list that cannot be read");
   tried(total.silent_managers, "a subnet manager that does not answer");
   tried(total.waited_for_lists, "a plan under way that waits for a list");
+  tried(total.forgotten_hosts, "a host that the scheduler does not know");
+  tried(total.failed_returns, "a return that failed or had no effect");
   tried(total.out_beside_others, "something taken out beside what others took out");
   tried(total.out_beside_missing, "a link taken out beside nodes that are missing");
   tried(total.out_beside_gone, "a link taken out beside nodes that are gone for long");

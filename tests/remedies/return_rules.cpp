@@ -28,10 +28,31 @@ void ReturnRules::ended(const Plan& plan) {
 }
 
 void ReturnRules::restarted(const std::map<std::uint64_t, Plan>& journal) {
+  std::erase_if(seen_, [&journal](std::uint64_t id) { return !journal.contains(id); });
+  std::erase_if(failed_, [&journal](const auto& each) {
+    const auto plan = journal.find(each.second.first);
+    return plan == journal.end() || !is_over(plan->second.state);
+  });
   std::erase_if(ended_, [&journal](const auto& each) {
     const auto plan = journal.find(each.second);
     return plan == journal.end() || plan->second.kept_out.empty();
   });
+}
+
+const char* ReturnRules::breach_of_book(const std::vector<std::shared_ptr<const Plan>>& plans, Duration now,
+                                        Tally& tally) {
+  bool is_kept = true;
+  for (const auto& plan : plans) {
+    if (takes_out(plan->action)) continue;
+    const auto failed = failed_.find(plan->undoes);
+    if (seen_.insert(plan->id).second && is_ours(*plan) && failed != failed_.end())
+      is_kept &= now - failed->second.second >= limits_.check_interval;
+    const bool is_failed = plan->state == PlanState::kFailed || plan->state == PlanState::kRolledBack;
+    if (!is_failed || (failed != failed_.end() && failed->second.first >= plan->id)) continue;
+    ++tally.failed_returns;
+    failed_[plan->undoes] = {plan->id, now};
+  }
+  return is_kept ? nullptr : "automation wants to return again what it could not return a moment ago";
 }
 
 bool ReturnRules::is_kept_out(const Plan& plan) const {

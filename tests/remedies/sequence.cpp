@@ -297,6 +297,10 @@ class Sequence {
         book_->answer_reading(order.number, fail(ErrorCode::kTimeout, "no answer"), world_.now());
         return true;
       }
+      if (world_.is_forgotten(order.target)) {
+        book_->answer_reading(order.number, fail(ErrorCode::kNotFound, "no such node"), world_.now());
+        return true;
+      }
       const bool by_cost = analyzer::outward_action(journal_.at(order.plan)) == RemedyAction::kRaiseLinkCost;
       const TargetReading reading = glimpse(order.target, by_cost);
       act_rules_.read(order.plan, reading.state);
@@ -315,6 +319,10 @@ class Sequence {
       return true;
     }
     gate_->finish(order.number);
+    if (world_.is_forgotten(order.target)) {
+      book_->answer_action(order.number, fail(ErrorCode::kFailedPrecondition, "no such node"), world_.now());
+      return true;
+    }
     ++tally_.acts;
     const bool takes = !trouble_ || !dice_.one_in(6);
     const bool lost = trouble_ && dice_.one_in(5);
@@ -359,6 +367,7 @@ class Sequence {
   void check_book() {
     unsigned on_links = 0, on_hosts = 0;
     const auto plans = book_->all();
+    keeps(return_rules_.breach_of_book(*plans, world_.steady(), tally_));
     for (const auto& plan : *plans) {
       if (!is_over(plan->state)) keeps(return_rules_.breach_of_open(*plan));
       promise(plan->state != PlanState::kCommitted || !aborted_.contains(plan->id), "what was aborted was committed");
@@ -393,6 +402,7 @@ class Sequence {
     trouble_ = false;
     world_.go_blind(false);
     world_.silence(0);
+    world_.forget(0);
     partners_.answer();
     file_there_ = false;
     book_->set_hands_off(person_stops_ = false, "", "bob", world_.now());

@@ -89,6 +89,13 @@ class World {
   std::uint32_t avoided_by_others(Avoided by) const { return avoided_[static_cast<std::size_t>(by)]; }
   /// Others drain so many hosts of the scheduler's that are not of this fabric.
   void drain_elsewhere(unsigned hosts) { drained_elsewhere_ = hosts; }
+  /// The scheduler does not know these hosts, a bit for each: what they were drained for it knows again with them.
+  void forget(std::uint32_t hosts) { forgotten_ = hosts; }
+  std::uint32_t forgotten() const { return forgotten_; }
+  bool is_forgotten(const Entity& target) const {
+    const auto [is_link, index] = find(target);
+    return !is_link && (forgotten_ >> index & 1U) != 0;
+  }
   unsigned drained_elsewhere() const { return drained_elsewhere_; }
   /// The next sweeps do not reach these nodes, a bit for each in the order of their indices.
   void silence(std::uint32_t nodes) { silent_ = nodes; }
@@ -191,6 +198,7 @@ class World {
   MissingWatch missing_;
   std::array<std::uint32_t, 2> avoided_{};  ///< by Avoided
   unsigned drained_elsewhere_ = 0;
+  std::uint32_t forgotten_ = 0;
   std::vector<std::vector<std::string>> jobs_;  ///< of each host
   std::vector<bool> by_other_weftd_;            ///< of hosts_: that somebody is another weftd
   std::uint64_t other_mark_ = 0;                ///< its newest plan

@@ -125,6 +125,17 @@ struct Book {
     return asked.size();
   }
 
+  /// Sweeps until something is asked, and answers that it cannot be read. False: nothing is asked for a while.
+  bool fails_to_read(ErrorCode code, const std::string& why = "?") {
+    for (int second = 0; second < 200; ++second) {
+      sweep();
+      const auto asked = orders();
+      for (const RemedyOrder& order : asked) book->answer_reading(order.number, fail(code, why), fabric.now());
+      if (!asked.empty()) return true;
+    }
+    return false;
+  }
+
   fakes::FabricBuilder fabric;
   RemedySettings settings;
   std::map<std::string, ManagerSign, std::less<>> managers;  ///< none: as RemedyView::managers of null

@@ -381,17 +381,22 @@ TEST(PlanManager, ADrainOfAHostThatTheSchedulerDoesNotKnowEndsAtTheSecondAnswer)
   const auto asked = b.book->request(RemedyAction::kDrainNode, host_entity("host-1-0"), "memory", "ann", b.look());
   ASSERT_TRUE(asked) << asked.error().message;
   for (const bool again : {false, true}) {
-    std::vector<RemedyOrder> orders;
-    for (int second = 0; second < 20 && orders.empty(); ++second) {
-      b.sweep();
-      orders = b.orders();
-    }
-    ASSERT_EQ(orders.size(), 1U);
-    b.book->answer_reading(orders[0].number, fail(ErrorCode::kNotFound, "Slurm has no node for host host-1-0"),
-                           b.fabric.now());
+    ASSERT_TRUE(b.fails_to_read(ErrorCode::kNotFound, "Slurm has no node for host host-1-0"));
     EXPECT_EQ(b.plan(1).state, again ? PlanState::kFailed : PlanState::kExecuting);
   }
   EXPECT_EQ(b.plan(1).outcome, "not done: Slurm has no node for host host-1-0");
+}
+
+TEST(PlanManager, ADrainEndsAtTheSecondAnswerThatNobodyKnowsTheHostWhateverFailedBefore) {
+  Book b;
+  b.collector("host-1-0", {"host-1-0 mlx5_0"});
+  ASSERT_TRUE(b.book->request(RemedyAction::kDrainNode, host_entity("host-1-0"), "memory", "ann", b.look()));
+  for (const ErrorCode code : {ErrorCode::kTimeout, ErrorCode::kNotFound, ErrorCode::kTimeout, ErrorCode::kNotFound}) {
+    ASSERT_TRUE(b.fails_to_read(code));
+    EXPECT_EQ(b.plan(1).state, PlanState::kExecuting) << b.plan(1).outcome;
+  }
+  ASSERT_TRUE(b.fails_to_read(ErrorCode::kNotFound));
+  EXPECT_EQ(b.plan(1).state, PlanState::kFailed);
 }
 
 }  // namespace

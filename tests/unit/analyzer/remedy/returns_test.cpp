@@ -182,5 +182,65 @@ TEST(DueReturns, WhatIsBeingTakenOutAgainCountsAsOutOnce) {
   EXPECT_EQ(b.book->status(b.fabric.now()).out_of_service, 1U);
 }
 
+/// What is read fails so for that time.
+void fail_to_read(Book& b, ErrorCode code, const char* why, Duration time) {
+  for (const TimePoint end = b.fabric.now() + time; b.fabric.now() < end;) {
+    for (const RemedyOrder& order : b.orders()) {
+      EXPECT_EQ(order.kind, OrderKind::kRead);
+      b.book->answer_reading(order.number, fail(code, why), b.fabric.now());
+    }
+    b.sweep();
+  }
+}
+
+TEST(FailedReturns, AHostThatTheSchedulerNoLongerKnowsMakesFewPlans) {
+  DrainedHost b;
+  b.pass(11min);
+  ASSERT_EQ(b.returns(), 1U);
+  fail_to_read(b, ErrorCode::kNotFound, "Slurm has no node for host n1", 15min);
+  EXPECT_EQ(b.returns(), 1U) << "it waits, with growing intervals";
+  EXPECT_EQ(b.plan(2).state, PlanState::kExecuting);
+  EXPECT_TRUE(b.plan(2).waits_for.starts_with("its state cannot be read: Slurm has no node for host n1; the next"));
+  fail_to_read(b, ErrorCode::kNotFound, "Slurm has no node for host n1", 105min);
+  EXPECT_LE(b.returns(), 6U);
+  EXPECT_EQ(b.plan(2).state, PlanState::kFailed);
+  // It is known again.
+  for (int minute = 0; minute < 30; ++minute) {
+    b.obey();
+    b.pass(55s);
+  }
+  EXPECT_FALSE(b.is_out);
+}
+
+TEST(FailedReturns, WithFewReadingsStillOneEachCheckInterval) {
+  DrainedHost b;
+  b.settings.limits.failed_readings = 1;
+  b.settings.limits.budget.cool_down = 0s;
+  b.restart();
+  b.pass(11min);
+  fail_to_read(b, ErrorCode::kNotFound, "Slurm has no node for host n1", 1h);
+  EXPECT_GE(b.returns(), 10U);
+  EXPECT_LE(b.returns(), 12U);
+  b.restart();
+  const std::size_t before = b.returns();
+  fail_to_read(b, ErrorCode::kNotFound, "Slurm has no node for host n1", 1min);
+  EXPECT_LE(b.returns() - before, 1U);
+}
+
+// Its switch was taken away.
+TEST(FailedReturns, ALinkWhosePortIsGoneMakesFewPlans) {
+  DrainedHost b;
+  b.settings.limits.failed_readings = 1;
+  b.settings.limits.budget.cool_down = 0s;
+  Plan isolated = b.plan(1);
+  isolated.action = RemedyAction::kIsolateLink;
+  isolated.target = b.link("leaf-0", "spine-0");
+  isolated.finished = isolated.started = b.fabric.now() - 25h;
+  b.begin({isolated});
+  fail_to_read(b, ErrorCode::kUnavailable, "no directed route", 1h);
+  EXPECT_GE(b.returns(), 10U);
+  EXPECT_LE(b.returns(), 12U);
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -396,7 +396,8 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed, Dura
   const Duration patience =
       comes_back ? limits_.verification.probation + limits_.verification.within : limits_.verification.within;
   const bool is_overdue = work_.resumed && !comes_back && window.fresh && !window.good && age > kMostTries * patience;
-  if (is_overdue || now_ - work_.verifying_since > patience)
+  const Duration unread = work_.unread ? now_ - work_.judged : Duration{};
+  if (is_overdue || now_ - work_.verifying_since - unread > patience)
     roll_back(work_.why.empty() ? "it could not be verified in time"
               : comes_back      ? "it could not be verified in time: " + work_.why
                                 : "it did not help: " + work_.why);

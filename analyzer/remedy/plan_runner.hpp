@@ -47,6 +47,8 @@ struct PlanWork {
   unsigned unseen = 0;      ///< changes that were not made because the target could not be seen
   unsigned lates = 0;       ///< changes that were not made because the actuator was too slow
   TimePoint verifying_since = kNever;
+  TimePoint judged = kNever;      ///< when the last sweep was
+  bool unread = false;            ///< it read no end of the link: the time since then may not count
   TimePoint excused_at = kNever;  ///< the last sweep in which a switch at an end was down as a whole
   unsigned excused = 0;           ///< so many have been since the last good one
   /// As RemedyOrder::decided, of the change that comes next.

@@ -75,9 +75,12 @@ bool is_seen_by_another(const FabricView& lost, std::span<const FabricView> fabr
 
 }  // namespace
 
-std::array<TimePoint*, 8> PlanManager::moments(Entry& entry) {
-  return {&entry.work.due, &entry.work.verifying_since, &entry.work.excused_at, &entry.checked, &entry.doubted,
-          &entry.asked,    &entry.last_window,          &entry.held_until};
+std::array<TimePoint*, 9> PlanManager::moments(Entry& entry) {
+  return {&entry.work.due,        &entry.work.verifying_since,
+          &entry.work.excused_at, &entry.work.judged,
+          &entry.checked,         &entry.doubted,
+          &entry.asked,           &entry.last_window,
+          &entry.held_until};
 }
 
 // The clock was set back: what was to be done in a moment is not to wait until that moment comes once more, and what

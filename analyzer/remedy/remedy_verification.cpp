@@ -254,20 +254,26 @@ void PlanManager::watch_held(Entry& entry, const RemedyView& view) {
 
 // From when the switch is back the link has as much time to come up as from when it was sent, and what it had passed by
 // then counts. A switch that is down for longer than a probation takes will not be waited for; each outage counts
-// alone.
+// alone. Time that no sweep read the link is left out, and no more than that: else it would never be told from a link
+// that does not come up.
 void PlanManager::excuse(Entry& entry, TimePoint now, Duration interval, Window& window) const {
   const VerificationLimits& limits = settings_.limits.verification;
   PlanWork& work = entry.work;
-  if (window.excused) {
+  if (window.unread) {
+    work.verifying_since += now - std::max(work.judged, work.verifying_since);
+    work.why = window.why;
+  } else if (window.excused) {
     work.verifying_since = work.excused_at = now;
     work.why = window.why;
-    if (!window.unread && ++work.excused * interval > limits.probation) window.fresh = window.unbearable = true;
+    if (++work.excused * interval > limits.probation) window.fresh = window.unbearable = true;
   } else if (window.good) {
     work.excused = 0;
   } else if (window.down && work.excused_at != kNever && now - work.excused_at <= limits.within) {
     window.fresh = window.unbearable = false;
     window.why = work.why = "the link does not come up";
   }
+  work.judged = now;
+  work.unread = window.unread;
 }
 
 void PlanManager::watch(Entry& entry, const RemedyView& view) {

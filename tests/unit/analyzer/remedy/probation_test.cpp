@@ -56,7 +56,7 @@ TEST(AProbation, StandsStillWhileNobodyReadsTheLink) {
   b.comes_up(20);
   const std::uint32_t good = b.plan(2).windows_good;
   for (const char* node : {"leaf-1", "spine-0"}) b.fabric.silence(b.fabric.find(node));
-  b.sweeps(200);
+  b.sweeps(1000);
   ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
   EXPECT_EQ(b.plan(2).windows_good, good);
   EXPECT_EQ(b.plan(2).waits_for, "the last sweep read neither end of the link");
@@ -65,6 +65,29 @@ TEST(AProbation, StandsStillWhileNobodyReadsTheLink) {
   EXPECT_EQ(b.plan(2).state, PlanState::kVerifying);
   b.sweeps(2);
   EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+}
+
+// How many sweeps until a link that never comes up is taken out again, when that many of a hundred do not read it.
+int sweeps_until_failed(int unread_of_hundred) {
+  Probation b;
+  const auto silence = [&b](bool silent) {
+    for (const char* node : {"leaf-1", "spine-0"}) b.fabric.silence(b.fabric.find(node), silent);
+  };
+  int sweeps = 0;
+  for (; b.plan(2).state == PlanState::kVerifying && sweeps < 2000; ++sweeps) {
+    silence((sweeps + 1) * unread_of_hundred / 100 > sweeps * unread_of_hundred / 100);
+    b.sweeps(1);
+  }
+  EXPECT_EQ(b.plan(2).outcome, "the link does not come up");
+  return sweeps;
+}
+
+TEST(AProbation, LeavesOutTheTimeThatNobodyReadsTheLinkAndNoMore) {
+  const int within = static_cast<int>(RemedyLimits().verification.within / 1s);
+  EXPECT_NEAR(sweeps_until_failed(0), within, 3);
+  EXPECT_NEAR(sweeps_until_failed(1), within * 100 / 99, 3);
+  EXPECT_NEAR(sweeps_until_failed(20), within * 100 / 80, 3);
+  EXPECT_NEAR(sweeps_until_failed(50), within * 100 / 50, 3);
 }
 
 TEST(AProbation, GoesOnAfterASwitchWasDownAsAWhole) {

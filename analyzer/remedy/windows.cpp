@@ -324,6 +324,34 @@ std::string undone_text(const Plan& plan) {
   return "somebody else enabled the link again";
 }
 
+std::string caretaker_text(std::uint64_t plan) {
+  return std::string(kOurselves) + " (" + plan_name(plan) + ')';
+}
+
+std::string let_go_text(const Incident& incident, std::span<const std::shared_ptr<const Plan>> plans) {
+  const std::string begin = std::string(kOurselves) + " (";
+  const std::string& who = incident.acknowledged_by;
+  if (incident.state != IncidentState::kAcknowledged || !who.starts_with(begin) || !who.ends_with(')')) return {};
+  const std::string name = who.substr(begin.size(), who.size() - begin.size() - 1);
+  const auto id = parse_plan_name(name);
+  if (!id) return {};
+  const std::string no_more = name + " looks after it no more";
+  const auto of = std::ranges::find(plans, *id, &Plan::id);
+  if (of == plans.end()) return no_more;
+  std::string why;
+  for (const auto& plan : plans) {
+    if (!same_target(plan->target, (*of)->target)) continue;
+    if (plan->in_force || is_under_way(plan->state)) return {};
+    if (is_undone_by_others(*plan, plans))
+      why = undone_text(*plan);
+    else if (!takes_out(plan->action) && plan->state == PlanState::kCommitted)
+      why = plan_name(plan->id) + " brought its target back";
+    else if (!takes_out(plan->action) && plan->state == PlanState::kFailed)
+      why = plan_name(plan->id) + " FAILED: " + plan->outcome;
+  }
+  return why.empty() ? no_more : no_more + ": " + why;
+}
+
 Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, const RemedyLimits& limits) {
   Window window;
   const Seen seen = look(plan, view);

@@ -42,6 +42,14 @@ bool is_undone_by_others(const Plan& plan, std::span<const std::shared_ptr<const
 /// What somebody else did then, in words: "somebody else enabled the link again".
 std::string undone_text(const Plan& plan);
 
+/// Who acknowledges an incident that the plan looks after: "weftd (PLAN-2)".
+std::string caretaker_text(std::uint64_t plan);
+
+/// Why the plan that acknowledged the incident looks after it no more: "PLAN-2 looks after it no more: PLAN-3 brought
+/// its target back". Empty: a person acknowledged it or nobody did, some plan holds the target, or is changing it or
+/// watching its return. `plans`: all that are known, ascending by id.
+std::string let_go_text(const Incident& incident, std::span<const std::shared_ptr<const Plan>> plans);
+
 /// The cause of an incident is the link, or a port at one of its ends.
 bool is_the_link(const Entity& cause, const Entity& link);
 

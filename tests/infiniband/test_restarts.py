@@ -129,6 +129,8 @@ class Restarts(weft_testing.LayeredSubnetTest):
         back = self.wait_state(self.ask("restore", f"{leaf.name}:{number}"), "COMMITTED", "ROLLED_BACK", "FAILED")
         self.assertEqual("COMMITTED", back["state"], back)
         self.assertEqual("", self.listed(self.weftd, ends[0])["planId"])
+        incident = next(each for each in self.weftd.incidents("LINK_ERRORS", open_only=False) if each["id"] == plan["incidentId"])
+        self.assertIn(incident["state"], ("OPEN", "RESOLVED"), f"its plan has ended: {incident}")
         self.wait_in_use(ends[0])
 
     def test_when_somebody_else_enables_it_it_is_trouble_again_and_stays_up(self):

@@ -8,6 +8,7 @@
 
 #include "analyzer/incidents/health.hpp"
 #include "analyzer/ports/freshness.hpp"
+#include "analyzer/remedy/windows.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/log_texts.hpp"
 
@@ -136,19 +137,20 @@ void Core::take_plans() {
 void Core::look_after() {
   if (!leads_) return;
   const TimePoint now = clock_.now();
+  std::set<std::uint64_t> looked_after;
   for (const auto& [incident, plan] : remedies_.looked_after()) {
+    looked_after.insert(incident);
     const auto before = incidents_.find(incident);
     if (!before || before->state != IncidentState::kOpen) continue;
-    const std::string who = "weftd (" + plan_name(plan) + ')';
+    const std::string who = analyzer::caretaker_text(plan);
     if (auto acknowledged = incidents_.acknowledge(incident, who, now))
       note({std::move(*acknowledged)}, now, who, "acknowledged");
   }
-  for (const auto& [incident, why] : remedies_.undone_by_others()) {
-    const auto before = incidents_.find(incident);
-    // What a person acknowledged stays acknowledged.
-    if (!before || before->state != IncidentState::kAcknowledged || !before->acknowledged_by.starts_with("weftd ("))
-      continue;
-    if (auto open = incidents_.take_back_acknowledgement(incident, why, now))
+  const auto all = incidents_.all();
+  for (const auto& incident : *all) {
+    const std::string why = looked_after.contains(incident->id) ? "" : remedies_.let_go(*incident);
+    if (why.empty()) continue;
+    if (auto open = incidents_.take_back_acknowledgement(incident->id, why, now))
       note({std::move(*open)}, now, {}, "open again");
   }
 }

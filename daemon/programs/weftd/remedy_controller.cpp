@@ -243,14 +243,8 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyController::looked_af
   return all;
 }
 
-std::vector<std::pair<std::uint64_t, std::string>> RemedyController::undone_by_others() const {
-  std::vector<std::pair<std::uint64_t, std::string>> all;
-  const analyzer::RemedyView now = view();
-  for (const PlanPtr& plan : *shown_)
-    if (analyzer::is_undone_by_others(*plan, *shown_))
-      for (const std::uint64_t incident : analyzer::incidents_of(*plan, now.incidents))
-        all.emplace_back(incident, plan_name(plan->id) + " looks after it no more: " + analyzer::undone_text(*plan));
-  return all;
+std::string RemedyController::let_go(const Incident& incident) const {
+  return analyzer::let_go_text(incident, *shown_);
 }
 
 void RemedyController::work() {

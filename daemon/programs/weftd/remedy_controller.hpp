@@ -100,9 +100,8 @@ class RemedyController {
 
   /// Incidents that a plan looks after with success, and the plan (analyzer::is_looked_after()).
   std::vector<std::pair<std::uint64_t, std::uint64_t>> looked_after() const;
-  /// Incidents that a plan looked after until somebody else undid it (analyzer::is_undone_by_others()), and what was
-  /// done, in words.
-  std::vector<std::pair<std::uint64_t, std::string>> undone_by_others() const;
+  /// analyzer::let_go_text(), by what is on disk.
+  std::string let_go(const Incident& incident) const;
 
   // As api::RemedyCommands.
   void approve(std::uint64_t plan, std::uint64_t revision, const std::string& who, PlanCallback callback);

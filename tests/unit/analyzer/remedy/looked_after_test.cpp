@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/remedy/guards.hpp"
 #include "analyzer/remedy/windows.hpp"
 
 namespace weft::analyzer {
@@ -83,6 +84,77 @@ TEST(LookedAfter, ADrainedHostWhenItsLastJobHasEnded) {
   EXPECT_FALSE(looked_after(drained, host({"slurm:1"}))) << "that job suffers as before";
   EXPECT_TRUE(looked_after(drained, host({})));
   EXPECT_TRUE(looked_after(drained, host({"slurm:1"}, CollectorState::kSilent))) << "what it told is old";
+}
+
+/// PLAN-1 isolated a link, and acknowledged an incident.
+struct LetGo {
+  LetGo() {
+    plans[0].target = {
+        .kind = EntityKind::kLink, .fabric = "f", .port = {NodeGuid{1}, 1}, .peer = {NodeGuid{2}, 2}, .label = "a - b"};
+    plans[0].started = TimePoint(std::chrono::hours(1));
+    incident.id = 1;
+    incident.state = IncidentState::kAcknowledged;
+    incident.acknowledged_by = caretaker_text(1);
+  }
+  Plan& add(RemedyAction action, PlanState state, bool in_force = false) {
+    Plan plan = done(action);
+    plan.id = plans.size() + 1;
+    plan.target = plans[0].target;
+    plan.undoes = takes_out(action) ? 0 : plan.id - 1;
+    plan.inverse = takes_out(action) ? RemedyAction::kNothing : RemedyAction::kIsolateLink;
+    plan.state = state;
+    plan.in_force = in_force;
+    plan.started = TimePoint(std::chrono::hours(2));
+    return plans.emplace_back(std::move(plan));
+  }
+  std::string text() const {
+    std::vector<std::shared_ptr<const Plan>> all;
+    for (const Plan& plan : plans) all.push_back(std::make_shared<const Plan>(plan));
+    return let_go_text(incident, all);
+  }
+  std::vector<Plan> plans{done(RemedyAction::kIsolateLink)};
+  Incident incident;
+};
+
+TEST(LookedAfter, NoMoreWhenAReturnHasEndedThatDidNotLeaveItOut) {
+  LetGo b;
+  EXPECT_EQ(b.text(), "");
+  b.add(RemedyAction::kRestoreLink, PlanState::kExecuting);
+  EXPECT_EQ(b.text(), "");
+  b.plans[0].in_force = false;
+  b.plans[1].state = PlanState::kVerifying;
+  EXPECT_EQ(b.text(), "") << "it may go out again";
+  b.plans[1].state = PlanState::kCommitted;
+  EXPECT_EQ(b.text(), "PLAN-1 looks after it no more: PLAN-2 brought its target back");
+  b.plans[1].state = PlanState::kFailed;
+  b.plans[1].outcome = "it failed again and cannot be taken out of service again";
+  EXPECT_EQ(b.text(),
+            "PLAN-1 looks after it no more: PLAN-2 FAILED: it failed again and cannot be taken out of service again");
+  b.plans[1].state = PlanState::kRolledBack;
+  b.plans[1].in_force = true;
+  EXPECT_EQ(b.text(), "") << "it is out again";
+  b.plans[1].in_force = false;
+  EXPECT_EQ(b.text(), "PLAN-1 looks after it no more: somebody else enabled the link again");
+  b.plans.erase(b.plans.begin());
+  EXPECT_EQ(b.text(), "PLAN-1 looks after it no more") << "it is forgotten";
+}
+
+TEST(LookedAfter, AsLongAsAReturnThatFailedLeftItOut) {
+  LetGo b;
+  b.add(RemedyAction::kRestoreLink, PlanState::kFailed).outcome = "not done: no directed route";
+  EXPECT_EQ(b.text(), "");
+}
+
+TEST(LookedAfter, WhatAPersonAcknowledgedIsThatPersonsMatter) {
+  LetGo b;
+  b.plans[0].in_force = false;
+  EXPECT_EQ(b.text(), "PLAN-1 looks after it no more: somebody else enabled the link again");
+  b.incident.acknowledged_by = "ann";
+  EXPECT_EQ(b.text(), "");
+  b.incident.acknowledged_by = "weftd (me)";
+  EXPECT_EQ(b.text(), "");
+  b.incident.state = IncidentState::kOpen;
+  EXPECT_EQ(b.text(), "");
 }
 
 }  // namespace

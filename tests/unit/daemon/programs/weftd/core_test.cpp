@@ -211,6 +211,48 @@ TEST_F(CoreTest, WhatIsOpenInASubnetThatIsTakenAwayResolves) {
   EXPECT_FALSE(shown().front().is_open());
 }
 
+TEST_F(CoreTest, AnIncidentThatNoPlanLooksAfterAnyMoreIsOpenAgain) {
+  store::Restored restored;
+  Incident incident;
+  incident.id = 7;
+  incident.finding.kind = IncidentKind::kLinkFlap;
+  incident.finding.severity = Severity::kWarning;
+  const LinkKey key = fabric.link_of(fabric.port_towards("leaf-1", "spine-0"));
+  incident.finding.cause = {
+      .kind = EntityKind::kLink, .fabric = "test", .port = key.low, .peer = key.high, .label = "leaf-1 - spine-0"};
+  incident.opened = incident.updated = fabric.now();
+  incident.state = IncidentState::kAcknowledged;
+  incident.acknowledged_by = "weftd (PLAN-2)";
+  restored.incidents = {incident};
+  restored.incident_ids = 8;
+  RemedyMemory memory;
+  for (const std::uint64_t id : {2, 3}) {
+    Plan plan;
+    plan.id = id;
+    plan.incident = 7;
+    plan.target = incident.finding.cause;
+    plan.action = id == 2 ? RemedyAction::kIsolateLink : RemedyAction::kRestoreLink;
+    plan.undoes = id == 2 ? 0 : 2;
+    plan.state = PlanState::kCommitted;
+    plan.requested_by = "weftd";
+    plan.started = plan.finished = fabric.now();
+    plan.in_force = id == 2;
+    memory.plans.push_back(std::move(plan));
+  }
+  memory.ids = 4;
+  for (const bool is_held : {true, false}) {
+    memory.plans[0].in_force = is_held;
+    start(restored, memory);
+    core->add_fabric("test");
+    core->take_plans();
+    settle();
+    ASSERT_EQ(shown().size(), 1U);
+    EXPECT_EQ(shown().front().state, is_held ? IncidentState::kAcknowledged : IncidentState::kOpen);
+  }
+  EXPECT_EQ(shown().front().timeline.back().text, "PLAN-2 looks after it no more: PLAN-3 brought its target back");
+  EXPECT_EQ(store.copy_of_words().back(), "open again");
+}
+
 TEST_F(CoreTest, ResolvedIncidentsLeaveThePictureWhenTheyAreOld) {
   config.incidents.retention = 1h;
   start();

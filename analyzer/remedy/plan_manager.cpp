@@ -215,6 +215,8 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
           hosts_.identify(target.host, view.incident(other.plan.incident)).state != HostIdentity::State::kContradicted;
       if (undoes == 0 && other.plan.action == action && is_of_target) plan.incident = other.plan.incident;
     }
+  if (takes_out(action) && plan.incident == 0)
+    if (const Incident* incident = incident_of(target, view)) plan.incident = incident->id;
   note_beginning(plan, view);
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   plan.guards = guards_of(plan, view);

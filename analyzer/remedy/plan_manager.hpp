@@ -186,6 +186,7 @@ class PlanManager {
   std::string drained_by_others(const Entity& target, const RemedyView& view) const;
   std::string raised_by_others(const Entity& target, const RemedyView& view) const;
   std::uint64_t let_go(const Entity& target) const;
+  const Incident* incident_of(const Entity& target, const RemedyView& view) const;  ///< that is open; null: none
   enum class Before { kNothing, kHeld, kLetGo };
   Before what_held(const Plan& back) const;
   Entry& add(RemedyAction action, Entity target, const std::string& who, const RemedyView& view);

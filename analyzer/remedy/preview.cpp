@@ -159,6 +159,24 @@ Result<Entity> PlanManager::find_host(std::string_view text, const RemedyView& v
   return analyzer::find_host(text, view, hosts_);
 }
 
+// What a person's wish to take the target out is about: of several the worst one. Trouble of an adapter that only
+// claimed to be this host's is no reason, and must not keep a person from acting.
+const Incident* PlanManager::incident_of(const Entity& target, const RemedyView& view) const {
+  const auto is_of_target = [&](const Incident& incident) {
+    if (target.kind == EntityKind::kLink)
+      return is_the_link(incident.finding.cause, target) && ends_with_the_link(incident.finding.kind);
+    const auto remedy = remedy_for(incident, view, hosts_);
+    return remedy && same_target(remedy->target, target) &&
+           hosts_.identify(target.host, &incident).state != HostIdentity::State::kContradicted;
+  };
+  const Incident* worst = nullptr;
+  for (const auto& incident : view.incidents)
+    if (incident->is_open() && incident->finding.maintenance == 0 && is_of_target(*incident) &&
+        (!worst || incident->finding.severity > worst->finding.severity))
+      worst = incident.get();
+  return worst;
+}
+
 Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, const std::string& why,
                                   const std::string& who, const RemedyView& view, bool only_cost) {
   hosts_.update(view);
@@ -193,18 +211,13 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   if (takes_out(action)) {
     LiveTree* tree = target.kind == EntityKind::kLink ? trees_.tree(target.fabric, view, shown_) : nullptr;
-    // A host's trouble may be of a link, an adapter or a port of it.
-    const auto incident = std::ranges::find_if(view.incidents, [&](const auto& each) {
-      if (!each->is_open()) return false;
-      if (each->finding.cause.same_as(target)) return true;
-      const auto remedy = remedy_for(*each, view, hosts_);
-      return remedy && same_target(remedy->target, target);
-    });
+    const Incident* incident = incident_of(target, view);
+    if (incident) plan.incident = incident->id;
     const Incident quiet = nothing_wrong_with(target);
-    const Incident& reason = incident == view.incidents.end() ? quiet : **incident;
+    const Incident& reason = incident ? *incident : quiet;
     plan.candidates = candidates_for(reason, {action, target}, view, tree, tree ? trees_.shape(target.fabric) : nullptr,
                                      settings_.limits);
-    if (incident == view.incidents.end()) {
+    if (!incident) {
       for (Candidate& candidate : plan.candidates) candidate.harm_ratio = 0;
       const auto nothing = std::ranges::find(plan.candidates, RemedyAction::kNothing, &Candidate::action);
       nothing->explanation = "no open incident names it as the cause";

@@ -225,8 +225,8 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
     if (!same_target(plan->target, remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
     if (plan->started != kNever && !is_newer(view, incident, ended(*plan, view.now))) return true;
-    // A person may give back what a person took out for no incident.
-    const bool is_of_it = plan->incident == incident.id || (plan->incident == 0 && is_given_back(*plan));
+    // A person may give back what a person took out for no incident, or for another one.
+    const bool is_of_it = plan->incident == incident.id || is_given_back(*plan);
     return is_of_it && is_given_up(*plan) && ended_since_it_began(*plan, incident, view.now);
   });
 }
@@ -234,7 +234,7 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
 // The times of two events say nothing of their order once the clock was set back and has come by both again.
 bool PlanManager::ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const {
   const TimePoint began = incident.began();
-  if (plan.incident_began != kNever) return plan.incident_began == began;
+  if (plan.incident == incident.id && plan.incident_began != kNever) return plan.incident_began == began;
   return began > now || ended(plan, now) > began;
 }
 

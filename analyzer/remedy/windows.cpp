@@ -159,8 +159,10 @@ Window isolated(const Plan& plan, const RemedyView& view, TimePoint since, const
   const Incident* own = view.incident(plan.incident);
   // Seen again after the routes had left it: it was something else.
   const TimePoint settled = since + seen.sweep->interval * 3;
-  // A costly link stays up and as slow as it was: that nothing is sent over it is all that can be had.
-  const bool stays = plan.action == RemedyAction::kRaiseLinkCost && own && is_the_link(own->finding.cause, plan.target);
+  // A costly link stays up and as slow as it was: that nothing is sent over it is all that can be had. One that was
+  // down stays down.
+  const bool stays = own && is_the_link(own->finding.cause, plan.target) &&
+                     (plan.action == RemedyAction::kRaiseLinkCost || own->finding.kind == IncidentKind::kLinkDown);
   if (own && own->is_open() && !stays && was_seen(view, *own, Since{settled, ages})) {
     window.why = "the symptom is still there";
     return window;
@@ -272,6 +274,11 @@ bool is_the_link(const Entity& cause, const Entity& link) {
          (cause.port == link.port || cause.port == link.peer);
 }
 
+bool ends_with_the_link(IncidentKind kind) {
+  return kind == IncidentKind::kLinkDown || kind == IncidentKind::kLinkFlap || kind == IncidentKind::kLinkDegraded ||
+         kind == IncidentKind::kLinkErrors || kind == IncidentKind::kSilentLoss;
+}
+
 bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since) {
   // What lies ahead was seen before the clock was set back.
   return was_seen(view, incident, [&](TimePoint at) { return at > since && at <= view.now; });
@@ -288,10 +295,12 @@ bool is_looked_after(const Plan& plan, const RemedyView& view) {
 std::vector<std::uint64_t> incidents_of(const Plan& plan, std::span<const std::shared_ptr<const Incident>> incidents) {
   std::vector<std::uint64_t> ids;
   if (plan.incident != 0) ids.push_back(plan.incident);
-  if (takes_out(plan.action) || plan.target.kind != EntityKind::kLink || plan.started == kNever) return ids;
+  const bool isolates = plan.action == RemedyAction::kIsolateLink;
+  const bool is_whole = isolates || !takes_out(plan.action);
+  if (!is_whole || plan.target.kind != EntityKind::kLink || plan.started == kNever) return ids;
   for (const auto& incident : incidents)
-    if (incident->id != plan.incident && incident->is_open() && incident->began() >= plan.started &&
-        is_the_link(incident->finding.cause, plan.target))
+    if (incident->id != plan.incident && incident->is_open() && isolates == (incident->began() < plan.started) &&
+        (!isolates || ends_with_the_link(incident->finding.kind)) && is_the_link(incident->finding.cause, plan.target))
       ids.push_back(incident->id);
   return ids;
 }

@@ -24,8 +24,9 @@ Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, 
 /// runs on a drained host suffers as before. A return that did not last holds its target as the plan before did.
 bool is_looked_after(const Plan& plan, const RemedyView& view);
 
-/// Ids of the incidents that the plan is of: its own, and of a link's return also what has begun on the link since,
-/// which is what it failed on. `incidents`: all that are known.
+/// Ids of the incidents that the plan is of: its own, of an isolation the other trouble of that link that it ends,
+/// and of a link's return what has begun on the link since, which is what it failed on. `incidents`: all that are
+/// known.
 std::vector<std::uint64_t> incidents_of(const Plan& plan, std::span<const std::shared_ptr<const Incident>> incidents);
 
 /// Both ends of the link are up, by the last sweep.
@@ -52,6 +53,9 @@ std::string let_go_text(const Incident& incident, std::span<const std::shared_pt
 
 /// The cause of an incident is the link, or a port at one of its ends.
 bool is_the_link(const Entity& cause, const Entity& link);
+
+/// Trouble of that kind at a link hurts nobody any more when the link is out.
+bool ends_with_the_link(IncidentKind kind);
 
 /// The incident was opened, came back or was seen again after `since`.
 bool is_newer(const RemedyView& view, const Incident& incident, TimePoint since);

@@ -133,6 +133,28 @@ class Restarts(weft_testing.LayeredSubnetTest):
         self.assertIn(incident["state"], ("OPEN", "RESOLVED"), f"its plan has ended: {incident}")
         self.wait_in_use(ends[0])
 
+    def test_a_person_isolates_a_link_for_its_incident(self):
+        """Nothing was proposed for it: the plan takes the incident up, and lets it go with the end of the return."""
+        leaf = self.network.find("leaf-r0-p02")
+        number = self.uplinks(leaf)[1]
+        self.subnet.unlink(leaf.name, number)
+        down = wait_until(lambda: next(iter(self.weftd.incidents("LINK_DOWN")), None), within=PATIENCE, why="nobody tells that it is down")
+        plan = self.wait_state(self.ask("isolate", f"{leaf.name}:{number}"), "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual(("COMMITTED", down["id"]), (plan["state"], plan["incidentId"]), plan)
+
+        def incident() -> dict:
+            return next(each for each in self.weftd.incidents(open_only=False) if each["id"] == down["id"])
+
+        wait_until(lambda: incident()["state"] == "ACKNOWLEDGED", within=PATIENCE, why=lambda: f"nobody looks after it: {incident()}")
+        self.assertIn(plan["id"], weftctl(self.weftd, "incident", down["id"]).stdout)
+        self.assertIn("only by hand: weftctl restore", " ".join(weftctl(self.weftd, "plans", "--in-force").stdout.split()))
+        self.subnet.relink(leaf.name, number)
+        self.layer.settle()
+        back = self.wait_state(self.ask("restore", f"{leaf.name}:{number}"), "COMMITTED", "ROLLED_BACK", "FAILED")
+        self.assertEqual("COMMITTED", back["state"], back)
+        wait_until(lambda: incident()["state"] in ("OPEN", "RESOLVED"), within=PATIENCE, why=lambda: f"its plan has ended: {incident()}")
+        self.wait_in_use((leaf.identity, number))
+
     def test_when_somebody_else_enables_it_it_is_trouble_again_and_stays_up(self):
         """A person enables a link that automation took out: its plan says so and lets go, its incident is open again, and nothing disables it
         a second time."""

@@ -76,7 +76,10 @@ TEST(LookedAfter, WhatAReturnThatDidNotLastHolds) {
   back.incident = 0;
   EXPECT_EQ(incidents_of(back, all), (std::vector<std::uint64_t>{2}));
   back.action = RemedyAction::kIsolateLink;
-  EXPECT_EQ(incidents_of(back, all), (std::vector<std::uint64_t>{})) << "a person's, for no incident";
+  EXPECT_EQ(incidents_of(back, all), (std::vector<std::uint64_t>{1, 4}))
+      << "what was open on the link that it took out";
+  back.action = RemedyAction::kRaiseLinkCost;
+  EXPECT_EQ(incidents_of(back, all), (std::vector<std::uint64_t>{})) << "the link stays up";
 }
 
 TEST(LookedAfter, ADrainedHostWhenItsLastJobHasEnded) {

@@ -399,5 +399,35 @@ TEST(PlanManager, ADrainEndsAtTheSecondAnswerThatNobodyKnowsTheHostWhateverFaile
   EXPECT_EQ(b.plan(1).state, PlanState::kFailed);
 }
 
+// That it is down is no symptom that isolating could end.
+TEST(PlanManager, ALinkThatAPersonSawDownIsIsolatedForItsIncident) {
+  Book b;
+  b.errors("leaf-0", "spine-0");
+  auto down = std::make_shared<Incident>(*b.incidents[0]);
+  down->finding.kind = IncidentKind::kLinkDown;
+  b.incidents[0] = down;
+  const PortIndex end = b.fabric.port_towards("leaf-0", "spine-0");
+  b.fabric.unlink(end);
+  b.fabric.route();
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, down->finding.cause, "", "ann", b.look()));
+  ASSERT_EQ(b.plan(1).incident, 1U);
+  TargetState state = TargetState::kClear;
+  for (int second = 0; second < 30 && !is_over(b.plan(1).state); ++second) {
+    for (const RemedyOrder& order : b.orders()) {
+      if (order.kind == OrderKind::kAct) state = TargetState::kOurs;
+      if (order.kind == OrderKind::kAct)
+        b.book->answer_action(order.number, {}, b.fabric.now());
+      else
+        b.book->answer_reading(order.number, TargetReading{state, ""}, b.fabric.now());
+    }
+    auto seen = std::make_shared<Incident>(*down);
+    for (Evidence& evidence : seen->finding.evidence) evidence.observed = b.fabric.now();
+    b.incidents[0] = std::move(seen);
+    b.sweep();
+  }
+  EXPECT_EQ(b.plan(1).state, PlanState::kCommitted) << b.plan(1).outcome;
+  EXPECT_TRUE(b.plan(1).in_force);
+}
+
 }  // namespace
 }  // namespace weft::analyzer

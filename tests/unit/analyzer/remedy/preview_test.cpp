@@ -91,6 +91,39 @@ TEST_F(Wishes, TheTroubleOfAHostIsThatOfItsLinks) {
       << candidate(*seen, RemedyAction::kNothing).explanation;
 }
 
+TEST_F(Wishes, AreAboutTheWorstIncidentOfTheirTarget) {
+  const Entity target = link("leaf-0", "spine-0");
+  errors("leaf-0", "spine-1");
+  EXPECT_EQ(preview(RemedyAction::kIsolateLink, "leaf-0", "spine-0")->incident, 0U) << "that is another link";
+  const auto open = [&](IncidentKind kind, Severity severity, bool at_port) {
+    auto incident = std::make_shared<Incident>(*incidents.back());
+    incident->id = incidents.size() + 1;
+    incident->finding.kind = kind;
+    incident->finding.severity = severity;
+    incident->finding.cause = target;
+    if (at_port) incident->finding.cause.kind = EntityKind::kPort;
+    incidents.push_back(std::move(incident));
+  };
+  open(IncidentKind::kMiscabled, Severity::kCritical, false);
+  EXPECT_EQ(preview(RemedyAction::kIsolateLink, "leaf-0", "spine-0")->incident, 0U) << "that does not end with it";
+  open(IncidentKind::kLinkDown, Severity::kInfo, true);
+  EXPECT_EQ(preview(RemedyAction::kIsolateLink, "leaf-0", "spine-0")->incident, 3U);
+  open(IncidentKind::kLinkErrors, Severity::kWarning, false);
+  EXPECT_EQ(preview(RemedyAction::kRaiseLinkCost, "leaf-0", "spine-0")->incident, 4U);
+  const auto asked = book->request(RemedyAction::kIsolateLink, target, "bad", "ann", look());
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_EQ(asked->incident, 4U);
+  EXPECT_EQ(asked->incident_began, incidents[3]->began());
+}
+
+TEST_F(Wishes, OfAHostAreAboutTheIncidentOfItsAdapter) {
+  collector("host-0-0", {"host-0-0 mlx5_0"});
+  errors("leaf-0", "host-0-0 mlx5_0");
+  const auto asked = book->request(RemedyAction::kDrainNode, host_entity("host-0-0"), "bad", "ann", look());
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_EQ(asked->incident, 1U);
+}
+
 TEST_F(Wishes, APreviewFailsAsTheWishWould) {
   const auto back = preview(RemedyAction::kRestoreLink, "leaf-0", "spine-0");
   ASSERT_FALSE(back);

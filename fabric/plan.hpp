@@ -213,6 +213,9 @@ struct Plan {
   /// Of a link that automation took out and holds isolated: not before then does it propose its return. Not stored;
   /// kNever: no time decides that.
   TimePoint return_after = kNever;
+  /// While it is in force: automation does not return its target, because a person took it out or keeps it out, or
+  /// returns are off. Not stored.
+  bool only_by_hand = false;
   /// While it is unresolved: until then what was sent for it may still land. It is read then. Not stored; kNever:
   /// nothing of it is on its way, or it is not over.
   TimePoint unresolved_until = kNever;

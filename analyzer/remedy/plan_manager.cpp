@@ -53,6 +53,7 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
     // Later than this it cannot have been: the clock was set back meanwhile.
     entry.plan.expires = std::min(entry.plan.expires, now + settings_.limits.expiry);
     entry.plan.return_after = return_after(entry.plan);
+    entry.plan.only_by_hand = is_only_by_hand(entry.plan);
     entry.plan.unresolved_until = unresolved_until(entry.plan);
     shown_.push_back(std::make_shared<const Plan>(entry.plan));
     if (is_under_way(entry.plan.state)) {
@@ -80,6 +81,7 @@ void PlanManager::show(Entry& entry) {
   }
   const auto at = std::ranges::lower_bound(shown_, entry.plan.id, {}, [](const PlanPtr& plan) { return plan->id; });
   entry.plan.return_after = return_after(entry.plan);
+  entry.plan.only_by_hand = is_only_by_hand(entry.plan);
   entry.plan.unresolved_until = unresolved_until(entry.plan);
   auto copy = std::make_shared<const Plan>(entry.plan);
   if (at != shown_.end() && (*at)->id == entry.plan.id)

@@ -226,6 +226,7 @@ class PlanManager {
   static void note_over(Entry& out, const RemedyView& view);
   ReturnDue is_over_for_long(const Entry& held, const RemedyView& view) const;
   ReturnDue return_due(const Entry& held, const RemedyView& view) const;
+  bool is_only_by_hand(const Plan& out) const;                          ///< Plan::only_by_hand of it
   TimePoint return_after(const Plan& out) const;                        ///< Plan::return_after of it
   ReturnDue still_due(const Plan& plan, const RemedyView& view) const;  ///< kDue of any plan that is no such return
   bool is_failed_lately(const Plan& back, TimePoint now) const;         ///< a return that did not bring its target back

@@ -18,6 +18,10 @@ bool is_of_person(const Plan& out) {
   return out.incident == 0 || (takes_out(out.action) && out.requested_by != kOurselves);
 }
 
+RemedyAction return_of(const Plan& out) {
+  return out.target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
+}
+
 }  // namespace
 
 // Another incident than that of the plan counts as well: giving the target back and taking it again helps nobody. A
@@ -101,10 +105,13 @@ PlanManager::Before PlanManager::what_held(const Plan& back) const {
   return back.intent == PlanIntent::kNone && is_undone_by_others(plan, shown_) ? Before::kLetGo : Before::kNothing;
 }
 
+bool PlanManager::is_only_by_hand(const Plan& out) const {
+  return out.in_force &&
+         (is_of_person(out) || !out.kept_out.empty() || settings_.mode(return_of(out)) == RemedyMode::kOff);
+}
+
 TimePoint PlanManager::return_after(const Plan& out) const {
-  if (!out.in_force || !is_over(out.state) || is_of_person(out) || !out.kept_out.empty() ||
-      outward_action(out) != RemedyAction::kIsolateLink ||
-      settings_.mode(RemedyAction::kRestoreLink) == RemedyMode::kOff)
+  if (!out.in_force || !is_over(out.state) || is_only_by_hand(out) || outward_action(out) != RemedyAction::kIsolateLink)
     return kNever;
   return out.finished + settings_.limits.reinstate_after;
 }
@@ -133,8 +140,7 @@ void PlanManager::propose_returns(const RemedyView& view) {
     note_over(held, view);
     keep_out_of_person(held);
     if (is_taken(out->target)) continue;
-    const RemedyAction action =
-        out->target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
+    const RemedyAction action = return_of(*out);
     if (settings_.mode(action) == RemedyMode::kOff) continue;
     ReturnDue due = return_due(held, view);
     if (due.is != ReturnDue::Is::kDue || std::ranges::any_of(plans, [&](const PlanPtr& back) {

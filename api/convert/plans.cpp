@@ -108,6 +108,7 @@ void to_proto(const Plan& from, v1::Plan& to) {
   to.set_intent(static_cast<v1::Plan::Intent>(static_cast<int>(from.intent) + 1));
   to.set_in_force(from.in_force);
   if (from.in_force) to.set_kept_out(valid_utf8(from.kept_out));
+  to.set_only_by_hand(from.in_force && from.only_by_hand);
   to.set_unresolved(from.unresolved);
   to.set_windows_good(from.windows_good);
   to.set_windows_needed(from.windows_needed);

@@ -122,7 +122,7 @@ std::string way_back(const v1::Plan& plan, const v1::Plan* next, TimePoint now) 
     return next->id() + ' ' + v1::Plan::Action_Name(next->action()) + " is " + plan_state_text(*next);
   const std::string by_hand = return_command(plan);
   if (!plan.kept_out().empty()) return printable(plan.kept_out()) + "; by hand: " + by_hand;
-  if (plan.incident_id().empty()) return "only by hand: " + by_hand;
+  if (plan.only_by_hand() || plan.incident_id().empty()) return "only by hand: " + by_hand;
   switch (held_by(plan)) {
     case v1::Plan::DRAIN_NODE:
       return "a plan follows " + plan.incident_id() + " when that is over and the host is healthy; by hand: " + by_hand;

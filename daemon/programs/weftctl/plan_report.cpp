@@ -244,7 +244,8 @@ void print_next(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder)
     out << "\nkept out of service   " << printable(plan.kept_out()) << "; automation does not return it by itself\n";
   const v1::Plan& holds = is_reverted(plan) && holder != nullptr ? *holder : plan;
   if (holds.in_force() && state >= v1::Plan::COMMITTED)
-    out << "\nto bring it back   " << return_command(holds) << " --reason ...\n";
+    out << (holds.only_by_hand() ? "\nto bring it back, only by hand   " : "\nto bring it back   ")
+        << return_command(holds) << " --reason ...\n";
   if (state != v1::Plan::PROPOSED) return;
   if (const v1::GuardVerdict* guard = refusal(plan)) {
     out << "\nguard " << v1::GuardVerdict::Guard_Name(guard->guard()) << " refuses it now: it cannot be approved\n";

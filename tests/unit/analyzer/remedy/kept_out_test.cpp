@@ -87,6 +87,19 @@ TEST(KeptOut, ALinkSaysWhenItIsTriedAgainUntilAPersonKeepsItOut) {
   EXPECT_EQ(b.plan(1).return_after, kNever);
 }
 
+TEST(KeptOut, SaysThatOnlyAPersonBringsItBackWhereThatIsSo) {
+  DrainedHost b(proposing());
+  EXPECT_FALSE(b.plan(1).only_by_hand);
+  Plan off = b.plan(1);
+  off.requested_by = off.approved_by = "ann";
+  b.begin({off});
+  EXPECT_TRUE(b.plan(1).only_by_hand) << "ann drained it, though an incident is open";
+  off.requested_by = off.approved_by = kOurselves;
+  b.settings.modes[static_cast<std::size_t>(RemedyAction::kUndrainNode)] = RemedyMode::kOff;
+  b.begin({off});
+  EXPECT_TRUE(b.plan(1).only_by_hand) << "returns are off";
+}
+
 TEST(KeptOut, ALinkWhoseReturnAPersonRejectedStaysIsolated) {
   DrainedHost b(proposing());
   Plan off = b.plan(1);

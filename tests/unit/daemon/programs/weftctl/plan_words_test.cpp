@@ -212,6 +212,17 @@ TEST_F(PlanWords, WhatComesBackByItselfSaysWhen) {
   EXPECT_THAT(in_force(), HasSubstr("a plan follows about 2023-11-15 21:13:20 UTC, after remedy.limits."));
 }
 
+TEST_F(PlanWords, WhatAutomationDoesNotReturnSaysSo) {
+  Plan out = plan_out(3);
+  out.in_force = true;
+  out.incident = 17;
+  out.only_by_hand = true;
+  show({out});
+  EXPECT_THAT(in_force(),
+              ::testing::AllOf(HasSubstr("only by hand: weftctl restore"), Not(HasSubstr("a plan follows"))));
+  EXPECT_THAT(plan(3), HasSubstr("\nto bring it back, only by hand   weftctl restore "));
+}
+
 TEST_F(PlanWords, AnAbortThatIsNotOverSaysHowToFollowIt) {
   show({make_plan(6, PlanState::kVerifying)});
   EXPECT_THAT(say(Exit::kGood, abort_plan, Decision{.id = "6", .reason = "wrong cable", .who = "ann"}),

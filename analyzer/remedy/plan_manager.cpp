@@ -239,15 +239,19 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
   return plan;
 }
 
+// For a release that does not let automation go on.
+std::string PlanManager::breaker_text() const {
+  return status_.breaker_tripped ? "; the circuit breaker is still tripped: " + status_.breaker_reason : "";
+}
+
 void PlanManager::set_hands_off(bool hands_off, const std::string& why, const std::string& who, TimePoint now) {
   if (!hands_off && !status_.hands_off) return;
   std::string& reason = status_.hands_off_reason;
   if (!hands_off) {
     const std::string& file = status_.file_brake;
-    audit(nullptr, who, file.empty() ? "automation resumed" : "hands-off released",
-          (why.empty() ? "" : why + "; ") + "it was stopped by " + reason +
-              (file.empty() ? "" : "; the file still stops automation: " + file),
-          now);
+    const std::string still = (file.empty() ? "" : "; the file still stops automation: " + file) + breaker_text();
+    audit(nullptr, who, still.empty() ? "automation resumed" : "hands-off released",
+          (why.empty() ? "" : why + "; ") + "it was stopped by " + reason + still, now);
     reason.clear();
   } else {
     const std::string said = who + (why.empty() ? "" : ": " + why);
@@ -274,8 +278,9 @@ void PlanManager::set_file_brake(const std::string& why, TimePoint now) {
   // Another reason is the same stop.
   if (was_held && !why.empty()) return;
   if (!was_held) return audit(nullptr, "file", "automation stopped", why, now);
-  audit(nullptr, "file", status_.hands_off ? "hands-off released" : "automation resumed",
-        status_.hands_off ? gone + "; still stopped by " + status_.hands_off_reason : gone, now);
+  const std::string still =
+      (status_.hands_off ? "; still stopped by " + status_.hands_off_reason : std::string()) + breaker_text();
+  audit(nullptr, "file", still.empty() ? "automation resumed" : "hands-off released", gone + still, now);
 }
 
 Result<void> PlanManager::reset_breaker(const std::string& why, const std::string& who, TimePoint now) {

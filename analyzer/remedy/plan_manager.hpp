@@ -244,6 +244,7 @@ class PlanManager {
   void read_at_once(const std::string& fabric, TimePoint now);  ///< what could not be read before its first sweep
   bool is_unswept(const Plan& plan, TimePoint now) const;  ///< its link's fabric, since this book began a while ago
   void wait_again(Entry& entry, const GuardVerdict& why, TimePoint now);
+  std::string breaker_text() const;
   std::string brake_text() const;  ///< why nothing is sent, as Plan::waits_for says it
   void wait_for(Entry& entry, std::string why);
   std::optional<std::string> obstacle_to_undo(const Plan& plan, const RemedyView& view);

@@ -135,6 +135,26 @@ TEST(PlanOutcome, OneBrakeThatIsReleasedResumesNothingWhileTheOtherHolds) {
   EXPECT_EQ(trail(b).back(), "automation resumed by file: it can be looked at again, and there is no file");
 }
 
+TEST(PlanOutcome, ABrakeThatIsReleasedResumesNothingWhileTheBreakerIsTripped) {
+  Book b;
+  RemedyMemory memory;
+  memory.holds.breaker_tripped = true;
+  memory.holds.breaker_reason = "7 incidents";
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  b.book->set_hands_off(true, "a visitor", "kim", b.fabric.now());
+  b.book->set_file_brake("/run/stop exists", b.fabric.now());
+  trail(b);
+  b.book->set_hands_off(false, "", "kim", b.fabric.now());
+  EXPECT_EQ(trail(b), (std::vector<std::string>{
+                          "hands-off released by kim: it was stopped by kim: a visitor; the file still stops "
+                          "automation: /run/stop exists; the circuit breaker is still tripped: 7 incidents"}));
+  b.book->set_file_brake("", b.fabric.now());
+  EXPECT_EQ(trail(b), (std::vector<std::string>{"hands-off released by file: the file is gone; the circuit breaker is "
+                                                "still tripped: 7 incidents"}));
+  ASSERT_TRUE(b.book->reset_breaker("looked", "kim", b.fabric.now()));
+  EXPECT_EQ(trail(b), std::vector<std::string>{"breaker reset by kim: looked"});
+}
+
 TEST(PlanOutcome, WhatNeverBeganNeedsNoCoolingDown) {
   for (const bool began : {false, true}) {
     Book b;

@@ -65,8 +65,7 @@ class Judge {
   Verdict verdict(Guard guard) {
     switch (guard) {
       case Guard::kHandsOff:
-        return in_.status.is_stopped() ? refused("all automation is stopped: " + in_.status.stop_reason())
-                                       : passed("automation is not stopped");
+        return in_.status.is_stopped() ? refused(stopped()) : passed("automation is not stopped");
       case Guard::kEnabled:
         return enabled();
       case Guard::kLists:
@@ -117,6 +116,12 @@ class Judge {
  private:
   const Topology& topology() const { return *fabric_->sweep->topology; }
 
+  std::string stopped() const {
+    return "all automation is stopped: " + in_.status.stop_reason() +
+           (in_.status.hands_off ? "; to let it go on: weftctl hands-off off" : "") +
+           (in_.status.file_brake.ends_with(" exists") ? "; to let it go on: remove that file" : "");
+  }
+
   Verdict enabled() const {
     const std::string action = to_string(plan_.action);
     const std::string key = " (remedy." + config_key(plan_.action) + ')';
@@ -142,7 +147,10 @@ class Judge {
       return none + (takes_out_ ? "shut down " : "enable ") + ends() +
              " yourself, or configure a webhook (remedy.webhook.actions)";
     }
-    return "no actuator is configured for " + action + actuator_keys();
+    const char* by_hand = is_link_     ? ""
+                          : takes_out_ ? "; drain it by hand in the scheduler"
+                                       : "; undrain it by hand in the scheduler";
+    return "no actuator is configured for " + action + actuator_keys() + by_hand;
   }
 
   const char* actuator_keys() const {

@@ -149,7 +149,8 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
   Entry* found = entry(id);
   if (!found) return no_plan(id);
   Plan& plan = found->plan;
-  if (plan.state != PlanState::kProposed) return fail(ErrorCode::kFailedPrecondition, standing_text(plan));
+  if (plan.state != PlanState::kProposed)
+    return fail(ErrorCode::kFailedPrecondition, standing_text(plan) + order_text(plan));
   if (revision != 0 && revision != plan.revision)
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(id) + " has changed since you read it" +

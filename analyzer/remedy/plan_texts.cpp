@@ -51,6 +51,20 @@ std::string way_back_text(const Plan& plan) {
          "\" --reason ...";
 }
 
+std::string order_text(const Plan& plan) {
+  if (plan.state == PlanState::kCommitted || plan.in_force || plan.unresolved) return way_back_text(plan);
+  if (!is_over(plan.state)) return {};
+  const std::string verb = plan.action == RemedyAction::kIsolateLink     ? "isolate"
+                           : plan.action == RemedyAction::kRaiseLinkCost ? "raise-cost"
+                                                                         : "drain";
+  const std::string command =
+      !takes_out(plan.action)
+          ? command_that_undoes(plan)
+          : "weftctl " + verb + ' ' +
+                (plan.target.kind == EntityKind::kHost ? plan.target.host : '"' + plan.target.label + '"');
+  return ". To order it anew: " + command + " --reason ...";
+}
+
 std::string late_abort_text(const Plan& plan) {
   const std::string way_back = way_back_text(plan);
   if (!way_back.empty()) return standing_text(plan) + way_back;

@@ -26,6 +26,10 @@ std::string command_that_undoes(const Plan& plan);
 /// empty: it changed nothing.
 std::string way_back_text(const Plan& plan);
 
+/// What can be done instead of approving a plan that is over, to follow standing_text(): ". To order it anew: weftctl
+/// isolate ..."; empty: it is not over.
+std::string order_text(const Plan& plan);
+
 /// Why a plan that is over cannot be aborted, and what can be done instead: "PLAN-7 is REJECTED: too late to abort it
 /// (a job ends)".
 std::string late_abort_text(const Plan& plan);

@@ -78,7 +78,7 @@ class Lists(weft_testing.SubnetTest):
         older = self.json(f"/api/v1/audit?page_size=1&page_token={newest['nextPageToken']}")
         self.assertEqual(int(records[-1]["sequence"]) - 1, int(older["records"][0]["sequence"]))
         self.assertEqual(2, len(weftctl_json(self.weftd, "audit", "--user", "zoe")["records"]))
-        self.assertEqual("No such line.\n", weftctl(self.weftd, "audit", "--user", "nobody").stdout)
+        self.assertEqual("No such line.\nThe hashes of all lines that were searched match.\n", weftctl(self.weftd, "audit", "--user", "nobody").stdout)
         self.refused("/api/v1/audit?page_size=-1", "page_size")
 
     def test_runbooks_are_served_and_printed(self):

@@ -234,6 +234,22 @@ std::string action_text(const v1::Plan& plan) {
          (has_no_path ? "; no alternative path is known for its traffic" : "; traffic is rerouted");
 }
 
+/// Of a plan that ended without what it was to do: what a person may do now.
+void print_order_anew(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder) {
+  if (plan.unresolved()) {
+    out << "\nwhat to do   weftctl runbook remedies, \"WeftPlanUnresolved\"\n";
+    return;
+  }
+  const bool is_held = plan.in_force() || (holder != nullptr && holder->in_force());
+  if (is_held) return;
+  const bool is_given_back = plan.action() == v1::Plan::ISOLATE_LINK &&
+                             plan.outcome().find("somebody else enabled the link again") != std::string::npos;
+  if (is_given_back) out << "\nto watch it on probation   " << return_command(plan) << " --reason ...\n";
+  if (is_given_back || plan.state() == v1::Plan::FAILED || plan.state() == v1::Plan::ROLLED_BACK ||
+      plan.state() == v1::Plan::REJECTED)
+    out << (is_given_back ? "" : "\n") << "to order it anew   " << order_command(plan) << " --reason ...\n";
+}
+
 void print_next(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder) {
   const v1::Plan::State state = plan.state();
   const bool is_aborted = state == v1::Plan::EXECUTING && !plan.outcome().empty();
@@ -246,6 +262,7 @@ void print_next(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder)
   if (holds.in_force() && state >= v1::Plan::COMMITTED)
     out << (holds.only_by_hand() ? "\nto bring it back, only by hand   " : "\nto bring it back   ")
         << return_command(holds) << " --reason ...\n";
+  print_order_anew(out, plan, holder);
   if (state != v1::Plan::PROPOSED) return;
   if (const v1::GuardVerdict* guard = refusal(plan)) {
     out << "\nguard " << v1::GuardVerdict::Guard_Name(guard->guard()) << " refuses it now: it cannot be approved\n";

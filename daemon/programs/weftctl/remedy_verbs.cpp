@@ -290,16 +290,21 @@ void print_records(const Session& session, const v1::ListAuditResponse& trail) {
 
 void print_trail(const Session& session, const Trail& trail) {
   const bool is_missing = !trail.read.missing_shards().empty();
+  // How many lines were searched, and so checked, weftd does not tell.
+  const char* searched =
+      trail.is_search && !trail.damage && !is_missing ? "The hashes of all lines that were searched match.\n" : "";
   if (trail.read.records().empty()) {
     if (!trail.damage)
       session.out << (is_missing        ? "It does not answer.\n"
                       : trail.is_search ? "No such line.\n"
-                                        : "The audit trail is empty.\n");
+                                        : "The audit trail is empty.\n")
+                  << searched;
     return;
   }
   print_records(session, trail.read);
-  if (trail.is_search) return;  // how many lines were searched, and so checked, weftd does not tell
-  if (trail.damage || is_missing) {
+  if (trail.is_search) {
+    session.out << searched;
+  } else if (trail.damage || is_missing) {
     const std::uint64_t last = trail.read.records().rbegin()->sequence();
     session.out << "The hashes of the lines " << last - trail.checked + 1 << " to " << last << " match."
                 << (is_missing ? " It does not answer any more: older ones were not checked.\n" : "\n");

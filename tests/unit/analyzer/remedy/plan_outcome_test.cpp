@@ -97,11 +97,13 @@ TEST(PlanOutcome, WhoApprovesTooLateIsToldWhoDid) {
   b.book->review(b.look());
   EXPECT_EQ(b.book->approve(1, 0, "bob", b.look()).error().message,
             "PLAN-1 is APPROVED, approved by ann at " + minute_text(b.fabric.now()) +
-                "; it waits for HANDS_OFF: all automation is stopped: kim: a visitor");
+                "; it waits for HANDS_OFF: all automation is stopped: kim: a visitor; to let it go on: weftctl "
+                "hands-off off");
   EXPECT_EQ(b.book->approve(99, 0, "bob", b.look()).error().message,
             "no plan PLAN-99: weftctl plans --all lists those that are known");
   ASSERT_TRUE(b.book->reject(1, "wrong cable", "kim", b.fabric.now()));
-  EXPECT_EQ(b.book->approve(1, 0, "bob", b.look()).error().message, "PLAN-1 is REJECTED: wrong cable");
+  EXPECT_EQ(b.book->approve(1, 0, "bob", b.look()).error().message,
+            "PLAN-1 is REJECTED: wrong cable. To order it anew: weftctl isolate \"leaf-0 - spine-0\" --reason ...");
   EXPECT_EQ(b.book->abort(1, "", "bob", b.look()).error().message,
             "PLAN-1 is REJECTED: too late to abort it (wrong cable)");
 }

@@ -223,6 +223,30 @@ TEST_F(PlanWords, WhatAutomationDoesNotReturnSaysSo) {
   EXPECT_THAT(plan(3), HasSubstr("\nto bring it back, only by hand   weftctl restore "));
 }
 
+TEST_F(PlanWords, APlanThatEndedWithoutItsEffectSaysWhatToDoNow) {
+  for (const PlanState state : {PlanState::kFailed, PlanState::kRolledBack, PlanState::kRejected}) {
+    show({make_plan(3, state)});
+    EXPECT_THAT(plan(3), ::testing::EndsWith("\nto order it anew   weftctl isolate leaf-1:1 --reason ...\n"))
+        << plan(3);
+  }
+  Plan unknown = make_plan(3, PlanState::kFailed);
+  unknown.unresolved = true;
+  show({unknown});
+  EXPECT_THAT(plan(3), ::testing::EndsWith("\nwhat to do   weftctl runbook remedies, \"WeftPlanUnresolved\"\n"));
+  Plan back = make_plan(3, PlanState::kFailed);
+  back.action = RemedyAction::kRestoreLink;
+  show({back});
+  EXPECT_THAT(plan(3), HasSubstr("\nto order it anew   weftctl restore "));
+  Plan given_back = plan_out(3);
+  given_back.outcome = "the symptom is gone; somebody else enabled the link again, seen at 2023-11-14 22:00 UTC";
+  show({given_back});
+  EXPECT_THAT(plan(3), HasSubstr("\nto watch it on probation   weftctl restore "));
+  EXPECT_THAT(plan(3), HasSubstr("\nto order it anew   weftctl isolate "));
+  show({make_plan(3, PlanState::kExpired), plan_out(4)});
+  EXPECT_THAT(plan(3), Not(HasSubstr("to order it anew")));
+  EXPECT_THAT(plan(4), Not(HasSubstr("to order it anew"))) << "a return of Weft's brought it back";
+}
+
 TEST_F(PlanWords, AnAbortThatIsNotOverSaysHowToFollowIt) {
   show({make_plan(6, PlanState::kVerifying)});
   EXPECT_THAT(say(Exit::kGood, abort_plan, Decision{.id = "6", .reason = "wrong cable", .who = "ann"}),

@@ -126,6 +126,11 @@ struct Candidate {
 
   /// Expected loss if this candidate is carried out: its own cost and the harm that remains.
   double total_ratio() const { return cost_ratio + harm_ratio; }
+  /// They say the same.
+  bool operator==(const Candidate& other) const {
+    return action == other.action && target.same_as(other.target) && cost_ratio == other.cost_ratio &&
+           harm_ratio == other.harm_ratio && allowed == other.allowed && explanation == other.explanation;
+  }
 };
 
 /// One thing that happened to a plan, oldest first.

@@ -141,7 +141,8 @@ class PlanManager {
     TimePoint over_since = kNever;
     TimePoint hurt_at = kNever;        ///< when an open incident last hurt its target, whichever it was
     TimePoint watched_since = kNever;  ///< since when we look whether one does; before, nobody knows
-    std::uint64_t weighed = 0;         ///< revision of the incident that its candidates are reckoned from
+    std::uint64_t weighed = 0;         ///< revision of the incident that its candidates are reckoned from, with
+    std::uint64_t weighed_in = 0;      ///< TreeCache::version() of then
     /// When its link was about to go out, with Plan::routes_before; null after a restart.
     std::shared_ptr<const Topology> topology_before{};
     std::shared_ptr<const Routes> tables_before{};
@@ -197,8 +198,9 @@ class PlanManager {
   std::vector<GuardVerdict> guards_of(const Plan& plan, const RemedyView& view);
   std::size_t count_links(const RemedyView& view);  ///< of all fabrics, those of two names once
   bool may_approve(const Plan& plan) const;         ///< we ourselves, while no guard refuses it
-  /// Reckons the candidates of a proposal anew when its incident has changed.
-  void weigh(Entry& entry, const RemedyView& view);
+  /// Reckons the candidates of a proposal anew when its incident or what it would cost has changed. True: it did,
+  /// and is to be shown.
+  bool weigh(Entry& entry, const RemedyView& view);
   /// What the guards say of the plan, and of what else could be done.
   void take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, const RemedyView& view);
   /// Jobs that use the target now; nullopt where that is not known.
@@ -305,8 +307,8 @@ class PlanManager {
 };
 
 /// `plans`, as they were stored, with what is not stored each time that it moves: the sweeps that their verification
-/// passed by now, what they wait for, and of plans that wait the words of the guards. The same pointer when they say
-/// the same.
+/// passed by now, what they wait for, and of plans that wait the words of the guards and the costs of the candidates.
+/// The same pointer when they say the same.
 std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const std::vector<PlanPtr>> plans,
                                                           const PlanManager& book);
 

@@ -65,23 +65,30 @@ std::string preferred_text(const std::vector<std::string>& before, const std::st
 }  // namespace
 
 // The numbers that a person approves, and that the benefit is judged by, are of now.
-void PlanManager::weigh(Entry& entry, const RemedyView& view) {
+bool PlanManager::weigh(Entry& entry, const RemedyView& view) {
   Plan& plan = entry.plan;
   const Incident* incident = view.incident(plan.incident);
-  if (!is_open(plan) || !takes_out(plan.action) || !incident || incident->revision == entry.weighed) return;
+  if (plan.requested_by != kOurselves || !takes_out(plan.action) || !incident) return false;
   LiveTree* tree = plan.target.kind == EntityKind::kLink ? trees_.tree(plan.target.fabric, view, shown_) : nullptr;
   // Before the first sweep after a restart nothing is known of what the link's loss would cost: what was told stands.
-  if (plan.target.kind == EntityKind::kLink && !tree) return;
+  if (plan.target.kind == EntityKind::kLink && !tree) return false;
+  const std::uint64_t version = tree ? trees_.version(plan.target.fabric) : 0;
+  const bool is_told_anew = incident->revision != entry.weighed;
+  if (!is_told_anew && version == entry.weighed_in) return false;
   entry.weighed = incident->revision;
+  entry.weighed_in = version;
   auto candidates = candidates_for(*incident, {plan.action, plan.target}, view, tree,
                                    tree ? trees_.shape(plan.target.fabric) : nullptr, settings_.limits);
   for (Candidate& candidate : candidates) {
     const auto before = std::ranges::find(plan.candidates, candidate.action, &Candidate::action);
     if (before != plan.candidates.end()) candidate.allowed = before->allowed;
   }
+  if (!is_told_anew && candidates == plan.candidates) return false;
   plan.candidates = std::move(candidates);
+  if (!is_told_anew) return true;  // what the fabric changes in them the journal need not know
   plan.updated = view.now;
-  show(entry);
+  entry.changed = true;
+  return true;
 }
 
 bool PlanManager::was_often_down(const Entry& entry, TimePoint now) {

@@ -284,6 +284,7 @@ void PlanManager::propose(const RemedyView& view) {
     plan.candidates = candidates_for(*incident, *remedy, view, tree,
                                      tree ? trees_.shape(remedy->target.fabric) : nullptr, settings_.limits);
     added.weighed = incident->revision;
+    added.weighed_in = tree ? trees_.version(remedy->target.fabric) : 0;
     note(added, std::string(kOurselves), "proposed for " + incident_name(incident->id), view.now);
   }
   if (without_plan > 0 && status_.without_plan == 0)
@@ -405,16 +406,19 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     plan.approved_by.clear();
     note(entry, ourselves, "no longer automatic: needs approval", view.now);
   }
-  weigh(entry, view);
+  const bool is_weighed = weigh(entry, view);
   auto guards = guards_of(plan, view);
   if (!same_verdicts(guards, plan.guards)) {
     if (plan.guards.empty() || asks_more(guards, plan.guards)) ++plan.revision;
     take_verdicts(plan, std::move(guards), view);
     plan.updated = view.now;
     show(entry);
-  } else if (guards != plan.guards) {
+  } else if (guards != plan.guards || is_weighed) {
     // People read the reasons of now; the journal need not: they change with every number in them.
-    plan.guards = std::move(guards);
+    if (is_weighed)
+      take_verdicts(plan, std::move(guards), view);
+    else
+      plan.guards = std::move(guards);
     const bool changed = entry.changed;
     show(entry);
     entry.changed = changed;

@@ -342,12 +342,14 @@ std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const 
     const bool same_progress = now->windows_good == stored.windows_good &&
                                now->windows_needed == stored.windows_needed &&
                                now->probation_until == stored.probation_until;
-    if (now->waits_for == stored.waits_for && (waits ? now->guards == stored.guards : same_progress)) continue;
+    const bool same_review = now->guards == stored.guards && now->candidates == stored.candidates;
+    if (now->waits_for == stored.waits_for && (waits ? same_review : same_progress)) continue;
     if (!further) further = std::make_shared<std::vector<PlanPtr>>(*plans);
     auto plan = std::make_shared<Plan>(stored);
     plan->waits_for = now->waits_for;
     if (waits) {
       plan->guards = now->guards;
+      plan->candidates = now->candidates;
     } else {
       plan->windows_good = now->windows_good;
       plan->windows_needed = now->windows_needed;

@@ -226,12 +226,17 @@ LiveTree* TreeCache::tree(const std::string& name, const RemedyView& view,
     kept.busy = switches_of(kept.jobs, *kept.tree);
     kept.chooser.reset();
     kept.live = std::make_unique<LiveTree>(*kept.tree, up, kept.jobs, limits_);
+    ++kept.version;
     kept.chooser = std::make_unique<LinkChooser>(*kept.live);
   } else if (kept.topology != topology || kept.avoided != avoided) {
     for (UplinkIndex index = 0; index < uplinks.size(); ++index) {
       const bool up = is_way(index);
-      if (up != kept.live->is_up(index)) kept.live->change(index, up);
+      if (up == kept.live->is_up(index)) continue;
+      kept.live->change(index, up);
+      ++kept.version;
     }
+    // Of a fabric without tiers the cables count that the topology shows.
+    if (kept.shape.is_direct()) ++kept.version;
   }
   kept.topology = topology;
   kept.avoided = std::move(avoided);
@@ -353,6 +358,11 @@ void TreeCache::set_avoided(std::vector<PortKey> ports) {
 const CabledShape* TreeCache::shape(const std::string& fabric) const {
   const auto kept = kept_.find(fabric);
   return kept == kept_.end() || !kept->second.cabled ? nullptr : &*kept->second.cabled;
+}
+
+std::uint64_t TreeCache::version(const std::string& fabric) const {
+  const auto kept = kept_.find(fabric);
+  return kept == kept_.end() ? 0 : kept->second.version;
 }
 
 LinkChooser* TreeCache::chooser(const std::string& fabric) {

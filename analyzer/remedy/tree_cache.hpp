@@ -46,6 +46,8 @@ class TreeCache {
   /// What kind of network that fabric is, and its cables, as of the last tree(); null when that gave none. Valid until
   /// the next tree() of it.
   const CabledShape* shape(const std::string& fabric) const;
+  /// Another number each time that what a link's loss costs may have changed by what tree() gives; 0: it gave nothing.
+  std::uint64_t version(const std::string& fabric) const;
   /// Chooses among bad links of that fabric, by what tree() last gave for it; null when it gave none.
   LinkChooser* chooser(const std::string& fabric);
   /// How the fabric's forwarding tables lead through its tiers, to at most kMostFollowed destinations. Null while no
@@ -70,6 +72,7 @@ class TreeCache {
     std::vector<PortIndex> avoided;  ///< those, and of links that plans hold, ascending
     std::unique_ptr<FabricTree> tree;
     std::unique_ptr<LiveTree> live;
+    std::uint64_t version = 0;
     bool has_avoided = false;  ///< uplinks that are up, and no ways in `live`
     bool has_held = false;     ///< such that no partner tells of
     Wider with_avoided, with_held;

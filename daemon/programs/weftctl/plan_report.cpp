@@ -82,9 +82,26 @@ const char* verdict_text(const v1::GuardVerdict& verdict) {
   }
 }
 
-void print_candidates(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
+/// ", as of 2026-01-31 12:00:00 UTC": when guards were asked that are asked no more; empty: they are of now, or it is
+/// not known.
+std::string guards_of_then(const v1::Plan& plan) {
+  if (is_waiting(plan)) return {};
+  const v1::PlanStep* begun = nullptr;
+  for (const v1::PlanStep& step : plan.steps()) {
+    if (step.state() == v1::Plan::PROPOSED || step.state() == v1::Plan::APPROVED)
+      begun = nullptr;
+    else if (begun == nullptr)
+      begun = &step;
+  }
+  // Of a plan with a long history the beginning is not kept.
+  if (begun == nullptr || !begun->has_at() || begun == &*plan.steps().begin()) return {};
+  return ", as of " + time_text(begun->at());
+}
+
+/// `when`: ", as of ..." of what they cost; empty: now.
+void print_candidates(std::ostream& out, const v1::Plan& plan, const std::string& when, std::size_t columns) {
   if (plan.candidates().empty()) return;
-  out << "\nalternatives, best first\n";
+  out << "\nalternatives, best first" << when << '\n';
   const auto name = [](const v1::Candidate& candidate) { return v1::Plan::Action_Name(candidate.action()); };
   const std::size_t names = widest(plan.candidates(), name);
   for (const v1::Candidate& candidate : plan.candidates()) {
@@ -100,22 +117,6 @@ void print_candidates(std::ostream& out, const v1::Plan& plan, std::size_t colum
       out << "    " << label_of(candidate.target()) << '\n';
     if (!candidate.explanation().empty()) print_hanging(out, "    ", printable(candidate.explanation()), columns);
   }
-}
-
-/// ", as of 2026-01-31 12:00:00 UTC": when guards were asked that are asked no more; empty: they are of now, or it is
-/// not known.
-std::string guards_of_then(const v1::Plan& plan) {
-  if (is_waiting(plan)) return {};
-  const v1::PlanStep* begun = nullptr;
-  for (const v1::PlanStep& step : plan.steps()) {
-    if (step.state() == v1::Plan::PROPOSED || step.state() == v1::Plan::APPROVED)
-      begun = nullptr;
-    else if (begun == nullptr)
-      begun = &step;
-  }
-  // Of a plan with a long history the beginning is not kept.
-  if (begun == nullptr || !begun->has_at() || begun == &*plan.steps().begin()) return {};
-  return ", as of " + time_text(begun->at());
 }
 
 void print_guards(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
@@ -412,7 +413,7 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
   say("now         ", standing_of(plan, page.holder, now));
   out << "revision    " << plan.revision() << '\n';
   if (page.review) {
-    print_candidates(out, plan, page.columns);
+    print_candidates(out, plan, is_waiting(plan) ? ", as of the last sweep" : guards_of_then(plan), page.columns);
     print_guards(out, plan, page.columns);
   }
   print_steps(out, plan, page.columns);
@@ -451,7 +452,7 @@ void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns)
   if (!plan.undoes().empty()) out << "reverts     " << printable(plan.undoes()) << '\n';
   if (!plan.actuator().empty()) out << "actuator    " << printable(plan.actuator()) << '\n';
   for (const std::string& job : plan.jobs()) out << "job         " << printable(job) << '\n';
-  print_candidates(out, plan, columns);
+  print_candidates(out, plan, {}, columns);
   print_guards(out, plan, columns);
 }
 

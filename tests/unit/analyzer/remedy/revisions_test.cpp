@@ -52,6 +52,37 @@ TEST(Revisions, ARefusalThatLastsSaysItsReasonOfNow) {
   EXPECT_EQ(b.plan(1).revision, read);
 }
 
+TEST(Revisions, WhatTheActionCostsIsOfTheLastSweepWithoutBeingStored) {
+  Book b(proposing());
+  const PortIndex end = b.fabric.port_towards("leaf-0", "spine-0"), other = b.fabric.port_towards("leaf-0", "spine-1");
+  b.errors("leaf-0", "spine-0");
+  b.fabric.unlink(end);
+  b.sweep();
+  const auto cost = [&b](const Plan& plan) {
+    return std::ranges::find(plan.candidates, plan.action, &Candidate::action)->explanation;
+  };
+  ASSERT_EQ(cost(b.plan(1)).substr(0, 25), "it carries no traffic now") << cost(b.plan(1));
+  b.orders();
+  const auto stored = b.book->all();
+  const std::uint64_t read = b.plan(1).revision;
+  b.fabric.relink(end);
+  b.sweep();
+  EXPECT_EQ(cost(b.plan(1)).substr(0, 33), "leaf-0 keeps 7 of 8 uplink paths:") << cost(b.plan(1));
+  EXPECT_NE(b.verdict(b.plan(1), Guard::kBenefit).explanation.find("keeps 7 of 8"), std::string::npos);
+  EXPECT_EQ(cost(*with_progress(stored, *b.book)->front()), cost(b.plan(1)));
+  b.orders();
+  b.fabric.unlink(other);
+  b.sweep();
+  EXPECT_EQ(cost(b.plan(1)).substr(0, 33), "leaf-0 keeps 6 of 7 uplink paths:") << cost(b.plan(1));
+  EXPECT_EQ(b.plan(1).revision, read);
+  EXPECT_TRUE(b.book->drain_changes(b.fabric.now()).plans.empty());
+  ASSERT_TRUE(b.book->approve(1, read, "ann", b.look()));
+  b.book->set_hands_off(true, "", "kim", b.fabric.now());
+  b.fabric.relink(other);
+  b.sweep();
+  EXPECT_EQ(cost(b.plan(1)).substr(0, 33), "leaf-0 keeps 7 of 8 uplink paths:") << "also of one that is approved";
+}
+
 // PLAN-3 waits first for PLAN-1, then for PLAN-2, which begins as PLAN-1 ends.
 TEST(Revisions, AGuardThatLastsNamesThePlanOfNowWithoutBeingStored) {
   Book b;

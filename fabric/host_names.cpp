@@ -26,10 +26,14 @@ bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-std::string short_host_name(std::string_view host) {
-  std::string result(host.substr(0, host.find('.')));
+std::string folded_name(std::string_view name) {
+  std::string result(name);
   std::ranges::transform(result, result.begin(), lower);
   return result;
+}
+
+std::string short_host_name(std::string_view host) {
+  return folded_name(host.substr(0, host.find('.')));
 }
 
 bool same_host(std::string_view a, std::string_view b) {

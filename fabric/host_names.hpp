@@ -10,6 +10,8 @@ namespace weft {
 
 /// Equal but for case (of ASCII letters).
 bool same_name(std::string_view a, std::string_view b);
+/// One text for all names that are same_name(): in lower case.
+std::string folded_name(std::string_view name);
 /// "dgx-07" of "DGX-07.example.org": lower case, up to the first dot.
 std::string short_host_name(std::string_view host);
 /// Whether both may be names of one host: equal but for case, or one is the other without its domain. Empty names are

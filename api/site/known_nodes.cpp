@@ -1,7 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/site/known_nodes.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "fabric/host_names.hpp"
+#include "fabric/ids.hpp"
+
 namespace weft::api {
+namespace {
+
+/// The one name of all that same_host() may take for the same, and of all spellings of a GUID.
+std::string one_name(std::string_view name) {
+  if (const auto guid = parse_guid(name)) return to_string(NodeGuid{*guid});
+  return short_host_name(name);
+}
+
+std::size_t hash_of(std::string_view name) {
+  return std::hash<std::string>()(folded_name(name));
+}
+
+}  // namespace
 
 void KnownNodes::learn(const std::vector<ShardAnswer<v1::NodeHealth>>& answers, const std::string& asked) {
   const std::lock_guard lock(mutex_);
@@ -13,17 +34,46 @@ void KnownNodes::learn(const std::vector<ShardAnswer<v1::NodeHealth>>& answers, 
 }
 
 void KnownNodes::note(const std::string& shard, const std::string& node, bool is_known, bool is_partial) {
+  if (node.empty() || node.size() > kLongestKnownName || (!is_known && is_partial)) return;
+  const std::string name = one_name(node);
+  const std::size_t seen = hash_of(node);
   if (is_known) {
-    if (count_ < most_ && !node.empty() && node.size() <= kLongestKnownName)
-      count_ += names_[shard].insert(node).second ? 1U : 0U;
-  } else if (const auto found = names_.find(shard); !is_partial && found != names_.end()) {
-    count_ -= found->second.erase(node);
+    if (!young_[shard].contains(name)) make_room();
+    young_[shard][name] = seen;
+    return;
   }
+  // That a host of one domain is not there says nothing of one of another domain.
+  const bool is_of_domain = node.find('.') != std::string::npos;
+  const auto forget = [&](Names& names) {
+    const auto found = names.find(name);
+    if (found == names.end() || (is_of_domain && found->second != seen)) return false;
+    names.erase(found);
+    return true;
+  };
+  if (forget(young_[shard])) --count_;
+  forget(old_[shard]);
+}
+
+/// For one more young one.
+void KnownNodes::make_room() {
+  if (++count_ <= std::max<std::size_t>(most_ / 2, 1)) return;
+  forgets_ = forgets_ || std::ranges::any_of(old_, [](const auto& each) { return !each.second.empty(); });
+  old_ = std::exchange(young_, {});
+  count_ = 1;
 }
 
 bool KnownNodes::knew(const std::string& shard, const std::string& node) const {
-  const auto found = names_.find(shard);
-  return found != names_.end() && found->second.contains(node);
+  const auto has = [&](const std::map<std::string, Names>& all, const std::string& name) {
+    const auto found = all.find(shard);
+    return found != all.end() && found->second.contains(name);
+  };
+  const std::string name = one_name(node);
+  return has(young_, name) || has(old_, name);
+}
+
+bool KnownNodes::forgets() const {
+  const std::lock_guard lock(mutex_);
+  return forgets_;
 }
 
 }  // namespace weft::api

@@ -7,23 +7,24 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "api/site/merge.hpp"
 
 namespace weft::api {
 
-/// Names that are kept, of all shards together: some 30 MB.
+/// Hosts that are kept, of all shards together: some 30 MB.
 inline constexpr std::size_t kMostKnownNames = 300'000;
 /// A longer one is not kept.
 inline constexpr std::size_t kLongestKnownName = 256;
 
-/// Names of nodes by shard, as they were asked for and as the shards call them. It forgets at a restart. All members
-/// may be called from any thread.
+/// Nodes by shard, by the names that they were asked for and that the shards call them. Names of one host are one: in
+/// any case, with a domain or without; of hosts of several domains that have the same short name one stands for all. So
+/// are all spellings of a GUID. It forgets at a restart. All members may be called from any thread.
 class KnownNodes {
  public:
-  /// At most `most` names are kept; more are not taken.
+  /// Of more than `most` / 2 those that were seen longest ago may be dropped; more than `most` are never kept.
   explicit KnownNodes(std::size_t most = kMostKnownNames) : most_(most) {}
 
   /// Takes what the shards say of a node that was asked for by the name `asked`.
@@ -45,10 +46,16 @@ class KnownNodes {
     if (!merged || merged->missing_shards().empty()) return;
     for (v1::NodeHealth& health : *merged->mutable_nodes()) doubt(health, merged->missing_shards(), {});
   }
+  /// Some were dropped because there are too many.
+  bool forgets() const;
 
  private:
+  /// By the one name of a node a hash of the name that it was seen by last.
+  using Names = std::unordered_map<std::string, std::size_t>;
+
   /// Of a shard that `is_partial` only what it knows counts.
   void note(const std::string& shard, const std::string& node, bool is_known, bool is_partial);
+  void make_room();
   template <typename Shards>
   void doubt(v1::NodeHealth& health, const Shards& missing, const std::string& asked) const {
     const std::lock_guard lock(mutex_);
@@ -59,8 +66,10 @@ class KnownNodes {
 
   const std::size_t most_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::unordered_set<std::string>> names_;  ///< by shard
-  std::size_t count_ = 0;                                         ///< of all names
+  std::map<std::string, Names> young_;  ///< by shard
+  std::map<std::string, Names> old_;    ///< what was young before; dropped when that is full again
+  std::size_t count_ = 0;               ///< of those that are young
+  bool forgets_ = false;
 };
 
 }  // namespace weft::api

@@ -53,6 +53,10 @@ bool SiteQueries::has_others() const {
   return site && !site->others().empty();
 }
 
+bool SiteQueries::forgets_hosts() const {
+  return state_->known.forgets();
+}
+
 void SiteQueries::list_incidents(const v1::ListIncidentsRequest& request, Done<v1::ListIncidentsResponse> done) const {
   state_->list<v1::IncidentService, v1::ListIncidentsResponse>(
       request, [](const Snapshot& snapshot, const auto& asked) { return api::list_incidents(snapshot, asked); },

@@ -162,6 +162,8 @@ class SiteQueries {
   void probe() const;
   /// One entry for each shard, sorted by name; none where this weftd is no part of a site.
   std::vector<ShardFigures> figures() const;
+  /// There are more hosts than it keeps in mind which shards know them; see KnownNodes.
+  bool forgets_hosts() const;
   /// Ends questions that are open; later ones are answered without the other shards.
   void stop();
 

@@ -323,11 +323,13 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
     sd_notify(0, "WATCHDOG=1");
   });
   bool has_left = false;
+  bool told_of_forgotten = false;
   Beat look_at_site(main, store::kReadSiteEvery, [&] {
     const Leadership& now = role->leadership();
     registry->tell(store::holder_name(), now.leads ? now.epoch : 0, fabric_lines(publication.load()->fabrics));
     core.show(registry->site());
     tell_membership(*registry->site(), has_left);
+    tell_forgotten(site.forgets_hosts(), told_of_forgotten);
     site.probe();
     metrics.set(site.figures());
   });

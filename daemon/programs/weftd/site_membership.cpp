@@ -114,4 +114,12 @@ void tell_membership(const Site& site, bool& was_left) {
     logger("site")->info("the site lists the shard {} again", site.own);
 }
 
+void tell_forgotten(bool forgets, bool& was_told) {
+  if (!forgets || std::exchange(was_told, true)) return;
+  logger("site")->warn(
+      "questions name more hosts than are kept in mind: while a shard is silent, a host that it knew and nobody asked "
+      "for "
+      "lately may be HEALTHY without it");
+}
+
 }  // namespace weft::daemon

@@ -50,5 +50,7 @@ Result<void> check_site_files(const config::SiteConfig& site);
 std::string fabric_lines(const std::vector<FabricView>& fabrics);
 /// Logs it when the site lists the own shard no more, or again. `was_left`: what was logged last.
 void tell_membership(const Site& site, bool& was_left);
+/// Logs once when it is not kept in mind any more which shards know every host. `was_told`: it was logged.
+void tell_forgotten(bool forgets, bool& was_told);
 
 }  // namespace weft::daemon

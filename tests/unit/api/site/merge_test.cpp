@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "api/site/known_nodes.hpp"
 #include "api/site/site_token.hpp"
 
 namespace weft::api {
@@ -155,38 +154,6 @@ TEST(MergeHealth, OfManyNodesAFewMissingShardsAreNamedInEach) {
   v1::NodeHealth health;
   name_missing(health, {"a", "b", "c", "d", "e"});
   EXPECT_EQ(health.missing_shards_size(), 4);
-}
-
-TEST(KnownNodes, TakesNoMoreThanItMayAndNoLongNames) {
-  const auto of = [](const std::string& node) {
-    v1::BatchGetHealthResponse answer;
-    *answer.add_nodes() = health_at(node, Verdict::HEALTHY);
-    return std::vector<ShardAnswer<v1::BatchGetHealthResponse>>{{"south", answer, false}};
-  };
-  const auto knew = [](const KnownNodes& known, const std::string& node) {
-    auto health = health_at(node, Verdict::HEALTHY);
-    health.add_missing_shards("south");
-    known.doubt(health, node);
-    return health.verdict() == Verdict::UNKNOWN;
-  };
-  KnownNodes known(2);
-  const std::string longest(kLongestKnownName + 1, 'x');
-  for (const std::string& node : {longest, std::string("a"), std::string("a"), std::string("b"), std::string("c")})
-    known.learn(of(node));
-  EXPECT_TRUE(knew(known, "a"));
-  EXPECT_TRUE(knew(known, "b"));
-  EXPECT_FALSE(knew(known, "c"));
-  EXPECT_FALSE(knew(known, longest));
-  v1::BatchGetHealthResponse gone;
-  gone.add_nodes()->set_node("a");
-  auto unswept = gone;
-  unswept.add_missing_shards("south");
-  known.learn(std::vector<ShardAnswer<v1::BatchGetHealthResponse>>{{"south", unswept, false}});
-  EXPECT_TRUE(knew(known, "a")) << "it may be there again after the sweep";
-  known.learn(std::vector<ShardAnswer<v1::BatchGetHealthResponse>>{{"south", gone, false}});
-  EXPECT_FALSE(knew(known, "a"));
-  known.learn(of("c"));
-  EXPECT_TRUE(knew(known, "c"));
 }
 
 TEST(MergeJob, TheVerdictFollowsFromAllParts) {

@@ -399,6 +399,18 @@ TEST_F(SiteQueriesTest, AHostThatASilentShardKnewIsNotHealthy) {
   EXPECT_EQ(all->nodes(0).missing_shards_size(), 1);
 }
 
+// Two spellings of one host have one verdict, and no spelling takes the room of a host.
+TEST_F(SiteQueriesTest, ASilentShardKnewAHostByAllItsNames) {
+  extra = "host-both";
+  publish(north, "north", 1);
+  publish(south, "south", 2);
+  ASSERT_TRUE(many_of(north, {"host-both"}));
+  south.server->stop();
+  const auto many = many_of(north, {"HOST-BOTH", "host-both", "Host-both.example.org"});
+  ASSERT_TRUE(many);
+  for (const v1::NodeHealth& each : many->nodes()) EXPECT_EQ(each.verdict(), v1::NodeHealth::UNKNOWN) << each.node();
+}
+
 TEST_F(SiteQueriesTest, AHostThatAShardKnewByASingleQuestionIsNotHealthyEither) {
   extra = "host-both";
   publish(north, "north", 1);

@@ -3,7 +3,6 @@
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
-#include <grpcpp/support/client_interceptor.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -66,7 +65,8 @@ class ShowTokens final : public experimental::ClientInterceptorFactoryInterface 
 }  // namespace
 
 Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, const ClientSecurity& security,
-                                                    const grpc::ChannelArguments& arguments) {
+                                                    const grpc::ChannelArguments& arguments,
+                                                    Interceptors interceptors) {
   if (security.certificate.empty() != security.key.empty())
     return fail(ErrorCode::kInvalidArgument, "a client certificate and its key must be given together");
   if (security.authorities.empty() && !security.certificate.empty())
@@ -83,7 +83,6 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, c
   if (!token.empty() && security.authorities.empty() && !server.starts_with("unix:") && !is_loopback_address(server))
     return fail(ErrorCode::kInvalidArgument,
                 "the token would go to " + server + " in clear text: give the CA of its certificate");
-  std::vector<std::unique_ptr<experimental::ClientInterceptorFactoryInterface>> interceptors;
   if (!token.empty()) interceptors.push_back(std::make_unique<ShowTokens>(token));
   const auto credentials = security.authorities.empty() ? grpc::InsecureChannelCredentials()
                                                         : grpc::SslCredentials({*authorities, *key, *certificate});

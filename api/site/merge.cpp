@@ -330,15 +330,18 @@ Result<v1::GetPathResponse> merge_paths(std::vector<ShardAnswer<v1::GetPathRespo
   v1::GetPathResponse merged;
   std::size_t bytes = 0;
   std::optional<Error> refused;
+  std::vector<std::string> missing = missing_of(answers);
   std::string unknown;  // what each shard says of ends that it does not know
   for (auto& each : answers) {
     if (each.is_missing) continue;
     if (!each.answer) {
       const Error& error = each.answer.error();
-      if (error.code == ErrorCode::kNotFound)
+      if (error.code == ErrorCode::kNotFound) {
         unknown += (unknown.empty() ? "" : "; ") + each.shard + ": " + error.message;
-      else if (!refused)
-        refused = error;
+      } else {
+        missing.push_back(each.shard);  // it knows both ends
+        if (!refused) refused = error;
+      }
       continue;
     }
     merged.set_paths_left_out(merged.paths_left_out() + each.answer->paths_left_out());
@@ -356,9 +359,9 @@ Result<v1::GetPathResponse> merge_paths(std::vector<ShardAnswer<v1::GetPathRespo
   if (merged.paths().empty()) {
     if (refused) return tl::unexpected(*refused);
     return tl::unexpected(
-        unknown_in_site({ErrorCode::kNotFound, "no shard has both ends: " + unknown}, missing_of(answers)));
+        unknown_in_site({ErrorCode::kNotFound, "no shard has both ends: " + unknown}, missing, unswept_of(answers)));
   }
-  add_missing(missing_of(answers), merged);
+  add_missing(missing, merged);
   return merged;
 }
 

@@ -21,7 +21,7 @@ template <typename Response>
 struct ShardAnswer {
   std::string shard;
   Result<Response> answer;
-  /// It was not reached, or not in time. Else an error is its answer.
+  /// It was not reached, not in time, or said what is no answer; see answer_fit.hpp. Else an error is its answer.
   bool is_missing = false;
 };
 

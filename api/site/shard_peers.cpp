@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/site/shard_peers.hpp"
 
+#include <grpcpp/support/client_interceptor.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -8,6 +10,30 @@
 #include "api/client/channel.hpp"
 
 namespace weft::api {
+namespace {
+
+namespace experimental = grpc::experimental;
+
+/// gRPC 1.51 calls a question answered (CallbackWithStatusTag::Run) also where the answer could not be read, and gives
+/// what was read of it.
+class Unread final : public experimental::Interceptor {
+ public:
+  void Intercept(experimental::InterceptorBatchMethods* methods) override {
+    using Point = experimental::InterceptionHookPoints;
+    if (methods->QueryInterceptionHookPoint(Point::POST_RECV_STATUS) &&
+        methods->QueryInterceptionHookPoint(Point::POST_RECV_MESSAGE) && methods->GetRecvMessage() == nullptr &&
+        methods->GetRecvStatus()->ok())
+      *methods->GetRecvStatus() = grpc::Status(grpc::StatusCode::INTERNAL, kUnreadable);
+    methods->Proceed();
+  }
+};
+
+class FindUnread final : public experimental::ClientInterceptorFactoryInterface {
+ public:
+  experimental::Interceptor* CreateClientInterceptor(experimental::ClientRpcInfo*) override { return new Unread(); }
+};
+
+}  // namespace
 
 ErrorCode error_code_of(grpc::StatusCode code) {
   switch (code) {
@@ -101,7 +127,9 @@ Result<std::shared_ptr<grpc::Channel>> ShardPeers::channel_to(const std::string&
   if (has_token && security_.authorities.empty() && !is_loopback_address(address))
     return fail(ErrorCode::kFailedPrecondition,
                 "site.token_file is not sent to " + address + " in clear text: set site.authorities for TLS");
-  auto channel = open_channel(address, security_, arguments);
+  Interceptors interceptors;
+  interceptors.push_back(std::make_unique<FindUnread>());
+  auto channel = open_channel(address, security_, arguments, std::move(interceptors));
   if (!channel) return channel;
   const std::lock_guard lock(mutex_);
   if (!first_channel_ && !stopped_) first_channel_ = *channel;
@@ -141,6 +169,15 @@ void ShardPeers::note(const std::string& shard, bool answers, const std::string&
     if (open.stream_of == shard) open.cancel();
 }
 
+void ShardPeers::judge(const std::string& shard, const std::string& question, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  auto& unanswered = peers_[shard].unanswered;
+  if (why.empty())
+    unanswered.erase(question);
+  else
+    unanswered[question] = why;
+}
+
 void ShardPeers::try_next(const std::string& shard) {
   const std::lock_guard lock(mutex_);
   Peer& peer = peers_[shard];
@@ -155,7 +192,10 @@ void ShardPeers::try_first(const std::string& shard) {
 std::map<std::string, ShardPeers::Reached> ShardPeers::reached() const {
   const std::lock_guard lock(mutex_);
   std::map<std::string, Reached> all;
-  for (const auto& [name, peer] : peers_) all.emplace(name, peer.reached);
+  for (const auto& [name, peer] : peers_) {
+    Reached& reached = all.emplace(name, peer.reached).first->second;
+    if (reached.answers && !peer.unanswered.empty()) reached.trouble = peer.unanswered.begin()->second;
+  }
   return all;
 }
 

@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "api/client/security.hpp"
+#include "api/publication/derived.hpp"
+#include "api/site/answer_fit.hpp"
 #include "api/site/merge.hpp"
 #include "fabric/result.hpp"
 #include "fabric/site.hpp"
@@ -51,8 +53,11 @@ class ShardPeers {
   /// How it was with one of them.
   struct Reached {
     bool answers = false;
-    std::string trouble{};  ///< why not
+    std::string trouble{};  ///< why not, or which question it does not answer
   };
+  /// Whether the own shard refuses a question, too.
+  template <typename Request>
+  using Refuses = std::function<bool(const Request&)>;
 
   /// How we show who we are there, and how long each has for an answer.
   explicit ShardPeers(ClientSecurity security, std::chrono::milliseconds patience = kShardPatience)
@@ -64,13 +69,16 @@ class ShardPeers {
 
   /// Asks the shard; of its addresses the one that answered last, then the next. `begin(stub, context, request,
   /// response, callback)` starts the call. `done` is called once; at once where the shard was not reached a moment ago,
-  /// unless `is_probe`.
+  /// unless `is_probe`. What may be no answer of that shard is none; see misfit() and may_answer(). INVALID_ARGUMENT is
+  /// one where the own shard `refuses` the same.
   template <typename Service, typename Request, typename Response, typename Begin>
   void ask(const SitePtr& site, const SiteShard& shard, Request request, Begin begin, bool is_probe,
-           std::function<void(ShardAnswer<Response>)> done);
+           std::function<void(ShardAnswer<Response>)> done, Refuses<Request> refuses = {});
 
   /// Whether the shard answers, and if not why: it is not asked then until a probe finds it, and its streams end.
   void note(const std::string& shard, bool answers, const std::string& trouble);
+  /// How the shard answered a question of that kind last: `why` it did not; empty: it did. It is asked all the same.
+  void judge(const std::string& shard, const std::string& question, const std::string& why);
   /// By name; those that were never asked are not there.
   std::map<std::string, Reached> reached() const;
 
@@ -79,6 +87,7 @@ class ShardPeers {
     std::vector<std::string> addresses;
     std::size_t current = 0;  ///< of addresses
     Reached reached;
+    std::map<std::string, std::string> unanswered;  ///< why, by question
   };
   template <typename Service, typename Request, typename Response, typename Begin>
   struct Call;
@@ -125,16 +134,17 @@ template <typename Service, typename Request, typename Response, typename Begin>
 struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Response, Begin>> {
   struct Attempt;
   /// `the_done` is called once.
-  Call(ShardPeers& the_peers, const Site& site, SiteShard the_shard, Request the_request, Begin the_begin, bool probe,
-       std::function<void(ShardAnswer<Response>)> the_done)
+  Call(ShardPeers& the_peers, SitePtr the_site, SiteShard the_shard, Request the_request, Begin the_begin, bool probe,
+       std::function<void(ShardAnswer<Response>)> the_done, Refuses<Request> the_refuses)
       : peers(the_peers),
+        site(std::move(the_site)),
         shard(std::move(the_shard)),
-        own(site.own),
-        meant(shard_identity(site, shard)),
+        meant(shard_identity(*site, shard)),
         request(std::move(the_request)),
         begin(std::move(the_begin)),
         is_probe(probe),
         done(std::move(the_done)),
+        refuses(std::move(the_refuses)),
         deadline(std::chrono::system_clock::now() + the_peers.patience_) {}
 
   /// Asks the address that is next.
@@ -147,7 +157,7 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
     attempt.address = std::move(address);
     attempt.stub = Service::NewStub(*channel);
     attempt.context.set_deadline(deadline);
-    introduce(attempt.context, own, meant);
+    introduce(attempt.context, site->own, meant);
     if (!peers.enter(&attempt.context, {{}, [&attempt] { attempt.context.TryCancel(); }}))
       return give_up({ErrorCode::kUnavailable, "weftd is stopping"});
     response.Clear();
@@ -165,14 +175,13 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
   void ended(const Attempt& attempt, const grpc::Status& status) {
     Error error{code_of(status), status.error_message()};
     bool is_lost = status.error_code() == grpc::StatusCode::UNAVAILABLE;
-    if (status.ok() || is_answer(status)) {
+    if (status.ok() || is_said_by_weftd(status)) {
       if (std::string other = who_else_answered(attempt.context, attempt.address, meant); !other.empty()) {
         error = {ErrorCode::kUnavailable, std::move(other)};
         is_lost = true;
       } else {
         peers.note(shard.name, true, {});
-        if (status.ok()) return done({shard.name, std::move(response), false});
-        return done({shard.name, tl::unexpected(error), false});
+        return answered(status, std::move(error));
       }
     }
     const bool is_late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
@@ -182,13 +191,34 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
       return done({shard.name, tl::unexpected(error), true});
     }
     // It is there, and did not say what was asked: it is busy, of another version, or the answer is too large.
-    if (!is_late && !is_lost) return done({shard.name, tl::unexpected(error), true});
+    if (!is_late && !is_lost) return unanswered_for(std::move(error));
     peers.try_next(shard.name);
     if (is_lost && attempts.size() < shard.addresses.size() && std::chrono::system_clock::now() < deadline)
       return start();
     // A question that took too long says nothing of the shard: it may have been a large one.
     if (is_lost || is_probe) peers.note(shard.name, false, is_late ? "no answer within 1 s" : error.message);
     done({shard.name, tl::unexpected(error), true});
+  }
+
+  /// The shard that was meant has said something.
+  void answered(const grpc::Status& status, Error error) {
+    if (status.ok()) {
+      std::string why = misfit(*site, shard, request, response);
+      if (!why.empty()) return unanswered_for({ErrorCode::kProtocol, std::move(why)});
+    } else if (error.code == ErrorCode::kInvalidArgument ? !refuses || !refuses(request)
+                                                         : !may_answer(request, error.code)) {
+      return unanswered_for(std::move(error));
+    }
+    peers.judge(shard.name, Request::descriptor()->name(), {});
+    if (status.ok()) return done({shard.name, std::move(response), false});
+    done({shard.name, tl::unexpected(std::move(error)), false});
+  }
+
+  /// What it says is no answer to this question.
+  void unanswered_for(Error error) {
+    if (error.message != kNotSwept)
+      peers.judge(shard.name, Request::descriptor()->name(), unanswered<Request>(error.message));
+    done({shard.name, tl::unexpected(std::move(error)), true});
   }
 
   /// Nothing can be asked.
@@ -199,11 +229,11 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
 
   /// See error_code_of().
   static ErrorCode code_of(const grpc::Status& status);
-  /// That there is no such thing, that it is damaged, or that the question is wrong, is an answer.
-  static bool is_answer(const grpc::Status& status) {
+  /// Its own words, and none of gRPC's; or what cannot be read.
+  static bool is_said_by_weftd(const grpc::Status& status) {
     return status.error_code() == grpc::StatusCode::NOT_FOUND || status.error_code() == grpc::StatusCode::DATA_LOSS ||
            status.error_code() == grpc::StatusCode::INVALID_ARGUMENT ||
-           status.error_code() == grpc::StatusCode::FAILED_PRECONDITION;
+           status.error_code() == grpc::StatusCode::FAILED_PRECONDITION || status.error_message() == kUnreadable;
   }
   /// The shard does not take who we are.
   static bool is_refused(const grpc::Status& status) {
@@ -219,13 +249,14 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
   };
 
   ShardPeers& peers;
+  const SitePtr site;
   const SiteShard shard;
-  const std::string own;    ///< shard that asks
   const std::string meant;  ///< shard that is asked; see shard_identity()
   const Request request;
   const Begin begin;
   const bool is_probe;
   const std::function<void(ShardAnswer<Response>)> done;
+  const Refuses<Request> refuses;
   const std::chrono::system_clock::time_point deadline;
   Response response;
   std::vector<std::unique_ptr<Attempt>> attempts;  ///< all but the last have ended
@@ -243,13 +274,13 @@ ErrorCode ShardPeers::Call<Service, Request, Response, Begin>::code_of(const grp
 /// See the declaration.
 template <typename Service, typename Request, typename Response, typename Begin>
 void ShardPeers::ask(const SitePtr& site, const SiteShard& shard, Request request, Begin begin, bool is_probe,
-                     std::function<void(ShardAnswer<Response>)> done) {
+                     std::function<void(ShardAnswer<Response>)> done, Refuses<Request> refuses) {
   if (const std::string away = is_probe ? std::string() : is_away(shard.name); !away.empty())
     return done({shard.name, fail(ErrorCode::kUnavailable, away), true});
   if (is_probe) try_first(shard.name);
   if (shard.addresses.empty()) return done({shard.name, no_address(shard), true});
-  std::make_shared<Call<Service, Request, Response, Begin>>(*this, *site, shard, std::move(request), std::move(begin),
-                                                            is_probe, std::move(done))
+  std::make_shared<Call<Service, Request, Response, Begin>>(*this, site, shard, std::move(request), std::move(begin),
+                                                            is_probe, std::move(done), std::move(refuses))
       ->start();
 }
 

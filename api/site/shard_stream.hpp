@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "api/site/answer_fit.hpp"
 #include "api/site/shard_peers.hpp"
 #include "fabric/result.hpp"
 #include "fabric/site.hpp"
@@ -43,7 +44,7 @@ class ShardStream final : public grpc::ClientReadReactor<Event>,
     if (const std::string away = peers.is_away(shard.name); !away.empty()) return fail(ErrorCode::kUnavailable, away);
     if (shard.addresses.empty()) return peers.no_address(shard);
     std::shared_ptr<ShardStream> stream(
-        new ShardStream(peers, *site, shard, std::move(request), std::move(take), std::move(ended)));
+        new ShardStream(peers, site, shard, std::move(request), std::move(take), std::move(ended)));
     stream->address_ = peers.address_of(shard);
     const auto channel = peers.channel_to(stream->address_);
     if (!channel) return tl::unexpected(channel.error());
@@ -54,7 +55,7 @@ class ShardStream final : public grpc::ClientReadReactor<Event>,
       return fail(ErrorCode::kUnavailable, "weftd is stopping");
     stream->self_ = stream;
     begin(*stream->stub_, &stream->context_, &stream->request_, stream.get());
-    stream->StartRead(&stream->event_);
+    stream->read();
     stream->StartCall();
     return stream;
   }
@@ -62,7 +63,7 @@ class ShardStream final : public grpc::ClientReadReactor<Event>,
   /// Reads the next event, after one for which Take said false. May be called from any thread.
   void read_on() {
     if (!is_held_.exchange(false)) return;  // it was cancelled
-    this->StartRead(&event_);
+    read();
     this->RemoveHold();
   }
   /// Ends it soon. May be called from any thread, at any time.
@@ -72,21 +73,35 @@ class ShardStream final : public grpc::ClientReadReactor<Event>,
   }
 
  private:
-  ShardStream(ShardPeers& peers, const Site& site, const SiteShard& shard, Request request, Take take, Ended ended)
+  ShardStream(ShardPeers& peers, SitePtr site, SiteShard shard, Request request, Take take, Ended ended)
       : peers_(peers),
-        shard_(shard.name),
-        meant_(shard_identity(site, shard)),
+        site_(std::move(site)),
+        shard_(std::move(shard)),
+        meant_(shard_identity(*site_, shard_)),
         request_(std::move(request)),
         take_(std::move(take)),
         ended_(std::move(ended)) {}
 
+  /// Of an event that is read, also of one that cannot be, protobuf clears the message: the mark is gone then.
+  void read() {
+    event_.Clear();
+    event_.GetReflection()->MutableUnknownFields(&event_)->AddVarint(kMark, 1);
+    this->StartRead(&event_);
+  }
+  bool is_marked() const {
+    const auto& unknown = event_.GetReflection()->GetUnknownFields(event_);
+    return unknown.field_count() == 1 && unknown.field(0).number() == kMark;
+  }
+
   void OnReadDone(bool ok) override {
-    if (!ok) return;  // OnDone follows
-    if (!is_believed_) {
-      refusal_ = who_else_answered(context_, address_, meant_);
-      if (!refusal_.empty()) return context_.TryCancel();
-      is_believed_ = true;
-    }
+    if (!ok && is_marked()) return;  // OnDone follows
+    const bool is_first = !std::exchange(is_believed_, true);
+    if (is_first) refusal_ = who_else_answered(context_, address_, meant_);
+    if (!refusal_.empty()) return context_.TryCancel();
+    // gRPC goes on with a stream of which it could not read a message.
+    misfit_ = ok ? misfit(*site_, shard_, request_, event_) : kUnreadable;
+    if (!misfit_.empty()) return context_.TryCancel();
+    if (is_first) judge({});
     this->AddHold();  // until the next read it must not end
     is_held_ = true;
     if (take_(event_)) read_on();
@@ -109,18 +124,31 @@ class ShardStream final : public grpc::ClientReadReactor<Event>,
     if (!refusal_.empty()) {
       code = ErrorCode::kUnavailable;
       why = refusal_;
+    } else if (!misfit_.empty()) {
+      judge(misfit_);
+      return fail(ErrorCode::kProtocol, misfit_);
     } else if (status.ok()) {
       return {};
     } else if (status.error_code() == grpc::StatusCode::CANCELLED) {
       code = ErrorCode::kUnavailable;
-      why = peers_.is_away(shard_);
+      why = peers_.is_away(shard_.name);
+    } else if (code == ErrorCode::kNotFound && !may_be_unknown(request_)) {
+      code = ErrorCode::kProtocol;
     }
-    if (code == ErrorCode::kUnavailable) peers_.try_next(shard_);
+    if (code == ErrorCode::kUnavailable)
+      peers_.try_next(shard_.name);
+    else if (code != ErrorCode::kNotFound && code != ErrorCode::kTimeout && why != kNotSwept)
+      judge(why);
     return fail(code, why.empty() ? "no answer" : why);
   }
+  void judge(const std::string& why) {
+    peers_.judge(shard_.name, Request::descriptor()->name(), why.empty() ? why : unanswered<Request>(why));
+  }
 
+  static constexpr int kMark = 536'870'911;  ///< the last number of a field, which none of our messages has
   ShardPeers& peers_;
-  const std::string shard_;
+  const SitePtr site_;
+  const SiteShard shard_;
   const std::string meant_;
   const Request request_;
   const Take take_;
@@ -129,9 +157,10 @@ class ShardStream final : public grpc::ClientReadReactor<Event>,
   std::unique_ptr<Stub> stub_;
   grpc::ClientContext context_;
   Event event_;
-  bool is_believed_ = false;
+  bool is_believed_ = false;           ///< or found out
   std::atomic<bool> is_held_ = false;  ///< whoever takes it back gives the hold back
-  std::string refusal_;                ///< why what answers is not believed
+  std::string refusal_;                ///< why who answers is not believed
+  std::string misfit_;                 ///< why what it says is not
   std::shared_ptr<ShardStream> self_;
 };
 

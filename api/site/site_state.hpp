@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/convert/plans.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 #include "api/site/gathering.hpp"
@@ -64,6 +65,9 @@ struct SiteQueries::State {
   void ask_all(const Snapshot& snapshot, Result<Response> local, const Request& request, Begin begin,
                std::function<void(std::vector<ShardAnswer<Response>>)> done, Needs needs = Needs::kCollectors) {
     const SitePtr& site = snapshot.site;
+    // What this weftd refuses the others would refuse as well.
+    if (!local && local.error().code == ErrorCode::kInvalidArgument)
+      return done({{site->own, std::move(local), false}});
     const bool stands_by = needs != Needs::kNothing && snapshot.leadership.stands_by();
     const bool is_blind = needs == Needs::kSweep && is_before_it_knows(snapshot, local);
     if (is_blind) local = fail(ErrorCode::kUnavailable, kNotSwept);
@@ -91,10 +95,12 @@ struct SiteQueries::State {
           std::vector<std::string> missing;
           for (auto& each : answers) {
             if (each.is_missing) missing.push_back(each.shard);
-            // What it says counts, also where that is a refusal.
-            if (!each.is_missing && (each.answer || each.answer.error().code != ErrorCode::kNotFound))
-              return done(std::move(each.answer));
+            if (each.answer) return done(std::move(each.answer));
           }
+          // What it says counts, also where that is a refusal.
+          for (auto& each : answers)
+            if (!each.is_missing && each.answer.error().code != ErrorCode::kNotFound)
+              return done(std::move(each.answer));
           done(tl::unexpected(unknown_in_site(unknown, missing)));
         },
         Needs::kNothing);
@@ -226,7 +232,19 @@ struct SiteQueries::State {
       else
         peers.ask<Service, Request, Response>(
             site, *shard, std::move(part), begin, false,
-            [gathering, i](ShardAnswer<Response> answer) { gathering->take(i, std::move(answer)); });
+            [gathering, i](ShardAnswer<Response> answer) { gathering->take(i, std::move(answer)); },
+            [snapshot, local](const Request& asked) { return refuses(local, *snapshot, asked); });
+    }
+  }
+
+  /// Whether this weftd would say of a page of its own list that the question is wrong.
+  template <typename Request, typename Local>
+  static bool refuses(const Local& local, const Snapshot& snapshot, const Request& asked) {
+    if constexpr (std::is_same_v<Request, v1::ListAuditRequest>) {
+      return !parse_audit_request(asked);
+    } else {
+      const auto own = local(snapshot, asked);
+      return !own && own.error().code == ErrorCode::kInvalidArgument;
     }
   }
 

@@ -48,8 +48,10 @@ export function isSite(): boolean {
   return picture.shards.length > 1;
 }
 
-/** Why an answer about nodes has nothing of that shard: it is silent, or has not swept its fabrics yet. */
+/** Why an answer about nodes has nothing of that shard: it is silent, refuses, or has not swept its fabrics yet. */
 export function whyMissing(shard: string): string {
+  const trouble = picture.shards.find(({name}) => name === shard)?.trouble;
+  if (trouble?.startsWith('it does not answer ')) return `${shard} is missing: ${trouble}`;
   return `${shard} ${picture.missing.includes(shard) ? 'does not answer' : 'has not swept yet'}`;
 }
 

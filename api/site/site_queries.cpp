@@ -100,7 +100,7 @@ void SiteQueries::get_health(const std::string& node, Done<v1::NodeHealth> done)
         if (merged) known.doubt(*merged, node);
         done(std::move(merged));
       },
-      State::Needs::kSweep);
+      State::Needs::kBoth);
 }
 
 void SiteQueries::batch_get_health(const v1::BatchGetHealthRequest& request,
@@ -184,7 +184,7 @@ void SiteQueries::get_node(const std::string& name, Done<v1::GetNodeResponse> do
   request.set_node(name);
   state_->ask_all<v1::FabricService, v1::GetNodeRequest, v1::GetNodeResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetNode),
-      [done](auto answers) { done(merge_nodes(std::move(answers))); }, State::Needs::kSweep);
+      [done](auto answers) { done(merge_nodes(std::move(answers))); }, State::Needs::kBoth);
 }
 
 void SiteQueries::list_nodes(const v1::ListNodesRequest& request, Done<v1::ListNodesResponse> done) const {
@@ -265,7 +265,7 @@ void SiteQueries::list_collectors(const v1::ListCollectorsRequest& request,
         return api::list_collectors(snapshot, asked);
       },
       rpc(&Calls<v1::TelemetryService>::ListCollectors),
-      [](v1::ListCollectorsResponse& page) { return page.mutable_collectors(); }, done);
+      [](v1::ListCollectorsResponse& page) { return page.mutable_collectors(); }, done, State::Needs::kCollectors);
 }
 
 void SiteQueries::list_audit(const v1::ListAuditRequest& request,

@@ -134,7 +134,8 @@ class SiteQueries {
   void read_topology(const std::string& fabric, std::function<bool(v1::Topology&)> take, Done<void> done) const;
   /// For streams of the whole site.
   SiteWatches& watches() const;
-  /// A page of collectors; see TelemetryService. Of a shard that is only reached on a standby they are missing.
+  /// A page of collectors; see TelemetryService. A weftd that stands by asks its leader. Of a shard of which only a
+  /// standby is reached they are missing.
   void list_collectors(const v1::ListCollectorsRequest& request, Done<v1::ListCollectorsResponse> done) const;
   /// The past of ports that the own shard does not know, as it says by `unknown`, from the shard that does; see
   /// HistoryService.

@@ -55,9 +55,16 @@ struct SiteQueries::State {
   /// What an answer of this weftd needs to be one.
   enum class Needs : std::uint8_t {
     kNothing,     ///< the store, or whatever it has seen
+    kSweep,       ///< before the first one that a name is not known is no news of what bears it
     kCollectors,  ///< a weftd that stands by hears none
-    kSweep,       ///< those; and before the first sweep that a name is not known is no news of what bears it
+    kBoth,        ///< these two
   };
+
+  /// Whether the leader of the own shard is to be asked, because this weftd stands by.
+  static bool has_leader_to_ask(const Snapshot& snapshot, Needs needs) {
+    return (needs == Needs::kCollectors || needs == Needs::kBoth) && snapshot.leadership.stands_by() &&
+           snapshot.site->find(snapshot.site->own) != nullptr;
+  }
 
   /// Asks all shards the same. `local` is what this weftd says; where it has not what that needs its shard is missing,
   /// or the leader is asked while this one stands by.
@@ -68,13 +75,13 @@ struct SiteQueries::State {
     // What this weftd refuses the others would refuse as well.
     if (!local && local.error().code == ErrorCode::kInvalidArgument)
       return done({{site->own, std::move(local), false}});
-    const bool stands_by = needs != Needs::kNothing && snapshot.leadership.stands_by();
-    const bool is_blind = needs == Needs::kSweep && is_before_it_knows(snapshot, local);
+    const bool stands_by = has_leader_to_ask(snapshot, needs);
+    const bool is_blind = (needs == Needs::kSweep || needs == Needs::kBoth) && is_before_it_knows(snapshot, local);
     if (is_blind) local = fail(ErrorCode::kUnavailable, kNotSwept);
     const ShardTokens shards = all_shards(*site);
     const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
     const auto of_own = [gathering](ShardAnswer<Response> answer) { gathering->take(0, std::move(answer)); };
-    if (stands_by && site->find(site->own) != nullptr)
+    if (stands_by)
       peers.ask<Service, Request, Response>(site, *site->find(site->own), request, begin, false, of_own);
     else
       of_own({site->own, std::move(local), is_blind});
@@ -128,7 +135,8 @@ struct SiteQueries::State {
 
   /// A page of a list. `local(snapshot, request)` gives one of the own shard; `entries(response)` its entries.
   template <typename Service, typename Response, typename Request, typename Local, typename Begin, typename Entries>
-  void list(const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done) {
+  void list(const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done,
+            Needs needs = Needs::kNothing) {
     const auto snapshot = publication.load();
     const SitePtr site = snapshot->site;
     if (!site || request.page_size() < 0) return ask_own<Response>(local, *snapshot, request, done);
@@ -145,7 +153,7 @@ struct SiteQueries::State {
       if (parsed->size() > kMostShards) return done(fail(ErrorCode::kInvalidArgument, "invalid page token"));
       shards = std::move(*parsed);
     }
-    list_from<Service, Response>(snapshot, std::move(shards), Silent(), request, local, begin, entries, done);
+    list_from<Service, Response>(snapshot, std::move(shards), Silent(), request, local, begin, entries, done, needs);
   }
 
   /// Shards that are missing from an answer.
@@ -158,7 +166,8 @@ struct SiteQueries::State {
   /// page with a token says that it is there. `silent` did not answer before.
   template <typename Service, typename Response, typename Request, typename Local, typename Begin, typename Entries>
   void list_from(const std::shared_ptr<const Snapshot>& snapshot, ShardTokens shards, Silent silent,
-                 const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done) {
+                 const Request& request, Local local, Begin begin, Entries entries, const Done<Response>& done,
+                 Needs needs) {
     const SitePtr& site = snapshot->site;
     std::size_t count = std::min(shards.size(), kShardsOfPage);
     if (request.page_size() > 0) count = std::min(count, static_cast<std::size_t>(request.page_size()));
@@ -206,7 +215,7 @@ struct SiteQueries::State {
         if (!next.empty()) more.emplace_back(each.shard, std::move(next));
       }
       if (!is_known && !later.empty())
-        return list_from<Service, Response>(snapshot, later, silent, request, local, begin, entries, done);
+        return list_from<Service, Response>(snapshot, later, silent, request, local, begin, entries, done, needs);
       if (!is_known && unknown && request.page_token().empty())
         return done(tl::unexpected(unknown_in_site(*unknown, missing, unswept)));
       for (const std::string& shard : missing) page.add_missing_shards(shard);
@@ -222,7 +231,7 @@ struct SiteQueries::State {
       part.set_page_token(place == places.end() ? shards[i].second : place->second.token);
       part.set_page_size(request.page_size() / static_cast<std::int32_t>(count));
       const SiteShard* const shard = site->find(name);
-      if (name == site->own)
+      if (name == site->own && !has_leader_to_ask(*snapshot, needs))
         ask_own<Response>(local, *snapshot, part, [gathering, i, name](Result<Response> own) {
           const bool is_missing = !own && own.error().code == ErrorCode::kUnavailable;
           gathering->take(i, {name, std::move(own), is_missing});

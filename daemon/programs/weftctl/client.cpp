@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kNextStream = 200ms;
 constexpr auto kNextRound = 1s;
-constexpr auto kExplanation = 200ms;
+constexpr auto kExplanation = 500ms;
 
 std::shared_ptr<grpc::Channel> channel_to(const std::string& server, const api::ClientSecurity& security,
                                           bool has_others) {
@@ -170,7 +170,23 @@ Client::Client(const std::string& servers, const api::ClientSecurity& security)
 
 void Client::note_missing(const std::string& shard) {
   if (missing_.insert(shard).second && notes != nullptr)
-    *notes << "weftctl: shard " << printable(shard) << " does not answer: what it owns is not shown\n";
+    *notes << "weftctl: shard " << printable(shard) << ' ' << why_missing(shard) << ": what it owns is not shown\n";
+}
+
+/// As the server in use says of the shard: "does not answer", unless it knows better.
+std::string Client::why_missing(const std::string& shard) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kExplanation);
+  v1::Status status;
+  if (!fabric->GetStatus(&context, v1::GetStatusRequest(), &status).ok()) return "does not answer";
+  const bool stands_by = status.has_leadership() && !status.leadership().leads();
+  for (const v1::Status::Shard& each : status.shards()) {
+    if (each.name() != shard || !each.answers()) continue;
+    const bool is_unswept = each.own() ? !stands_by && !status.ready() : each.trouble() == api::kNotSwept;
+    if (is_unswept) return "has not swept yet";
+    if (!each.own() && !each.trouble().empty()) return "is missing (" + printable(each.trouble()) + ')';
+  }
+  return "does not answer";
 }
 
 void Client::note_standby(const grpc::ClientContext& context) {

@@ -184,6 +184,7 @@ class Client {
   void open();
   grpc::Status connect();
   void serves();
+  std::string why_missing(const std::string& shard);
   void note_standby(const grpc::ClientContext& context);
   void seeks_leader();
   std::string why_not(const std::string& named) const;

@@ -286,6 +286,28 @@ TEST_F(SiteFabricsTest, AStandbyHearsNoCollectors) {
   EXPECT_EQ(ask(&SiteQueries::list_collectors, v1::ListCollectorsRequest())->missing_shards_size(), 2);
 }
 
+TEST_F(SiteFabricsTest, AStandbyAsksItsLeaderForCollectors) {
+  Shard standby(clock);
+  stand_by = true;
+  publish(standby, "north", 2);
+  for (const int size : {0, 1}) {
+    v1::ListCollectorsRequest request;
+    request.set_page_size(size);
+    std::multiset<std::string> hosts;
+    do {
+      std::promise<Result<v1::ListCollectorsResponse>> promise;
+      standby.site.list_collectors(
+          request, [&promise](Result<v1::ListCollectorsResponse> page) { promise.set_value(std::move(page)); });
+      const auto page = promise.get_future().get();
+      ASSERT_TRUE(page) << page.error().message;
+      EXPECT_EQ(page->missing_shards_size(), 0);
+      for (const auto& each : page->collectors()) hosts.insert(each.shard() + ' ' + each.host());
+      request.set_page_token(page->next_page_token());
+    } while (!request.page_token().empty() && hosts.size() < 10);
+    EXPECT_EQ(hosts, (std::multiset<std::string>{"north host-of-north", "south host-of-south"}));
+  }
+}
+
 TEST_F(SiteFabricsTest, ACommandAboutANameOfAnotherShardNamesThatShard) {
   for (const char* what : {"host-4", "host-4 mlx5_0", "host-3:1", "host-3 port 1", "0x0000000000000104",
                            "host-4 mlx5_0 port 1 - leaf-1 port 4", "ib-south"}) {

@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
+#include "api/publication/derived.hpp"
 #include "tests/unit/api/site/shard.hpp"
 #include "tests/unit/daemon/programs/weftctl/verbs_fixture.hpp"
 
@@ -109,6 +113,34 @@ TEST_F(SiteVerbs, HealthWithoutAShardIsNotGood) {
   say(Exit::kBadNews, show_health, all);
   say(Exit::kUnreachable, show_job_health, std::string("slurm:7"), one);
   say(Exit::kBadNews, show_job_health, std::string("slurm:7"), bad);
+}
+
+// "does not answer" is said of a shard that does not.
+TEST_F(SiteVerbs, ANoteSaysWhyAShardIsMissing) {
+  const auto note = [&] {
+    std::ostringstream notes;
+    Client anew(north.address());
+    anew.notes = &notes;
+    anew.all_pages(anew.fabric, &v1::FabricService::Stub::ListLinks, v1::ListLinksRequest());
+    return notes.str();
+  };
+  const auto probed = [&](bool answers, const std::string& trouble) {
+    for (int i = 0; i < 1000; ++i) {
+      const v1::Status::Shard shard = north.site.status().shards(1);
+      if (shard.answers() == answers && (!answers || shard.trouble() == trouble)) return;
+      if (i % 20 == 0) north.site.probe();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  };
+  EXPECT_EQ(note(), "");
+  auto snapshot = std::make_shared<Snapshot>(*south.publication.load());
+  snapshot->fabrics.clear();
+  south.publication.publish(snapshot);
+  probed(true, api::kNotSwept);
+  EXPECT_EQ(note(), "weftctl: shard south has not swept yet: what it owns is not shown\n");
+  south.server->stop();
+  probed(false, "");
+  EXPECT_EQ(note(), "weftctl: shard south does not answer: what it owns is not shown\n");
 }
 
 // What is shown of a name is of all shards, what is done is of one.

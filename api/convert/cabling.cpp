@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 
 namespace weft::api {
@@ -71,6 +72,7 @@ Result<v1::GetCablingDifferencesResponse> cabling_differences(const Snapshot& sn
   v1::GetCablingDifferencesResponse response;
   for (const FabricView& view : snapshot.fabrics)
     if (view.cabling && (fabric.empty() || view.name == fabric)) fill_differences(view, *response.add_fabrics());
+  say_if_unswept(snapshot, response);
   return response;
 }
 

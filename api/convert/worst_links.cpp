@@ -89,6 +89,7 @@ Result<v1::ListWorstLinksResponse> list_worst_links(const Snapshot& snapshot, co
     worst.set_value(each.value);
     to_proto(*each.fabric->sweep->topology, each.worse, *worst.mutable_at());
   }
+  say_if_unswept(snapshot, response);
   return response;
 }
 

@@ -117,14 +117,16 @@ grpc::ServerUnaryReactor* FabricService::ListWorstLinks(grpc::CallbackServerCont
                                                         v1::ListWorstLinksResponse* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->list_worst_links(*request, std::move(done)); });
-  return answer(context, list_worst_links(*publication_.load(), *request, clock_.now()), response);
+  const auto of = [&](const Snapshot& snapshot) { return list_worst_links(snapshot, *request, clock_.now()); };
+  return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* FabricService::GetPath(grpc::CallbackServerContext* context,
                                                  const v1::GetPathRequest* request, v1::GetPathResponse* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->get_path(*request, std::move(done)); });
-  return answer(context, get_path(*publication_.load(), *request), response);
+  const auto of = [&](const Snapshot& snapshot) { return get_path(snapshot, *request); };
+  return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerUnaryReactor* FabricService::GetCablingDifferences(grpc::CallbackServerContext* context,
@@ -132,7 +134,8 @@ grpc::ServerUnaryReactor* FabricService::GetCablingDifferences(grpc::CallbackSer
                                                                v1::GetCablingDifferencesResponse* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->get_cabling_differences(*request, std::move(done)); });
-  return answer(context, cabling_differences(*publication_.load(), request->fabric()), response);
+  const auto of = [&](const Snapshot& snapshot) { return cabling_differences(snapshot, request->fabric()); };
+  return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerWriteReactor<v1::WatchFabricResponse>* FabricService::Watch(grpc::CallbackServerContext* context,

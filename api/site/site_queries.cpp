@@ -220,7 +220,7 @@ void SiteQueries::list_worst_links(const v1::ListWorstLinksRequest& request,
   state_->ask_all<v1::FabricService, v1::ListWorstLinksRequest, v1::ListWorstLinksResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::ListWorstLinks),
       [done, limit = limit_of(request)](auto answers) { done(merge_worst_links(std::move(answers), limit)); },
-      State::Needs::kNothing);
+      State::Needs::kSweep);
 }
 
 void SiteQueries::get_path(const v1::GetPathRequest& request, Done<v1::GetPathResponse> done) const {
@@ -229,7 +229,7 @@ void SiteQueries::get_path(const v1::GetPathRequest& request, Done<v1::GetPathRe
   if (!snapshot->site || (!local && local.error().code == ErrorCode::kInvalidArgument)) return done(std::move(local));
   state_->ask_all<v1::FabricService, v1::GetPathRequest, v1::GetPathResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetPath),
-      [done](auto answers) { done(merge_paths(std::move(answers))); });
+      [done](auto answers) { done(merge_paths(std::move(answers))); }, State::Needs::kBoth);
 }
 
 void SiteQueries::get_cabling_differences(const v1::GetCablingDifferencesRequest& request,
@@ -239,7 +239,7 @@ void SiteQueries::get_cabling_differences(const v1::GetCablingDifferencesRequest
   if (!snapshot->site) return done(std::move(local));
   state_->ask_all<v1::FabricService, v1::GetCablingDifferencesRequest, v1::GetCablingDifferencesResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetCablingDifferences),
-      [done](auto answers) { done(merge_cabling(std::move(answers))); }, State::Needs::kNothing);
+      [done](auto answers) { done(merge_cabling(std::move(answers))); }, State::Needs::kSweep);
 }
 
 std::shared_ptr<SiteTopology> SiteQueries::topology(const std::string& fabric) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/publication/derived.hpp"
 #include "api/site/merge.hpp"
 #include "api/site/site_token.hpp"
 
@@ -27,10 +28,8 @@ std::uint64_t entries_of(const v1::Topology& part) {
 
 SiteTopology::SiteTopology(std::shared_ptr<const Snapshot> snapshot, const std::string& fabric, TimePoint now,
                            ShardPeers* peers)
-    : site_(peers == nullptr ? nullptr : snapshot->site),
-      fabric_(fabric),
-      peers_(peers),
-      own_(std::move(snapshot), fabric, now) {
+    : site_(peers == nullptr ? nullptr : snapshot->site), fabric_(fabric), peers_(peers), own_(snapshot, fabric, now) {
+  if (snapshot->site && is_before_first_sweep(*snapshot)) missing_ = unswept_ = {snapshot->site->own};
   if (!site_) return;
   others_ = site_->others();
   std::ranges::reverse(others_);
@@ -41,6 +40,7 @@ void SiteTopology::next(Done done) {
   if (is_own_told_) return next_of_shards();
   v1::Topology part;
   const auto more = own_.next(part);
+  if (!more && !site_ && !unswept_.empty()) return answer(fail(ErrorCode::kResourceExhausted, kNotSwept));
   if (!more && (!site_ || more.error().code != ErrorCode::kNotFound)) return answer(tl::unexpected(more.error()));
   if (more && *more) {
     if (site_) mark_all(part, site_->own);
@@ -77,7 +77,7 @@ void SiteTopology::next_of_shards() {
       stream_ = std::move(*opened);
       return;
     }
-    missing_.push_back(shard.name);
+    miss(shard.name, false);
   }
   is_waiting_ = false;
   lock.unlock();
@@ -95,9 +95,10 @@ bool SiteTopology::take(v1::Topology& part) {
     }
     is_known_ = true;
     is_waiting_ = false;
+    if (is_partial(part)) miss(current_, true);
+    part.clear_missing_shards();
   }
   mark_all(part, current_);
-  part.clear_missing_shards();
   answer(std::move(part));
   return false;
 }
@@ -111,15 +112,22 @@ void SiteTopology::ended(const Result<void>& how) {
     else if (how.error().code == ErrorCode::kNotFound)
       unknown_ = how.error();
     else
-      missing_.push_back(current_);
+      miss(current_, how.error().message == kNotSwept);
     if (!is_waiting_) return;  // next() goes on with the next shard
   }
   next_of_shards();
 }
 
+/// With the lock.
+void SiteTopology::miss(const std::string& shard, bool is_unswept) {
+  if (!missing_.empty() && missing_.back() == shard) return;
+  missing_.push_back(shard);
+  if (is_unswept) unswept_.push_back(shard);
+}
+
 void SiteTopology::end() {
   if (is_cancelled_) return answer(fail(ErrorCode::kUnavailable, "cancelled"));
-  if (!is_known_ && unknown_) return answer(tl::unexpected(unknown_in_site(std::move(*unknown_), missing_)));
+  if (!is_known_ && unknown_) return answer(tl::unexpected(unknown_in_site(std::move(*unknown_), missing_, unswept_)));
   if (missing_.empty()) return answer(std::nullopt);
   v1::Topology last;
   for (const std::string& shard : std::exchange(missing_, {})) last.add_missing_shards(shard);

@@ -44,6 +44,7 @@ class SiteTopology : public std::enable_shared_from_this<SiteTopology> {
   void next_of_shards();
   bool take(v1::Topology& part);
   void ended(const Result<void>& how);
+  void miss(const std::string& shard, bool is_unswept);
   void end();
   void answer(Result<std::optional<v1::Topology>> part);
 
@@ -62,6 +63,7 @@ class SiteTopology : public std::enable_shared_from_this<SiteTopology> {
   bool is_known_ = false;          ///< a shard has the fabric
   std::optional<Error> unknown_;   ///< what a shard says that has not
   std::vector<std::string> missing_;
+  std::vector<std::string> unswept_;  ///< those of them that have not swept yet
   std::atomic<bool> is_cancelled_ = false;
 };
 

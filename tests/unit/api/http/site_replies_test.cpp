@@ -97,6 +97,11 @@ TEST_F(SiteReplies, TheTopologyOfAllShards) {
 }
 
 TEST_F(SiteReplies, CablingDifferencesAreAskedOfAllShards) {
+  EXPECT_EQ(get("/api/v1/topology/differences")["missingShards"], nlohmann::json({"north", "south"}))
+      << "not swept yet";
+  auto snapshot = std::make_shared<Snapshot>(*publication.load());
+  snapshot->fabrics = {SmallFabric(2).build()};
+  publication.publish(snapshot);
   const auto answer = get("/api/v1/topology/differences");
   EXPECT_EQ(answer["fabrics"].size(), 0U);
   EXPECT_EQ(answer["missingShards"], nlohmann::json({"south"})) << "it has no such service";

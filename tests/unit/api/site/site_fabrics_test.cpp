@@ -8,6 +8,7 @@
 #include <chrono>
 #include <future>
 #include <set>
+#include <type_traits>
 
 #include "api/convert/fabric_map.hpp"
 #include "api/site/site_token.hpp"
@@ -20,6 +21,10 @@
 
 namespace weft::api {
 namespace {
+
+/// The type of the answer to a question of SiteQueries.
+template <typename Response, typename Request>
+Response response_of(void (SiteQueries::*)(const Request&, SiteQueries::Done<Response>) const);
 
 /// north watches "ib-north" with 2 hosts, south "ib-south" with 4: host-3 and host-4 are known in south alone.
 class SiteFabricsTest : public ::testing::Test {
@@ -44,6 +49,7 @@ class SiteFabricsTest : public ::testing::Test {
     for (unsigned host = hosts; host > 0; --host)
       health.insert(health.begin(), make_health("host-" + std::to_string(host), 0x100 + host, HealthVerdict::kUnknown));
     auto snapshot = make_snapshot(1, {SmallFabric(hosts, "ib-" + name).build()}, {}, health);
+    if (name == unswept) snapshot->fabrics.clear();
     auto list = std::make_shared<std::vector<std::shared_ptr<const HostView>>>();
     auto host = std::make_shared<HostView>();
     host->host = "host-of-" + name;
@@ -104,6 +110,7 @@ class SiteFabricsTest : public ::testing::Test {
   StillClock clock;
   bool has_more = false;  ///< four shards that do not answer
   bool stand_by = false;
+  std::string unswept;  ///< that shard has fabrics to watch, and none yet
   Shard north{clock}, south{clock};
 };
 
@@ -208,6 +215,57 @@ TEST_F(SiteFabricsTest, PathsStayWithinTheirShard) {
   EXPECT_NE(none.error().message.find("south: no node or port is named nobody"), std::string::npos)
       << none.error().message;
   EXPECT_EQ(path("host-1", "").error().code, ErrorCode::kInvalidArgument);
+}
+
+// A shard that has not swept does not know what it has, nor whether it has a fabric of a name.
+TEST_F(SiteFabricsTest, AShardThatHasNotSweptIsNamedWhereverCablesCount) {
+  const std::vector<std::string> south_alone{"south"};
+  unswept = "south";
+  publish(south, "south", 4);
+  for (const std::string asked : {"north", "south"}) {
+    Shard& shard = asked == "north" ? north : south;
+    const auto misses = [&](auto question, const auto& request) {
+      using Response = std::remove_cvref_t<decltype(response_of(question))>;
+      std::promise<Result<Response>> promise;
+      (shard.site.*question)(request, [&promise](Result<Response> answer) { promise.set_value(std::move(answer)); });
+      const auto answer = promise.get_future().get();
+      if (!answer) return std::vector<std::string>{answer.error().message};
+      return std::vector<std::string>(answer->missing_shards().begin(), answer->missing_shards().end());
+    };
+    v1::ListWorstLinksRequest worst;
+    worst.set_by(v1::ListWorstLinksRequest::ERRORS);
+    EXPECT_EQ(misses(&SiteQueries::list_worst_links, worst), south_alone) << asked;
+    worst.set_fabric("ib-north");
+    EXPECT_EQ(misses(&SiteQueries::list_worst_links, worst), south_alone) << asked;
+    worst.set_fabric("ib-west");
+    EXPECT_EQ(misses(&SiteQueries::list_worst_links, worst),
+              std::vector<std::string>{"no fabric named ib-west in the shards that have swept; shard south has not "
+                                       "swept yet"})
+        << asked;
+    EXPECT_EQ(misses(&SiteQueries::get_cabling_differences, v1::GetCablingDifferencesRequest()), south_alone) << asked;
+    v1::GetPathRequest path_to;
+    path_to.set_from("host-1");
+    path_to.set_to("host-4");
+    const auto path_misses = misses(&SiteQueries::get_path, path_to);
+    ASSERT_EQ(path_misses.size(), 1U);
+    EXPECT_TRUE(path_misses.front().ends_with("; shard south has not swept yet")) << path_misses.front();
+    for (const char* fabric : {"", "ib-north"}) {
+      std::vector<std::string> missing;
+      int nodes = 0;
+      std::promise<Result<void>> promise;
+      shard.site.read_topology(
+          fabric,
+          [&](v1::Topology& part) {
+            missing.insert(missing.end(), part.missing_shards().begin(), part.missing_shards().end());
+            nodes += part.nodes_size();
+            return true;
+          },
+          [&promise](Result<void> how) { promise.set_value(std::move(how)); });
+      ASSERT_TRUE(promise.get_future().get());
+      EXPECT_EQ(missing, south_alone) << asked << fabric;
+      EXPECT_EQ(nodes, 3);
+    }
+  }
 }
 
 TEST_F(SiteFabricsTest, EachTrailStaysItsOwn) {

@@ -138,6 +138,8 @@ TEST_F(SiteVerbs, ANoteSaysWhyAShardIsMissing) {
   south.publication.publish(snapshot);
   probed(true, api::kNotSwept);
   EXPECT_EQ(note(), "weftctl: shard south has not swept yet: what it owns is not shown\n");
+  EXPECT_EQ(fails(show_path, std::string(), std::string("host-1"), std::string("host-of-south")).exit,
+            Exit::kUnreachable);
   south.server->stop();
   probed(false, "");
   EXPECT_EQ(note(), "weftctl: shard south does not answer: what it owns is not shown\n");

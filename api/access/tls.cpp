@@ -43,6 +43,10 @@ Result<void> check_tls(const TlsFiles& files, TimePoint now) {
   return {};
 }
 
+bool has_certificates(const std::string& pem) {
+  return are_certificates(pem);
+}
+
 TimePoint end_of_certificate(const TlsFiles& files) {
   const auto certificates = openssl::read_certificates(files.certificate);
   return certificates.empty() ? kNever : end_of(certificates.front().get());

@@ -28,6 +28,8 @@ struct TlsFiles {
 /// Can a server serve with it? kInvalidArgument, with the part that is wrong: no certificate, no key, a key of another
 /// certificate, no authority, a certificate that is over at `now`.
 Result<void> check_tls(const TlsFiles& files, TimePoint now);
+/// Whether there are certificates, and all that begin can be read.
+bool has_certificates(const std::string& pem);
 /// When the server's certificate ends; kNever when there is none.
 TimePoint end_of_certificate(const TlsFiles& files);
 /// Subject common name, DNS names (RFC 5280, 4.2.1.6) and URIs that begin with kNodeUri, none twice. Names with a NUL

@@ -98,6 +98,12 @@ void limit_connect_time(grpc::ChannelArguments& arguments, std::chrono::millisec
 }
 
 std::string unreachable_reason(const std::string& message) {
+  // What OpenSSL makes of words in clear text.
+  if (message.find("WRONG_VERSION_NUMBER") != message.npos || message.find("wrong version number") != message.npos)
+    return "what it says is no TLS: does it serve TLS?";
+  // No connection is tried where gRPC cannot make use of the files for TLS.
+  if (message.find("empty address list") != message.npos)
+    return "its address, or a file of ours for TLS (CA, certificate, key), cannot be used";
   const std::string end = message.substr(message.rfind(": ") == message.npos ? 0 : message.rfind(": ") + 2);
   if (message.starts_with("DNS resolution failed")) return "its name cannot be looked up: " + end;
   if (message != end && !message.starts_with("failed to connect")) return message;

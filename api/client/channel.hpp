@@ -31,8 +31,8 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& server, c
 void limit_connect_time(grpc::ChannelArguments& arguments, std::chrono::milliseconds most);
 
 /// Why a peer was not reached, without gRPC's own words for it: of "failed to connect to all addresses; last error:
-/// UNKNOWN: ipv4:127.0.0.1:9641: Failed to connect to remote host: Connection refused" the last two. Other messages
-/// stay as they are.
+/// UNKNOWN: ipv4:127.0.0.1:9641: Failed to connect to remote host: Connection refused" the last two. Of TLS with
+/// a server without it, and without files that can be used, in words. Other messages stay as they are.
 std::string unreachable_reason(const std::string& message);
 
 }  // namespace weft::api

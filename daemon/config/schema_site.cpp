@@ -18,6 +18,11 @@ bool is_any(const Address& address) {
   return address.host == "0.0.0.0" || address.host == "::";
 }
 
+/// The same of what a person writes: "0" and "::0" are also taken for it.
+bool is_any(const Peer& peer) {
+  return peer.host.find_first_not_of("0.:") == std::string::npos;
+}
+
 /// It goes into a list with one pattern a line.
 bool is_pattern(const std::string& text) {
   return !text.empty() && text.size() <= kLongestPattern &&
@@ -89,6 +94,9 @@ std::vector<std::pair<std::string, std::string>> site_contradictions(const Weftd
   if (config.store.url.find("options=") != std::string::npos)
     found.emplace_back("store.url", "must not have options= where site.shard is set: weftd sets search_path there");
   if (site.address.size() > 1) found.emplace_back("site.address", "takes one address");
+  if (site.address.size() == 1 && is_any(site.address.front()))
+    found.emplace_back("site.address", "must be one that other shards can ask: " + site.address.front().host +
+                                           " stands for all addresses of a host");
   if (site.collectors.size() > kMostPatterns)
     found.emplace_back("site.collectors", "has more than " + std::to_string(kMostPatterns) + " patterns");
   for (const std::string& pattern : site.collectors)

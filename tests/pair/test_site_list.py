@@ -192,6 +192,15 @@ class SiteList(unittest.TestCase):
         self.assertIn(words, self.run_to_its_end(far))
         self.assertNotIn("far", self.shards())
 
+    def test_8_a_file_without_a_certificate_is_refused(self):
+        # With it no shard would be reached, and gRPC says of it that there is no address.
+        words = "site.authorities: /etc/hostname has no valid PEM certificate"
+        arguments = ["--store-url", self.url, "--site-shard", "far", "--site-address", "127.0.0.1:1", "--site-authorities", "/etc/hostname"]
+        self.assertIn(words, self.check(*arguments))
+        far = Weftd(dict(os.environ), infiniband=SECTIONS.format(url=self.url, shard="far") + 'authorities = "/etc/hostname"\n')
+        self.assertIn(words, self.run_to_its_end(far))
+        self.assertNotIn("far", self.shards())
+
     def test_9_a_first_start_that_is_killed_is_nobody_to_wait_for(self):
         self.wait_answers()
         killed = self.make("esat")

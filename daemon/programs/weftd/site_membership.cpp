@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
+#include "api/access/tls.hpp"
 #include "api/client/channel.hpp"
 #include "daemon/adapters/store/lease.hpp"
 #include "daemon/adapters/store/site_registry.hpp"
@@ -93,6 +96,16 @@ api::ClientSecurity site_security(const config::SiteConfig& site) {
 Result<void> check_site_files(const config::SiteConfig& site) {
   const auto opened = api::open_channel("localhost:1", site_security(site), {});
   if (!opened) return fail(opened.error().code, "site: " + opened.error().message);
+  // gRPC says of such a file, when it connects, that there is no address.
+  for (const auto& [key, path] :
+       {std::pair{"site.authorities", site.authorities}, std::pair{"site.certificate", site.certificate}}) {
+    if (path.empty()) continue;
+    std::ifstream file(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!api::access::has_certificates(text))
+      return fail(ErrorCode::kInvalidArgument,
+                  std::string(key) + ": " + path.string() + " has no valid PEM certificate");
+  }
   return {};
 }
 

@@ -21,5 +21,18 @@ TEST(Channel, SendsNoTokenInClearTextToAnotherMachine) {
     EXPECT_TRUE(open_channel(server, security, {})) << server;
 }
 
+// As gRPC 1.51 with OpenSSL 3 says it.
+TEST(UnreachableReason, IsInWords) {
+  EXPECT_EQ(unreachable_reason("failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to "
+                               "connect to remote host: Connection refused"),
+            "Connection refused");
+  EXPECT_EQ(unreachable_reason("failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:9641: Ssl "
+                               "handshake failed: SSL_ERROR_SSL: error:0A00010B:SSL routines::wrong version number"),
+            "what it says is no TLS: does it serve TLS?");
+  EXPECT_EQ(unreachable_reason("empty address list: "),
+            "its address, or a file of ours for TLS (CA, certificate, key), cannot be used");
+  EXPECT_EQ(unreachable_reason("weftd is stopping"), "weftd is stopping");
+}
+
 }  // namespace
 }  // namespace weft::api

@@ -42,6 +42,16 @@ TEST(SiteConfig, WhatGoesTogetherIsAskedFor) {
   EXPECT_THAT(site_errors_of(shard + "certificate = \"/c\"\nkey = \"/k\"\n"), HasSubstr("set site.authorities too"));
 }
 
+TEST(SiteConfig, AllAddressesAreNoAddressToAsk) {
+  const std::string shard = std::string(kDatabase) + "[site]\nshard = \"a\"\n";
+  for (const char* any : {"0.0.0.0", "[::]", "0", "[::0]"})
+    EXPECT_THAT(site_errors_of(shard + "address = \"" + any + ":9641\"\n"),
+                HasSubstr("site.address: must be one that other shards can ask"))
+        << any;
+  EXPECT_EQ(site_errors_of(shard + "address = \"10.0.0.1:9641\"\n"), "");
+  EXPECT_EQ(site_errors_of(shard + "address = \"[::1]:9641\"\n"), "");
+}
+
 TEST(SiteConfig, ATokenStaysOnThisMachineWithoutTls) {
   const std::string shard = std::string(kDatabase) + "[site]\nshard = \"a\"\ntoken_file = \"/t\"\n";
   const std::string anywhere = "[security]\nallow_plain_text = true\n[listen]\ngrpc = \"0.0.0.0:9641\"\n";

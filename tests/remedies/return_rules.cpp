@@ -39,8 +39,10 @@ void ReturnRules::restarted(const std::map<std::uint64_t, Plan>& journal) {
   });
 }
 
+// What has failed since the last look did so right after it: no time passes between that and the answers.
 const char* ReturnRules::breach_of_book(const std::vector<std::shared_ptr<const Plan>>& plans, Duration now,
-                                        Tally& tally) {
+                                        TimePoint clock, Tally& tally) {
+  const Duration before = std::exchange(looked_, now);
   bool is_kept = true;
   for (const auto& plan : plans) {
     if (takes_out(plan->action)) continue;
@@ -50,7 +52,7 @@ const char* ReturnRules::breach_of_book(const std::vector<std::shared_ptr<const 
     const bool is_failed = plan->state == PlanState::kFailed || plan->state == PlanState::kRolledBack;
     if (!is_failed || (failed != failed_.end() && failed->second.first >= plan->id)) continue;
     ++tally.failed_returns;
-    failed_[plan->undoes] = {plan->id, now};
+    failed_[plan->undoes] = {plan->id, plan->finished == clock ? now : before};
   }
   return is_kept ? nullptr : "automation wants to return again what it could not return a moment ago";
 }

@@ -30,8 +30,9 @@ class ReturnRules {
   void restarted(const std::map<std::uint64_t, Plan>& journal);
 
   /// What the book shows. The promise that it breaks, null: none: a target that automation could not return is left
-  /// alone for check_interval.
-  const char* breach_of_book(const std::vector<std::shared_ptr<const Plan>>& plans, Duration now, Tally& tally);
+  /// alone for check_interval. `clock`: what it says now.
+  const char* breach_of_book(const std::vector<std::shared_ptr<const Plan>>& plans, Duration now, TimePoint clock,
+                             Tally& tally);
   /// The promise that a plan that is open breaks; null: none.
   const char* breach_of_open(const Plan& plan) const;
   /// The promise that the plan's own action breaks, as it is sent; null: none.
@@ -45,6 +46,7 @@ class ReturnRules {
   std::map<std::string, std::uint64_t> ended_;     // target: the return of it that a person ended last
   std::map<std::string, bool> taken_by_person_;    // target: how it was last taken out
   std::map<std::string, Duration> last_act_;       // by target
+  Duration looked_{};                              // when the book was last looked at
   std::set<std::uint64_t> seen_;                   // returns
   std::map<std::uint64_t, std::pair<std::uint64_t, Duration>> failed_;  // what was to be returned: the last that failed
   std::deque<Duration> returned_;                                       // by automation

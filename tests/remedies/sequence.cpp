@@ -367,7 +367,7 @@ class Sequence {
   void check_book() {
     unsigned on_links = 0, on_hosts = 0;
     const auto plans = book_->all();
-    keeps(return_rules_.breach_of_book(*plans, world_.steady(), tally_));
+    keeps(return_rules_.breach_of_book(*plans, world_.steady(), world_.now(), tally_));
     for (const auto& plan : *plans) {
       if (!is_over(plan->state)) keeps(return_rules_.breach_of_open(*plan));
       promise(plan->state != PlanState::kCommitted || !aborted_.contains(plan->id), "what was aborted was committed");

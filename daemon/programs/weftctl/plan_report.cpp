@@ -261,8 +261,8 @@ void print_next(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder)
     out << "\nkept out of service   " << printable(plan.kept_out()) << "; automation does not return it by itself\n";
   const v1::Plan& holds = is_reverted(plan) && holder != nullptr ? *holder : plan;
   if (holds.in_force() && state >= v1::Plan::COMMITTED)
-    out << (holds.only_by_hand() ? "\nto bring it back, only by hand   " : "\nto bring it back   ")
-        << return_command(holds) << " --reason ...\n";
+    out << (holds.only_by_hand() && holds.kept_out().empty() ? "\ncomes back only by hand" : "")
+        << "\nto bring it back   " << return_command(holds) << " --reason ...\n";
   print_order_anew(out, plan, holder);
   if (state != v1::Plan::PROPOSED) return;
   if (const v1::GuardVerdict* guard = refusal(plan)) {

@@ -220,7 +220,7 @@ TEST_F(PlanWords, WhatAutomationDoesNotReturnSaysSo) {
   show({out});
   EXPECT_THAT(in_force(),
               ::testing::AllOf(HasSubstr("only by hand: weftctl restore"), Not(HasSubstr("a plan follows"))));
-  EXPECT_THAT(plan(3), HasSubstr("\nto bring it back, only by hand   weftctl restore "));
+  EXPECT_THAT(plan(3), HasSubstr("\ncomes back only by hand\nto bring it back   weftctl restore "));
 }
 
 TEST_F(PlanWords, APlanThatEndedWithoutItsEffectSaysWhatToDoNow) {

@@ -30,6 +30,13 @@ constexpr std::size_t kMostWaitingEvents = 10'000;
 constexpr std::size_t kMostIncidentsAtOnce = 1'000;
 constexpr std::int64_t kDeletedAtOnce = 200;
 
+/// What was read, or why it could not be.
+template <typename Value>
+Result<Value> as_read(Database& database, Value value) {
+  if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return value;
+}
+
 /// How many of `records` are those that are stored already, from the first on.
 std::size_t stored_in_front(std::span<const AuditRecord> records, std::span<const AuditRecord> stored) {
   // Their sequence and hash are made when they are added.
@@ -178,9 +185,7 @@ Result<void> SqlStore::make_history() {
 
 Result<std::optional<StandbyView>> SqlStore::standby() {
   if (options_.url.empty()) return std::nullopt;
-  auto found = standby_of(state_);
-  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  return found;
+  return as_read(state_, standby_of(state_));
 }
 
 Result<Restored> SqlStore::look(TimePoint resolved_since) {
@@ -325,9 +330,7 @@ Result<void> SqlStore::save_nodes(std::string_view fabric, const Topology& topol
 }
 
 Result<std::vector<KnownNode>> SqlStore::nodes(std::string_view fabric) {
-  std::vector<KnownNode> nodes = read_nodes(state_, fabric);
-  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  return nodes;
+  return as_read(state_, read_nodes(state_, fabric));
 }
 
 Result<void> SqlStore::save_collectors(std::span<const CollectorMark> marks, std::span<const std::string> forgotten) {
@@ -354,9 +357,7 @@ Result<RemedyMemory> SqlStore::restore_remedies(TimePoint ended_since) {
 }
 
 Result<ClockMemory> SqlStore::restore_clock() {
-  ClockMemory restored = read_clock(state_);
-  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  return restored;
+  return as_read(state_, read_clock(state_));
 }
 
 Result<void> SqlStore::save_clock(const ClockMemory& memory) {
@@ -388,15 +389,11 @@ Result<void> SqlStore::save_plans(std::span<const Plan> plans, const RemedyHolds
 }
 
 Result<std::vector<EnrollToken>> SqlStore::enroll_tokens(TimePoint now) {
-  std::vector<EnrollToken> tokens = read_enroll_tokens(state_, now);
-  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  return tokens;
+  return as_read(state_, read_enroll_tokens(state_, now));
 }
 
 Result<std::optional<EnrollToken>> SqlStore::find_enroll_token(std::string_view hash) {
-  std::optional<EnrollToken> found = store::find_enroll_token(state_, hash);
-  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  return found;
+  return as_read(state_, store::find_enroll_token(state_, hash));
 }
 
 Result<void> SqlStore::save_enroll_tokens(std::span<const EnrollToken> tokens, std::span<const std::string> revoked,
@@ -409,15 +406,11 @@ Result<void> SqlStore::save_enroll_tokens(std::span<const EnrollToken> tokens, s
 }
 
 Result<std::vector<AuditRecord>> SqlStore::audit(std::uint64_t before, std::size_t limit) {
-  std::vector<AuditRecord> records = read_audit(state_, before, limit);
-  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  return records;
+  return as_read(state_, read_audit(state_, before, limit));
 }
 
 Result<AuditProof> SqlStore::verify_audit() {
-  AuditProof proof = store::verify_audit(state_);
-  if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  return proof;
+  return as_read(state_, store::verify_audit(state_));
 }
 
 Result<void> SqlStore::append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts) {

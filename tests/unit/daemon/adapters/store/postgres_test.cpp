@@ -458,16 +458,16 @@ TEST_P(Postgres, WarnsOfARoleThatMayMoreThanWeftdNeeds) {
       "over weftd has that, too; give weftd a role of its own (createuser --pwprompt weft)";
   EXPECT_THAT(must_open(dir.path())->status().cautions, testing::Contains(words));
   EXPECT_THAT(*check_store(dir.path(), {.url = url_of(dir.path())}), testing::HasSubstr(words));
-  server.run("CREATE ROLE plain LOGIN CREATEDB");
-  server.run("CREATE SCHEMA plain AUTHORIZATION plain");
-  std::string url = server.url("plain");
-  url.replace(url.find("user=weft"), 9, "user=plain");
+  server.run("CREATE ROLE broad LOGIN CREATEDB");
+  server.run("CREATE SCHEMA broad AUTHORIZATION broad");
+  std::string url = server.url("broad");
+  url.replace(url.find("user=weft"), 9, "user=broad");
   const TempDir fresh;
-  EXPECT_THAT(*check_store(fresh.path(), {.url = url}), testing::HasSubstr("its role plain is CREATEDB, which"));
-  server.run("ALTER ROLE plain NOCREATEDB");
+  EXPECT_THAT(*check_store(fresh.path(), {.url = url}), testing::HasSubstr("its role broad is CREATEDB, which"));
+  server.run("ALTER ROLE broad NOCREATEDB");
   EXPECT_THAT(*check_store(fresh.path(), {.url = url}), testing::Not(testing::HasSubstr("its role")));
-  server.run("DROP SCHEMA plain");
-  server.run("DROP ROLE plain");
+  server.run("DROP SCHEMA broad");
+  server.run("DROP ROLE broad");
 }
 
 }  // namespace

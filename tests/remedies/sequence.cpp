@@ -403,6 +403,7 @@ class Sequence {
     world_.go_blind(false);
     world_.silence(0);
     world_.forget(0);
+    world_.set_manager(ManagerSign::kHeard);
     partners_.answer();
     file_there_ = false;
     book_->set_hands_off(person_stops_ = false, "", "bob", world_.now());

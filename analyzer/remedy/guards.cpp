@@ -386,14 +386,14 @@ class Judge {
 
   Verdict routing() const {
     if (!is_link_ || !takes_out_) return not_needed("no path is removed");
-    if (!ethernet_ && in_.settings.routing_engine == RoutingEngine::kFile)
-      return refused("routing engine file does not route round a link that is missing");
     const RoutingEngine engine = in_.settings.routing_engine;
+    if (!ethernet_ && engine == RoutingEngine::kFile)
+      return refused("routing engine file does not route round a link that is missing");
     if (plan_.actuator == "opensm_weights" && engine != RoutingEngine::kUnknown && !follows_hop_weights(engine))
       return refused("routing engine " + std::string(to_string(engine)) +
                      " follows no hop weights: isolate the link instead (remedy.routing_engine)");
     if (sections_.empty()) return not_needed("tiers lead round it: guard REACHABILITY judges that");
-    return judge_routing(*in_.shape, port_, in_.settings.routing_engine);
+    return judge_routing(*in_.shape, port_, engine);
   }
 
   Verdict bisection() const {

@@ -32,6 +32,15 @@ struct Shard {
   ~Shard() { site.stop(); }
   std::string address() const { return "127.0.0.1:" + std::to_string(server->port()); }
 
+  /// What it answers to a question about the site, once all have answered.
+  template <typename Response, typename Request>
+  Result<Response> ask(void (SiteQueries::*question)(const Request&, SiteQueries::Done<Response>) const,
+                       const Request& request) const {
+    std::promise<Result<Response>> promise;
+    (site.*question)(request, [&promise](Result<Response> answer) { promise.set_value(std::move(answer)); });
+    return promise.get_future().get();
+  }
+
   Publication publication;
   NoCommands commands;
   FakeRemedies remedies;

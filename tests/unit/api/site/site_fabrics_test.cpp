@@ -70,9 +70,7 @@ class SiteFabricsTest : public ::testing::Test {
   template <typename Response, typename Request>
   Result<Response> ask(void (SiteQueries::*question)(const Request&, SiteQueries::Done<Response>) const,
                        const Request& request) {
-    std::promise<Result<Response>> promise;
-    (north.site.*question)(request, [&promise](Result<Response> answer) { promise.set_value(std::move(answer)); });
-    return promise.get_future().get();
+    return north.ask(question, request);
   }
   Result<v1::ListPortsResponse> ports_of(const std::string& node) {
     v1::ListPortsRequest request;

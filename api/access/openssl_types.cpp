@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "api/access/identity.hpp"
+#include "fabric/hex_text.hpp"
 
 namespace weft::api::access::openssl {
 namespace {
@@ -67,23 +68,13 @@ std::string write_certificate(X509* certificate) {
   return written(bio);
 }
 
-std::string hex(const unsigned char* bytes, std::size_t count) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    text += kDigits[bytes[i] >> 4U];
-    text += kDigits[bytes[i] & 0xFU];
-  }
-  return text;
-}
-
 std::string key_hash(EVP_PKEY* key) {
   unsigned char* der = nullptr;
   const int size = key != nullptr ? i2d_PUBKEY(key, &der) : 0;
   if (size <= 0) return {};
   const Sha256 hash = sha256({reinterpret_cast<const char*>(der), static_cast<std::size_t>(size)});
   OPENSSL_free(der);
-  return hex(hash.data(), hash.size());
+  return hex_text(hash);
 }
 
 TimePoint begin_of(const X509* certificate) {

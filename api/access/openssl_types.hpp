@@ -54,8 +54,6 @@ std::vector<Certificate> read_certificates(std::string_view pem);
 bool are_certificates(std::string_view pem);
 /// In PEM.
 std::string write_certificate(X509* certificate);
-/// In lower-case hexadecimal digits.
-std::string hex(const unsigned char* bytes, std::size_t count);
 /// SHA-256 of the key's SubjectPublicKeyInfo in DER, 64 hexadecimal digits; empty for none.
 std::string key_hash(EVP_PKEY* key);
 /// When its validity begins.

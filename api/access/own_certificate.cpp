@@ -96,10 +96,6 @@ Result<OwnCertificate> read_own_certificate(std::string_view pem) {
   return wrong("its certificate is not one that weftd signs for a collector");
 }
 
-bool are_authorities(std::string_view pem) {
-  return openssl::are_certificates(pem);
-}
-
 Result<std::string> make_secret() {
   std::array<unsigned char, kSecretBytes> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)

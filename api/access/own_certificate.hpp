@@ -25,8 +25,6 @@ struct OwnCertificate {
 /// What is in `pem`: a private key, and certificates of which the first is its own. kInvalidArgument: there is no key,
 /// no certificate, one of another key, or one that was not enrolled.
 Result<OwnCertificate> read_own_certificate(std::string_view pem);
-/// Whether there are certificates in it, and nothing else that calls itself one.
-bool are_authorities(std::string_view pem);
 
 /// What `weftctl enroll` prints, in one line: "weft1:NODE:SECRET:AUTHORITY".
 struct EnrollText {

@@ -43,7 +43,7 @@ Result<void> check_tls(const TlsFiles& files, TimePoint now) {
   return {};
 }
 
-bool has_certificates(const std::string& pem) {
+bool has_certificates(std::string_view pem) {
   return are_certificates(pem);
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fabric/clock.hpp"
@@ -29,7 +30,7 @@ struct TlsFiles {
 /// certificate, no authority, a certificate that is over at `now`.
 Result<void> check_tls(const TlsFiles& files, TimePoint now);
 /// Whether there are certificates, and all that begin can be read.
-bool has_certificates(const std::string& pem);
+bool has_certificates(std::string_view pem);
 /// When the server's certificate ends; kNever when there is none.
 TimePoint end_of_certificate(const TlsFiles& files);
 /// Subject common name, DNS names (RFC 5280, 4.2.1.6) and URIs that begin with kNodeUri, none twice. Names with a NUL

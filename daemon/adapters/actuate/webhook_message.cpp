@@ -11,22 +11,13 @@
 
 #include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/net/secret.hpp"
+#include "fabric/hex_text.hpp"
 
 namespace weft::actuate {
 namespace {
 
 constexpr std::size_t kShortestKey = 16;  // bytes; RFC 2104 advises 32, and less than 128 bits can be tried out
 constexpr std::size_t kShortHash = 8;     // bytes: that two of some thousand orders share one does not happen
-
-std::string hexadecimal(std::span<const unsigned char> bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -49,14 +40,14 @@ std::string webhook_signature(std::string_view key, std::int64_t timestamp, std:
   unsigned size = 0;
   HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(text.data()),
        text.size(), digest.data(), &size);
-  return "v1=" + hexadecimal(std::span(digest).first(size));
+  return "v1=" + hex_text(std::span(digest).first(size));
 }
 
 std::string short_hash(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  return hexadecimal(std::span(digest).first(kShortHash));
+  return hex_text(std::span(digest).first(kShortHash));
 }
 
 Result<net::HttpAnswer> send_signed(net::HttpRequest request, std::string_view signed_text,

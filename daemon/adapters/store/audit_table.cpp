@@ -8,7 +8,10 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
+
+#include "fabric/hex_text.hpp"
 
 namespace weft::store {
 namespace {
@@ -140,12 +143,7 @@ std::string audit_hash(std::string_view previous, const AuditRecord& record) {
   unsigned length = 0;
   if (EVP_Digest(text.data(), text.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1 || length != kHashBytes)
     return {};
-  std::string hash;
-  for (std::size_t i = 0; i < kHashBytes; ++i) {
-    hash += "0123456789abcdef"[digest[i] >> 4];
-    hash += "0123456789abcdef"[digest[i] & 0xF];
-  }
-  return hash;
+  return hex_text(std::span(digest).first(kHashBytes));
 }
 
 void append_audit(Database& database, std::span<const AuditRecord> records) {

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "api/access/identity.hpp"
+#include "api/access/tls.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/durable_file.hpp"
 #include "daemon/platform/runtime/regular_file.hpp"
+#include "fabric/hex_text.hpp"
 #include "fabric/list_text.hpp"
 #include "fabric/minute_text.hpp"
 
@@ -34,13 +36,7 @@ std::shared_ptr<spdlog::logger> enroll_log() {
 
 /// Tells one token from another; of its secret alone it would not be known whether the authority is another.
 std::string hash_of(const EnrollText& token) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : api::access::sha256(token.secret + token.authority)) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 0xFU];
-  }
-  return text;
+  return hex_text(api::access::sha256(token.secret + token.authority));
 }
 
 }  // namespace
@@ -187,7 +183,7 @@ Result<void> Enrollment::keep(const api::CertificateAnswer& answer) {
   if (!own) return fail(ErrorCode::kProtocol, "weftd's answer is not used: " + own.error().message);
   if (own->node != options_.node)
     return fail(ErrorCode::kProtocol, "weftd's answer is not used: its certificate is for " + own->node);
-  if (!api::access::are_authorities(answer.authorities))
+  if (!api::access::has_certificates(answer.authorities))
     return fail(ErrorCode::kProtocol, "weftd's answer is not used: it has no authorities");
   if (auto written = runtime::replace_durably(file(kAuthoritiesFile), answer.authorities); !written) return written;
   if (auto written = runtime::replace_durably(file(kCertificateFile), text); !written) return written;

@@ -10,6 +10,7 @@
 #include "daemon/config/value_text.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/net/safe_text.hpp"
+#include "fabric/hex_text.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -32,13 +33,7 @@ tl::unexpected<Error> no_issuer() {
 }
 
 std::string hash_of(std::string_view secret) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : api::access::sha256(secret)) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 0xFU];
-  }
-  return text;
+  return hex_text(api::access::sha256(secret));
 }
 
 Result<void> check_nodes(const std::vector<std::string>& nodes) {

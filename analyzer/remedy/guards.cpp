@@ -10,6 +10,7 @@
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/capacity_guard.hpp"
 #include "analyzer/remedy/data_guard.hpp"
+#include "analyzer/remedy/plan_texts.hpp"
 #include "analyzer/remedy/shape_guards.hpp"
 #include "analyzer/remedy/target_lists.hpp"
 #include "fabric/graph/directed_path.hpp"
@@ -361,8 +362,7 @@ class Judge {
     const PortIndex at = topology().find_port(*manager);
     if (at == kNoIndex || !topology().node_of(topology().port(at)).reachable)
       return refused("the subnet manager is unreachable and could not reroute");
-    if (in_.view.is_manager_unheard(plan_.target.fabric))
-      return refused("the subnet manager does not answer, or not yet, and could not reroute");
+    if (in_.view.is_manager_unheard(plan_.target.fabric)) return refused(kNobodyReroutes);
     const std::string name = port_label(topology(), at);
     // Of access links the next guard says it.
     if (is_between_switches() && is_bridge(topology(), make_link_key(plan_.target.port, plan_.target.peer)))

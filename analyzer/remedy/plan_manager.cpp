@@ -212,11 +212,6 @@ Result<Plan> PlanManager::request(RemedyAction action, const Entity& target, con
     if (other_id != id && (other.plan.state == PlanState::kProposed || other.plan.state == PlanState::kApproved) &&
         same_target(other.plan.target, target)) {
       replaced.push_back(&other);
-      // Trouble of an adapter that only claimed to be this host's is no reason, and must not keep a person from acting.
-      const bool is_of_target =
-          target.kind != EntityKind::kHost ||
-          hosts_.identify(target.host, view.incident(other.plan.incident)).state != HostIdentity::State::kContradicted;
-      if (undoes == 0 && other.plan.action == action && is_of_target) plan.incident = other.plan.incident;
     }
   if (takes_out(action) && plan.incident == 0)
     if (const Incident* incident = incident_of(target, view)) plan.incident = incident->id;

@@ -209,9 +209,9 @@ class PlanManager {
   void renew_jobs(Entry& entry, const RemedyView& view);
   bool is_given_up(const Plan& plan) const;  ///< for its incident, while that is open
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
-  bool is_taken(const Entity& target) const;               ///< by a plan that is not over
-  bool is_changed(const Entity& target) const;             ///< by a plan under way, or it may be at any moment
-  static std::array<TimePoint*, 9> moments(Entry& entry);  ///< those that move with the clock
+  bool is_taken(const Entity& target) const;                ///< by a plan that is not over
+  bool is_changed(const Entity& target) const;              ///< by a plan under way, or it may be at any moment
+  static std::array<TimePoint*, 10> moments(Entry& entry);  ///< those that move with the clock
   void set_back(Duration by, TimePoint now);
   TimePoint ended(const Plan& plan, TimePoint now) const;
   bool ended_since_it_began(const Plan& plan, const Incident& incident, TimePoint now) const;

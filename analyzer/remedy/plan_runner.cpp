@@ -13,6 +13,7 @@ namespace weft::analyzer {
 namespace {
 
 constexpr unsigned kMostUndos = 3;
+constexpr unsigned kSights = 2;  // readings that say what nobody did
 constexpr unsigned kMostDoublings = 5;
 // After a restart what takes out may be verified anew: in so many times the time that it has, all together.
 constexpr int kMostTries = 3;
@@ -142,6 +143,11 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
   const bool intended = plan_.intent == (undoing() ? PlanIntent::kUndo : PlanIntent::kApply);
   const bool was_foreign = std::exchange(work_.foreign, reading->state == TargetState::kForeign);
   if (reading->state == wanted()) {
+    // Nobody is known to have undone it: one reading may be wrong.
+    if (undoing() && !intended && plan_.in_force && ++work_.readings < kSights) {
+      look_again(limits_.reading_interval);
+      return false;
+    }
     // A roll-back that finds the world as it was before has nothing to undo.
     // A link that somebody else brought back is watched all the same, for whoever asked for its return.
     const bool is_back = is_held && plan_.action == RemedyAction::kRestoreLink && plan_.requested_by != kOurselves;
@@ -326,6 +332,7 @@ void PlanRunner::done(const std::string& reading) {
     // What failed again on its way back is held by this plan from now on.
     plan_.in_force = !takes_out(plan_.action);
     plan_.unresolved = work_.late;
+    const bool was_sent = plan_.intent == PlanIntent::kUndo;
     const bool shows = takes_out(plan_.action) && plan_.target.kind == EntityKind::kLink;
     // What was never sent changed nothing that would have to come back.
     if (!shows || plan_.started == kNever) return end(PlanState::kRolledBack, plan_.outcome);
@@ -337,7 +344,8 @@ void PlanRunner::done(const std::string& reading) {
     work_.looked_back = before.looked_back;
     work_.verifying_since = before.looked_back ? before.verifying_since : now_;
     if (before.looked_back) return;
-    return note_("it is undone, checking whether the fabric is as before" + detail);
+    return note_((was_sent ? "it is undone" : "it is undone already, nothing was sent") +
+                 (", checking whether the fabric is as before" + detail));
   }
   const bool was_back = plan_.intent == PlanIntent::kNone;
   plan_.intent = PlanIntent::kApply;  // what fails is undone, whoever did it
@@ -364,17 +372,31 @@ void PlanRunner::roll_back(const std::string& why) {
   note_("it is being undone: " + why);
 }
 
+void PlanRunner::pause(TimePoint from) {
+  if (work_.paused == kNever) work_.paused = std::max(from, work_.verifying_since);
+}
+
+void PlanRunner::go_on(TimePoint from) {
+  if (work_.paused != kNever) work_.verifying_since += std::max(Duration{}, std::min(from, now_) - work_.paused);
+  work_.paused = kNever;
+}
+
+// How long it was looked for what is awaited.
+Duration PlanRunner::watched() const {
+  return (work_.paused == kNever ? now_ : std::min(now_, work_.paused)) - work_.verifying_since;
+}
+
 void PlanRunner::seen_back(const Window& window) {
   if (window.fresh) work_.why = window.why;
   if (window.fresh && window.good) return end(PlanState::kRolledBack, plan_.outcome);
   // What was read may have been overtaken by a change of before that landed late.
-  if (!work_.looked_back && now_ - work_.verifying_since > limits_.verification.within / 2) {
+  if (!work_.looked_back && (window.disabled || watched() > limits_.verification.within / 2)) {
     work_.looked_back = true;
     work_.stage = Stage::kLook;
     work_.due = now_;
     return;
   }
-  if (now_ - work_.verifying_since <= limits_.verification.within) return;
+  if (watched() <= limits_.verification.within) return;
   const std::string why = work_.why.empty() ? "nobody could see whether the fabric is as before" : work_.why;
   end(PlanState::kFailed, plan_.outcome + "; it was undone, but check it by hand: " + why);
 }
@@ -397,7 +419,7 @@ void PlanRunner::window(const Window& window, std::uint32_t windows_needed, Dura
       comes_back ? limits_.verification.probation + limits_.verification.within : limits_.verification.within;
   const bool is_overdue = work_.resumed && !comes_back && window.fresh && !window.good && age > kMostTries * patience;
   const Duration unread = work_.unread ? now_ - work_.judged : Duration{};
-  if (is_overdue || now_ - work_.verifying_since - unread > patience)
+  if (is_overdue || watched() - unread > patience)
     roll_back(work_.why.empty() ? "it could not be verified in time"
               : comes_back      ? "it could not be verified in time: " + work_.why
                                 : "it did not help: " + work_.why);

@@ -49,6 +49,7 @@ struct PlanWork {
   TimePoint verifying_since = kNever;
   TimePoint judged = kNever;      ///< when the last sweep was
   bool unread = false;            ///< it read no end of the link: the time since then may not count
+  TimePoint paused = kNever;      ///< from then on nobody could see what is awaited: that time does not count
   TimePoint excused_at = kNever;  ///< the last sweep in which a switch at an end was down as a whole
   unsigned excused = 0;           ///< so many have been since the last good one
   /// As RemedyOrder::decided, of the change that comes next.
@@ -79,6 +80,7 @@ struct Window {
   bool excused = false;     ///< not good, by the fault of something else
   bool unread = false;      ///< no end of the link was read: this time does not count
   bool down = false;        ///< what came back is down, and was up
+  bool disabled = false;    ///< an end of what was given back is disabled
   std::string why{};        ///< of what is not good
 };
 
@@ -118,6 +120,10 @@ class PlanRunner {
   /// A person wants it undone, at any state of a plan that is under way. Where nothing was sent it ends at once; what
   /// is on its way to the actuator is waited for; Plan::outcome says so meanwhile. Nothing when it is being undone.
   void abort(const std::string& why);
+  /// From then on nobody can see what is awaited: the time until go_on() does not count. The first call counts.
+  void pause(TimePoint from);
+  /// It can be seen again, from then on.
+  void go_on(TimePoint from);
   /// A sweep has passed since it was undone.
   void seen_back(const Window& window);
   /// A sweep has passed. `age`: since the plan was started, however often weftd was restarted meanwhile.
@@ -132,6 +138,7 @@ class PlanRunner {
   TargetState wanted() const;
   bool undoing() const { return plan_.state == PlanState::kRollingBack; }
   void look_again(Duration after);
+  Duration watched() const;
   void done(const std::string& reading);
   bool break_off();
   void undo_aborted(bool late);

@@ -10,6 +10,10 @@
 
 namespace weft::analyzer {
 
+/// What a subnet manager that does not answer holds up.
+inline constexpr const char* kNobodyReroutes = "the subnet manager does not answer, or not yet, and could not reroute";
+inline constexpr const char* kNobodyActivates = "the subnet manager does not answer, and activates no link";
+
 /// kNotFound, for a plan that is not known (any more).
 tl::unexpected<Error> no_plan(std::uint64_t id);
 

@@ -57,9 +57,10 @@ bool was_left_alone(const Plan& plan) {
          std::ranges::find(plan.steps, PlanState::kExecuting, &PlanStep::state) != plan.steps.end();
 }
 
-// By a person, who wants it in service.
-bool is_given_back(const Plan& plan) {
-  return plan.state == PlanState::kCommitted && !takes_out(plan.action) && plan.requested_by != kOurselves;
+// A person wants the target in service, whatever is wrong with it now: gave it back, or said no to its going.
+bool is_wanted_in_service(const Plan& plan) {
+  if (!takes_out(plan.action)) return plan.state == PlanState::kCommitted && plan.requested_by != kOurselves;
+  return plan.state == PlanState::kRejected || (is_over(plan.state) && plan.outcome.starts_with(kAbortedBy));
 }
 
 // A subnet whose port was lost, and that another port of ours watches by another name.
@@ -75,12 +76,12 @@ bool is_seen_by_another(const FabricView& lost, std::span<const FabricView> fabr
 
 }  // namespace
 
-std::array<TimePoint*, 9> PlanManager::moments(Entry& entry) {
+std::array<TimePoint*, 10> PlanManager::moments(Entry& entry) {
   return {&entry.work.due,        &entry.work.verifying_since,
           &entry.work.excused_at, &entry.work.judged,
-          &entry.checked,         &entry.doubted,
-          &entry.asked,           &entry.last_window,
-          &entry.held_until};
+          &entry.work.paused,     &entry.checked,
+          &entry.doubted,         &entry.asked,
+          &entry.last_window,     &entry.held_until};
 }
 
 // The clock was set back: what was to be done in a moment is not to wait until that moment comes once more, and what
@@ -214,7 +215,7 @@ bool PlanManager::is_changed(const Entity& target) const {
 
 // For this trouble: the next try is a person's.
 bool PlanManager::is_given_up(const Plan& plan) const {
-  return is_given_back(plan) || plan.state == PlanState::kRejected || plan.state == PlanState::kRolledBack ||
+  return is_wanted_in_service(plan) || plan.state == PlanState::kRejected || plan.state == PlanState::kRolledBack ||
          plan.state == PlanState::kFailed || was_left_alone(plan) || is_undone_by_others(plan, shown_);
 }
 
@@ -225,8 +226,8 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
     if (!same_target(plan->target, remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
     if (plan->started != kNever && !is_newer(view, incident, ended(*plan, view.now))) return true;
-    // A person may give back what a person took out for no incident, or for another one.
-    const bool is_of_it = plan->incident == incident.id || is_given_back(*plan);
+    // What a person wants in service is so for every trouble of now.
+    const bool is_of_it = plan->incident == incident.id || is_wanted_in_service(*plan);
     return is_of_it && is_given_up(*plan) && ended_since_it_began(*plan, incident, view.now);
   });
 }
@@ -445,13 +446,20 @@ bool PlanManager::may_forget(const Plan& plan, const RemedyView& view) const {
   if (!is_over(plan.state) || plan.in_force || plan.unresolved) return false;
   if (is_failed_lately(plan, view.now)) return false;
   if (is_counted(plan, clock_.ages(view.now), settings_.limits)) return false;
-  const Incident* incident = view.incident(plan.incident);
-  return !incident || !incident->is_open() || !is_given_up(plan) || !ended_since_it_began(plan, *incident, view.now);
+  if (!is_given_up(plan)) return true;
+  const auto lasts = [&](const Incident& incident) {
+    return incident.is_open() && ended_since_it_began(plan, incident, view.now);
+  };
+  const Incident* own = view.incident(plan.incident);
+  if (own && lasts(*own)) return false;
+  return !is_wanted_in_service(plan) || std::ranges::none_of(view.incidents, [&](const auto& incident) {
+    return is_the_link(incident->finding.cause, plan.target) && lasts(*incident);
+  });
 }
 
 void PlanManager::prune(const RemedyView& view) {
   const auto old = [&](const Plan& plan) {
-    return may_forget(plan, view) && clock_.ages(view.now).of(plan.finished) > settings_.limits.retention;
+    return clock_.ages(view.now).of(plan.finished) > settings_.limits.retention && may_forget(plan, view);
   };
   std::set<std::uint64_t> gone;
   for (const auto& [id, entry] : entries_)

@@ -37,6 +37,13 @@ constexpr const char* kAborted = "ABORTED";
 // So many intervals after the last sweep began people are told that the next one is awaited.
 constexpr int kLateSweeps = 3;
 
+constexpr const char* kLateSweep = "for the next sweep, which is late: some node may be slow to answer";
+
+// From when on the sweep after this one is late. As where a node that does not answer makes a sweep long.
+TimePoint next_is_late(const Sweep& sweep) {
+  return sweep.started + kLateSweeps * sweep.interval + sweep.statistics.duration;
+}
+
 // A person aborted it before. What the next one says stands in its history: its reason stays that of the first.
 bool is_aborted_by_person(const Plan& plan) {
   return plan.outcome.starts_with(kAbortedBy) ||
@@ -122,8 +129,17 @@ void PlanManager::wait_again(Entry& entry, const GuardVerdict& why, TimePoint no
 
 void PlanManager::act(Entry& entry, const RemedyView& view) {
   if (status_.is_stopped()) return wait_for(entry, brake_text());
+  const bool takes_out_again = entry.plan.state == PlanState::kRollingBack && !takes_out(entry.plan.action);
+  const bool begins = entry.plan.state == PlanState::kExecuting && takes_out(entry.plan.action);
+  if (entry.plan.target.kind == EntityKind::kLink && (begins || takes_out_again) &&
+      view.is_manager_unheard(entry.plan.target.fabric))
+    return wait_for(entry, kNobodyReroutes);
+  if (takes_out_again && entry.plan.target.kind == EntityKind::kLink) {
+    const FabricView* fabric = view.fabric(entry.plan.target.fabric);
+    if (fabric && fabric->sweep && view.now > next_is_late(*fabric->sweep)) return wait_for(entry, kLateSweep);
+  }
   // The state of some links can be read without a sweep; what the guards look at cannot.
-  if (entry.plan.state == PlanState::kExecuting && is_unswept(entry.plan, view.now))
+  if ((entry.plan.state == PlanState::kExecuting || takes_out_again) && is_unswept(entry.plan, view.now))
     return wait_for(entry, first_sweep_text(entry.plan));
   // After a restart the lists are not read yet. An approval holds only so long.
   if (auto why = entry.plan.state == PlanState::kExecuting ? untold_list(entry.plan, view) : std::nullopt)
@@ -224,7 +240,14 @@ void PlanManager::check_neighbours(const Entry& entry, const RemedyView& view, W
 }
 
 void PlanManager::watch_undoing(Entry& entry, const RemedyView& view) {
-  runner(entry, view.now).seen_back(judge_undoing(entry.plan, view, entry.work.verifying_since, settings_.limits));
+  Window window = judge_undoing(entry.plan, view, entry.work.verifying_since, settings_.limits);
+  if (view.is_manager_unheard(entry.plan.target.fabric)) {
+    if (!window.good) entry.work.why = window.why = kNobodyActivates;
+    runner(entry, view.now).pause(view.now);
+  } else {
+    runner(entry, view.now).go_on(view.now);
+  }
+  runner(entry, view.now).seen_back(window);
   if (entry.work.stage == PlanWork::Stage::kSeeBack) wait_for(entry, entry.work.why);
 }
 
@@ -285,7 +308,16 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   const TimePoint seen = is_swept ? fabric->sweep->started : view.now;
   const bool is_unswept =
       !is_swept && plan.target.kind == EntityKind::kLink && !seen_sweeps_.contains(plan.target.fabric);
+  // A link that is back is awaited by sweeps alone: where none comes, it is not known to have failed.
+  const bool awaits_sweep = plan.target.kind == EntityKind::kLink && !takes_out(plan.action);
+  const TimePoint late_from = is_swept ? next_is_late(*fabric->sweep) : entry.work.verifying_since;
   Window window;
+  if (awaits_sweep && is_swept && seen != entry.last_window) {
+    // It came late, and we did not look meanwhile.
+    if (entry.last_window != kNever && seen - entry.last_window > late_from - seen)
+      runner(entry, view.now).pause(entry.last_window + (late_from - seen));
+    runner(entry, view.now).go_on(seen - Duration(1));
+  }
   if (seen - entry.last_window >= (is_swept ? interval / 2 : interval) || seen < entry.last_window) {
     window = judge_window(plan, view, entry.work.verifying_since, clock_.ages(view.now), settings_.limits);
     excuse(entry, view.now, interval, window);
@@ -302,17 +334,18 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   if (plan.action == RemedyAction::kDrainNode) needed = 1;
   if (!takes_out(plan.action))
     needed = static_cast<std::uint32_t>(std::max(1.0, std::ceil(seconds(limits.probation) / seconds(interval))));
+  if (awaits_sweep && view.now > late_from) runner(entry, view.now).pause(late_from);
   const PlanState before = plan.state;
   const bool was_good = plan.windows_good > 0 || plan.was_up;
   plan.probation_until = kNever;
   runner(entry, view.now).window(window, needed, clock_.ages(view.now).of(plan.started));
   const std::string waited_for = plan.waits_for;
   if (plan.state == before) plan.waits_for = is_unswept ? first_sweep_text(plan) : entry.work.why;
-  // As where a node that does not answer makes a sweep long.
-  if (plan.state == before && plan.windows_good > 0 && is_swept && !window.fresh &&
-      view.now - seen > kLateSweeps * interval + fabric->sweep->statistics.duration)
-    plan.waits_for = "for the next sweep, which is late: some node may be slow to answer";
-  if (plan.state == before && plan.windows_good > 0 && !takes_out(plan.action))
+  if (plan.state == before && (plan.windows_good > 0 || awaits_sweep) && is_swept && !window.fresh &&
+      view.now > late_from)
+    plan.waits_for = kLateSweep;
+  const bool stands_still = entry.work.unread || entry.work.paused != kNever;
+  if (plan.state == before && plan.windows_good > 0 && !takes_out(plan.action) && !stands_still)
     plan.probation_until = view.now + interval * (needed - plan.windows_good);
   // From here on what goes wrong with it is trouble again, and no work.
   if (plan.state == before && !was_good && plan.windows_good > 0 && !takes_out(plan.action))

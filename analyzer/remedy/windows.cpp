@@ -9,6 +9,7 @@
 #include "analyzer/remedy/candidates.hpp"
 #include "analyzer/remedy/guards.hpp"
 #include "analyzer/remedy/neighbours.hpp"
+#include "analyzer/remedy/plan_texts.hpp"
 #include "fabric/graph/multipath.hpp"
 #include "fabric/graph/path.hpp"
 
@@ -196,7 +197,7 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
   if (!seen.sweep || seen.sweep->started <= since) return window;
   if (view.is_manager_unheard(plan.target.fabric)) {
     window.excused = window.unread = true;
-    window.why = "the subnet manager does not answer, and activates no link";
+    window.why = kNobodyActivates;
     return window;
   }
   if (seen.sweep->routes && !is_link_read(plan.target, *seen.sweep)) {
@@ -366,11 +367,14 @@ Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, 
   const Seen seen = look(plan, view);
   if (!seen.sweep || seen.sweep->started <= since) return window;
   window.fresh = true;
-  if (!is_up(seen))
+  if (!is_up(seen)) {
     window.why = "the link has not come up again";
-  else
+    for (const PortIndex end : {seen.port, seen.peer})
+      window.disabled |= seen.sweep->topology->port(end).physical_state == PortPhysicalState::kDisabled;
+  } else {
     window.why =
         silent_neighbours(plan.neighbours, plan.target, *view.fabric(plan.target.fabric), limits.stale_intervals);
+  }
   window.good = window.why.empty();
   return window;
 }

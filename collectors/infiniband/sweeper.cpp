@@ -189,9 +189,11 @@ Result<void> Sweeper::learn_service_levels() {
 
 Result<void> Sweeper::learn_who_acts(const LocalPort& local) {
   if (options_.acts_as.installation.empty()) return {};
-  if (local.state == PortState::kDown || !local.lid.is_unicast() || !subnet_->subnet_manager_lid().is_unicast()) {
-    acting_.lose_administrator(local.state == PortState::kDown ? "our own port is down"
-                                                               : "there is no subnet administrator");
+  // As swept, too: a driver may not say it.
+  const Port& own = subnet_->port(subnet_->port_of(subnet_->local_node(), subnet_->local_port()));
+  const bool is_down = local.state == PortState::kDown || own.state == PortState::kDown;
+  if (is_down || !local.lid.is_unicast() || !subnet_->subnet_manager_lid().is_unicast()) {
+    acting_.lose_administrator(is_down ? "our own port is down" : "there is no subnet administrator");
     return {};
   }
   const std::uint16_t pkey =

@@ -320,6 +320,9 @@ std::uint64_t count_newly_lost(const Topology& topology_before, const Routes& be
     if (is_unplugged(topology, owner)) return;
     const std::uint64_t lost_before = lost;
     const Walks::Switch home = now.switch_behind(owner);
+    // It fell silent: the subnet manager took it out of all tables.
+    if (home != Walks::kNone && now.follow(home, lid, owner, [](Walks::Switch, std::uint8_t) {}) == Walks::Mark::kLost)
+      return;
     for (Walks::Switch at = 0; at < now.switches(); ++at) {
       const Node& node = topology.node(now.node_of(at));
       const std::uint32_t senders = now.senders(at) - (at == home ? 1 : 0);

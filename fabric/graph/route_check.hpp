@@ -47,7 +47,8 @@ RouteReview review_routes(const Topology& topology, const Routes& routes, std::s
                           std::size_t most);
 
 /// Pairs of a sending port and a LID of another port, both of them there before and now, that arrived and are lost now:
-/// what came or left meanwhile does not count, nor an adapter whose own cable is down, or that was out of reach before.
+/// what came or left meanwhile does not count, nor an adapter whose own cable is down, that was out of reach before, or
+/// that its own switch leads nobody to: the subnet manager took it out because it does not answer.
 /// Follows at most `most` LIDs, evenly spread; nodes out of reach neither send nor are sent to. O(most × switches).
 /// `towards`: the nodes that are not reached any more are added to it.
 std::uint64_t count_newly_lost(const Topology& topology_before, const Routes& before, const Topology& topology,

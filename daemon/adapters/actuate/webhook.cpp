@@ -132,7 +132,9 @@ class Webhook final : public Actuator {
   Result<TargetReading> look(const RemedyOrder& order, const Deadline& deadline) {
     if (!options_.status_url.empty()) return ask(order, deadline);
     const std::optional<Told> told = memory_.find(order.target.identity());
-    if (!told) return TargetReading{TargetState::kClear, "the receiver has nothing out of service by Weft"};
+    if (!told)
+      return TargetReading{TargetState::kClear,
+                           "by what the receiver acknowledged, Weft has nothing out of service there"};
     const std::string what = std::string(to_string(told->action)) + " of " + plan_name(told->plan);
     if (told->acknowledged) return TargetReading{TargetState::kOurs, "the receiver acknowledged " + what};
     // Who brings it back need not know: a second time is harmless, and its answer ends the doubt.

@@ -408,7 +408,10 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
     out << "probation   until " << time_text(plan.probation_until()) << ", "
         << plan.windows_needed() - plan.windows_good() << " more sweeps, if no fault is seen\n";
   else if (plan.state() == v1::Plan::VERIFYING && !takes_out(plan))
-    out << "probation   begins when it is up and well\n";
+    out << (plan.windows_good() > 0
+                ? "probation   stands still; " + std::to_string(plan.windows_needed() - plan.windows_good()) +
+                      " more sweeps when it goes on\n"
+                : "probation   begins when it is up and well\n");
   say("waits       ", waiting_text(plan));
   say("now         ", standing_of(plan, page.holder, now));
   out << "revision    " << plan.revision() << '\n';

@@ -377,8 +377,12 @@ Exit abort_plan(const Session& session, const Decision& decision) {
   }
   const std::string effect = abort_text(before);
   if (session.answers != nullptr && !decision.yes && !effect.empty()) {
-    print_plan(session.out, before, session.now, {.hints = false, .columns = session.columns});
-    session.out << "\nabort       " << effect << '\n';
+    // Guards of a return say nothing of what is taken out again.
+    const bool takes_out_again = before.state() == v1::Plan::VERIFYING && !takes_out(before);
+    print_plan(session.out, before, session.now,
+               {.hints = false, .review = !takes_out_again, .columns = session.columns});
+    session.out << "\nabort       " << effect
+                << (takes_out_again ? ", unless a guard forbids it: they are asked when you say yes\n" : "\n");
     if (!is_confirmed(session, "abort " + before.id())) throw Failure(Exit::kRefused, "nothing was done");
   }
   const v1::Plan plan = end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, decision);

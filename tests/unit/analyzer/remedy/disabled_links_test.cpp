@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/analyzer/remedy/managed_fabric.hpp"
+#include "tests/unit/analyzer/remedy/probation.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -47,6 +47,19 @@ struct DisabledLinks : Book {
 TEST(DisabledLinks, NobodyKnowsWithoutACable) {
   DisabledLinks b;
   EXPECT_EQ(b.budget().result, GuardResult::kPassed) << "unused ports are disabled as well";
+}
+
+// The last sweep may have read it before it was given back.
+TEST(DisabledLinks, OfAReturnUnderWayAreNobodyElses) {
+  Probation b;
+  const auto by_others = [&b] {
+    b.fabric.port(b.end).physical_state = PortPhysicalState::kDisabled;
+    b.sweeps(1);
+    RemedyStatus status;
+    b.book->add_out_by_others(status);
+    return status.links_out_by_others;
+  };
+  EXPECT_THAT(by_others(), testing::IsEmpty());
 }
 
 TEST(DisabledLinks, CountWhereAnIncidentHasThem) {

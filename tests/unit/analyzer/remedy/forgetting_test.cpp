@@ -70,6 +70,32 @@ TEST(Forgetting, WhatAPersonRejectedIsNotProposedAgainWhileItsIncidentIsOpen) {
   EXPECT_TRUE(b.book->all()->empty()) << "nothing asks for it any more";
 }
 
+// What a person said is of the link, not of the first of its incidents.
+TEST(Forgetting, WhatAPersonRejectedIsLeftInServiceForEveryTroubleOfThen) {
+  for (const bool aborted : {false, true}) {
+    Lasting b;
+    b.book.emplace(b.settings, RemedyMemory{}, b.fabric.now());
+    b.book->set_hands_off(true, "look", "ann", b.fabric.now());
+    b.errors("leaf-0", "spine-0", 1e-7);
+    b.book->review(b.look());
+    ASSERT_EQ(b.book->all()->size(), 1U);
+    b.fabric.advance(1min);
+    ASSERT_TRUE(aborted ? b.book->abort(1, "a link of the storage", "ann", b.fabric.now())
+                        : b.book->reject(1, "a link of the storage", "ann", b.fabric.now()));
+    b.book->set_hands_off(false, "", "ann", b.fabric.now());
+    EXPECT_FALSE(b.acts_within(2h));
+    auto over = std::make_shared<Incident>(*b.incidents[0]);
+    over->state = IncidentState::kResolved;
+    over->resolved = b.fabric.now();
+    ++over->revision;
+    b.incidents[0] = over;
+    EXPECT_FALSE(b.acts_within(9 * 24h));
+    ASSERT_EQ(b.book->all()->size(), 1U);
+    b.errors("leaf-0", "spine-0", 1e-7);
+    EXPECT_TRUE(b.acts_within(2h)) << "new trouble";
+  }
+}
+
 // What was over `ago`, and holds nothing.
 Plan ended(const Book& b, std::uint64_t id, RemedyAction action, PlanState state, Duration ago) {
   Plan plan;

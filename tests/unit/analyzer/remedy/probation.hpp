@@ -43,6 +43,17 @@ struct Isolated : Book {
   void sweeps(int count) {
     for (int i = 0; i < count; ++i) book->review(look());  // each sweep takes a second
   }
+  /// Nobody sweeps for so many seconds.
+  void no_sweeps(int count) {
+    look();
+    for (int i = 0; i < count; ++i) {
+      fabric.advance(std::chrono::seconds(1));
+      RemedyView view{fabric.now(), views, incidents, hosts, health, maintenance};
+      view.steady = fabric.now().time_since_epoch() - set_forward;
+      view.managers = managers.empty() ? nullptr : &managers;
+      book->review(view);
+    }
+  }
   void comes_up(int then) {
     fabric.relink(end);
     fabric.route();

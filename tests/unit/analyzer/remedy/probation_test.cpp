@@ -449,6 +449,37 @@ TEST(AnAbort, OfAReturnThatIsOverNamesTheWayOut) {
             "PLAN-1 is COMMITTED: " + b.plan(1).outcome + ". It is in force no more: there is nothing to undo");
 }
 
+// Time that nobody looks at says nothing of the link.
+TEST(AProbation, WaitsForSweeps) {
+  Probation b;
+  b.comes_up(5);
+  b.no_sweeps(1000);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  EXPECT_EQ(b.plan(2).waits_for, "for the next sweep, which is late: some node may be slow to answer");
+  b.sweeps(10);
+  b.no_sweeps(1000);
+  b.sweeps(17);
+  EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome << b.plan(2).windows_good;
+}
+
+TEST(AProbation, ThatWaitedForSweepsEndsAllTheSame) {
+  Probation b;
+  b.no_sweeps(1000);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  b.sweeps(290);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << "it has as much time as without that";
+  b.sweeps(20);
+  EXPECT_EQ(b.plan(2).state, PlanState::kRollingBack);
+  EXPECT_EQ(b.plan(2).outcome, "the link does not come up");
+
+  Probation seldom;
+  for (int i = 0; i < 100 && seldom.plan(2).state == PlanState::kVerifying; ++i) {
+    seldom.no_sweeps(60);
+    seldom.sweeps(1);
+  }
+  EXPECT_EQ(seldom.plan(2).state, PlanState::kRollingBack) << "also where each sweep is late";
+}
+
 TEST(ProbationTime, IsNoneOfWhatIsTakenOut) {
   Probation b;
   EXPECT_EQ(b.plan(1).probation_until, kNever);

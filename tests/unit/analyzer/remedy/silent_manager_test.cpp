@@ -69,6 +69,65 @@ TEST(SilentManager, AReturnWaitsForIt) {
   EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
 }
 
+// It failed, and nobody could route round it: it is taken out again when somebody can.
+TEST(SilentManager, WhatFailedOnItsReturnWaitsForIt) {
+  Probation b;
+  b.managers["test"] = ManagerSign::kHeard;
+  b.comes_up(5);
+  b.fabric.unlink(b.end);
+  b.sweeps(1);
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
+  b.managers["test"] = ManagerSign::kSilent;
+  for (int i = 0; i < 100; ++i) {
+    b.sweeps(1);
+    for (const RemedyOrder& order : b.orders()) {
+      ASSERT_EQ(order.kind, OrderKind::kRead);
+      b.book->answer_reading(order.number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+    }
+  }
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
+  EXPECT_EQ(b.plan(2).waits_for, "the subnet manager does not answer, or not yet, and could not reroute");
+  b.managers["test"] = ManagerSign::kHeard;
+  b.tell(TargetState::kClear);
+  b.act();
+  b.tell(TargetState::kOurs);
+  EXPECT_EQ(b.plan(2).state, PlanState::kRolledBack) << b.plan(2).outcome;
+  EXPECT_TRUE(b.plan(2).in_force);
+}
+
+TEST(SilentManager, WhatIsUndoneIsSeenBackWhenItAnswers) {
+  Book b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0"), "why", "ann", b.look()));
+  b.book->review(b.look());
+  b.answer(TargetState::kClear);
+  b.book->review(b.look());
+  for (const RemedyOrder& order : b.orders()) b.book->answer_action(order.number, {}, b.fabric.now());
+  const PortIndex end = b.fabric.port_towards("leaf-1", "spine-0");
+  b.fabric.unlink(end);
+  b.book->review(b.look());
+  b.answer(TargetState::kOurs);
+  b.managers["test"] = ManagerSign::kSilent;
+  ASSERT_TRUE(b.book->abort(1, "no", "ann", b.fabric.now()));
+  for (int i = 0; i < 300; ++i) {
+    b.book->review(b.look());
+    for (const RemedyOrder& order : b.orders()) {
+      if (order.kind == OrderKind::kRead)
+        b.book->answer_reading(order.number, TargetReading{i < 3 ? TargetState::kOurs : TargetState::kClear, ""},
+                               b.fabric.now());
+      else
+        b.book->answer_action(order.number, {}, b.fabric.now());
+    }
+  }
+  ASSERT_EQ(b.plan(1).state, PlanState::kRollingBack) << b.plan(1).outcome;
+  EXPECT_EQ(b.plan(1).waits_for, "the subnet manager does not answer, and activates no link");
+  b.managers["test"] = ManagerSign::kHeard;
+  b.fabric.relink(end);
+  b.fabric.route();
+  b.book->review(b.look());
+  b.book->review(b.look());
+  EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).outcome;
+}
+
 TEST(SilentManager, IsNamedWhereRoutesStay) {
   Book b;
   ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0"), "why", "ann", b.look()));

@@ -186,6 +186,10 @@ TEST_F(RouteCheckTest, OnlyPairsThatWereThereBeforeAreNewlyLost) {
   forget("leaf-2", "host-1-0 mlx5_0");
   EXPECT_EQ(lost(), 2U) << "of the two hosts of leaf-2";
   EXPECT_EQ(lost(0), 0U);
+  // One that does not answer is in no table any more.
+  for (const Node& node : fabric.nodes())
+    if (node.type == NodeType::kSwitch) forget(node.name.c_str(), "host-0-0 mlx5_0");
+  EXPECT_EQ(lost(), 2U);
   // The other way round: what is lost before, and what was not there before, is not new.
   const auto after = fabric.topology();
   const auto tables_after = fabric.routes();

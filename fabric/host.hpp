@@ -164,7 +164,8 @@ class MovedCounters;  // fabric/moved_counters.hpp
 struct HostView {
   std::string host;
   std::string collector_version;
-  std::string address;  ///< where its collector is, or was last, connected from; empty: not since weftd was started
+  std::uint64_t spool = 0;  ///< random identity of what it keeps its batches in; 0: not known
+  std::string address;      ///< where its collector is, or was last, connected from; empty: not since weftd was started
   CollectorState state = CollectorState::kDisconnected;
   std::shared_ptr<const HostReading> reading;  ///< null before the first; `taken` is on weftd's clock
   TimePoint heard = kNever;                    ///< when anything last came

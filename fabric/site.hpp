@@ -23,6 +23,7 @@ struct SiteShard {
   std::vector<std::string> fabrics{};     ///< that it watches
   std::vector<std::string> collectors{};  ///< names of hosts with '*' and '?', as site.collectors has them
   std::string trouble{};                  ///< why it has no address that can be asked; empty: it has, or told none
+  std::string disagreement{};             ///< how its weftd differ in what they own; empty: they do not
   bool is_new = false;                    ///< no weftd of it has led yet: it owns nothing, and is not asked
   bool operator==(const SiteShard&) const = default;
 };

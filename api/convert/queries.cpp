@@ -65,6 +65,7 @@ void to_proto(const SiteShard& from, const Site& site, v1::Status::Shard& to) {
   for (const std::string& fabric : from.fabrics) to.add_fabrics(valid_utf8(fabric));
   for (const std::string& pattern : from.collectors) to.add_collectors(valid_utf8(pattern));
   to.set_answers(to.own() && !site.is_left);
+  to.set_disagreement(valid_utf8(from.disagreement));
   to.set_never_led(from.is_new);
   if (from.is_new && !to.own()) to.set_trouble("no weftd of it has led yet: it owns nothing, and is not asked");
   if (to.own() && site.is_left)

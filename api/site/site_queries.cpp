@@ -268,6 +268,30 @@ void SiteQueries::list_collectors(const v1::ListCollectorsRequest& request,
       [](v1::ListCollectorsResponse& page) { return page.mutable_collectors(); }, done, State::Needs::kCollectors);
 }
 
+void SiteQueries::find_collectors(const std::vector<std::string>& hosts,
+                                  std::function<void(std::vector<HeardElsewhere>)> done) const {
+  const SitePtr site = state_->publication.load()->site;
+  const std::vector<SiteShard> others = site ? site->others() : std::vector<SiteShard>();
+  if (hosts.empty() || others.empty()) return done({});
+  v1::ListCollectorsRequest request;
+  for (const std::string& host : hosts) request.add_hosts(host);
+  const auto gathering = std::make_shared<Gathering<v1::ListCollectorsResponse>>(
+      others.size(), [done = std::move(done)](const auto& answers) {
+        std::vector<HeardElsewhere> found;
+        for (const ShardAnswer<v1::ListCollectorsResponse>& each : answers) {
+          if (!each.answer) continue;
+          for (const v1::Collector& collector : each.answer->collectors())
+            if (collector.state() == v1::Collector::CONNECTED)
+              found.push_back({each.shard, collector.host(), collector.spool()});
+        }
+        done(std::move(found));
+      });
+  for (std::size_t i = 0; i < others.size(); ++i)
+    state_->peers.ask<v1::TelemetryService, v1::ListCollectorsRequest, v1::ListCollectorsResponse>(
+        site, others[i], request, rpc(&Calls<v1::TelemetryService>::ListCollectors), false,
+        [gathering, i](ShardAnswer<v1::ListCollectorsResponse> answer) { gathering->take(i, std::move(answer)); });
+}
+
 void SiteQueries::list_audit(const v1::ListAuditRequest& request,
                              const std::function<void(const v1::ListAuditRequest&, Done<v1::ListAuditResponse>)>& own,
                              Done<v1::ListAuditResponse> done) const {

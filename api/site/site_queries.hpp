@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "api/client/security.hpp"
 #include "api/publication/publication.hpp"
@@ -70,6 +71,13 @@ struct ShardFigures {
   bool own = false;
   bool answers = false;    ///< when it was last asked; of the own one: the site lists it
   std::int64_t epoch = 0;  ///< of its leader, as the database has it
+};
+
+/// A collector that another shard hears.
+struct HeardElsewhere {
+  std::string shard;
+  std::string host;
+  std::uint64_t spool = 0;  ///< as of HostView
 };
 
 /// All members may be called from any thread. A callback is called once, at once or on a thread of gRPC.
@@ -137,6 +145,9 @@ class SiteQueries {
   /// A page of collectors; see TelemetryService. A weftd that stands by asks its leader. Of a shard of which only a
   /// standby is reached they are missing.
   void list_collectors(const v1::ListCollectorsRequest& request, Done<v1::ListCollectorsResponse> done) const;
+  /// The collectors of `hosts` that are connected to other shards, as far as these answer.
+  void find_collectors(const std::vector<std::string>& hosts,
+                       std::function<void(std::vector<HeardElsewhere>)> done) const;
   /// The past of ports that the own shard does not know, as it says by `unknown`, from the shard that does; see
   /// HistoryService.
   void get_port_history(const v1::GetPortHistoryRequest& request, const Error& unknown,

@@ -201,6 +201,27 @@ class SiteList(unittest.TestCase):
         self.assertIn(words, self.run_to_its_end(far))
         self.assertNotIn("far", self.shards())
 
+    def test_8_a_weftd_of_another_shard_by_its_configuration_is_told(self):
+        """It would stand by for south, and own other collectors when it took over."""
+        self.wait_answers()
+        wrong = Weftd(dict(os.environ), infiniband=SECTIONS.format(url=self.url, shard="south") + 'collectors = ["gpu-*"]\n')
+        self.addCleanup(wrong.stop)
+        wrong.start(wait=False)
+        self.wait_log(wrong, "has site.collectors")
+        words = (f"its weftd at {self.south.grpc} has site.collectors none, the one at {wrong.grpc} gpu-*: a takeover changes what the shard "
+                 "owns. Compare the weftd.toml of both, site.shard first")
+        self.wait_log(self.south, "shard south: " + words)
+        for weftd in (self.north, self.south, wrong):
+            wait_until(lambda weftd=weftd: self.shown(weftd, "south").get("disagreement") == words, 30,
+                       why=lambda weftd=weftd: self.shown(weftd, "south"))
+        self.assertEqual("", self.shown(self.north, "north").get("disagreement", ""))
+        self.assertIn("has site.collectors none", " ".join(weftctl(self.north, "status").stdout.split()))
+        with tempfile.TemporaryDirectory(prefix="weft-check-") as place:
+            done = run_weftd(["--infiniband-enabled", "false", "--state-dir", place, "--store-url", self.url, "--site-shard", "south",
+                              "--site-collectors", "gpu-*", "--check-config"])
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertRegex(done.stdout, r"shard south is led by \S+, process \d+, which watches none, with site.collectors none")
+
     def test_9_a_first_start_that_is_killed_is_nobody_to_wait_for(self):
         self.wait_answers()
         killed = self.make("esat")

@@ -347,6 +347,28 @@ class TwoShards(unittest.TestCase):
         found = self.north.client.json("/api/v1/nodes/south-1/health")
         self.assertEqual("south-1", found["node"])
 
+    def test_6_a_collector_that_moves_is_let_go(self):
+        """Nothing says to which shard it belongs; the first one that it asks hears it."""
+        sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
+        self.addCleanup(shutil.rmtree, sysfs, True)
+        sysfs_tree.make(sysfs, 1)
+        collector = Collector(sysfs, self.north.grpc, interval="100ms", node_name="nomad-1")
+        self.addCleanup(collector.remove)
+
+        def listed():
+            found = self.north.client.json("/api/v1/collectors").get("collectors", [])
+            return [(each["shard"], each["state"]) for each in found if each["host"] == "nomad-1"]
+
+        collector.start()
+        wait_until(lambda: listed() == [("north", "CONNECTED")], 30, why=collector.log)
+        collector.stop()
+        collector.command += ["--analyzer", self.south.grpc]
+        collector.start()
+        wait_until(lambda: listed() == [("south", "CONNECTED")], 40, why=lambda: f"{listed()}\n{collector.log()}\n{self.north.log()}")
+        self.assertIn("nomad-1 is removed: its collector is of shard south", self.north.log())
+        wait_until(lambda: self.north.client.json("/api/v1/nodes/nomad-1/health")["verdict"] == "HEALTHY", 30,
+                   why=lambda: self.north.client.json("/api/v1/nodes/nomad-1/health"))
+
     def test_6_the_health_of_a_job_that_runs_in_both(self):
         place = tempfile.mkdtemp(prefix="weft-jobs-")
         self.addCleanup(shutil.rmtree, place, True)

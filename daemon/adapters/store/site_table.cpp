@@ -127,6 +127,31 @@ void add_address(SiteShard& shard, const std::string& address, bool is_here) {
   }
 }
 
+/// What a weftd of a shard tells that those of one shard have in common.
+struct Told {
+  std::string address;
+  std::vector<std::string> fabrics, collectors;  ///< as SiteShard has them, sorted
+};
+
+std::string one_line(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+/// Empty: they agree. One that has not told of fabrics yet agrees.
+std::string disagreement(const Told& first, const Told& other) {
+  const char* const kAdvice =
+      ": a takeover changes what the shard owns. Compare the weftd.toml of both, site.shard first";
+  if (!first.fabrics.empty() && !other.fabrics.empty() && first.fabrics != other.fabrics)
+    return "its weftd at " + first.address + " watches " + one_line(first.fabrics) + ", the one at " + other.address +
+           " " + one_line(other.fabrics) + kAdvice;
+  if (first.collectors != other.collectors)
+    return "its weftd at " + first.address + " has site.collectors " + one_line(first.collectors) + ", the one at " +
+           other.address + " " + one_line(other.collectors) + kAdvice;
+  return {};
+}
+
 }  // namespace
 
 Result<SitePlace> join_site(const std::string& url, const std::string& shard) {
@@ -146,6 +171,11 @@ Result<SiteFound> look_at_site(const std::string& url, const std::string& shard)
   SiteFound found = join(*opened, shard);
   if (auto outcome = opened->outcome(); !outcome)
     return tl::unexpected<Error>(may_not_create(outcome.error(), shard_schema(shard)));
+  const Site site = read_site(*opened, {});
+  if (const SiteShard* const known = site.find(shard); known != nullptr && !known->leader.empty())
+    found.owner = "shard " + shard + " is led by " + known->leader + ", which watches " + one_line(known->fabrics) +
+                  ", with site.collectors " + one_line(known->collectors);
+  if (auto outcome = opened->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   if (!found.has_schema) {
     found.name = opened->name() + " (schema " + shard_schema(shard) + ")";
     found.text = opened->name() + " is reachable, without a schema " + shard_schema(shard) + " yet: shard " + shard +
@@ -198,13 +228,18 @@ Site read_site(Database& database, const std::string& machine) {
     site.database = first.text(2);
   }
   // A leader's first, the newest of those that led; then those that spoke last.
-  Statement members(database,
-                    "SELECT s.name, s.number, coalesce(m.address, ''), coalesce(m.holder, ''), coalesce(m.epoch, 0), "
-                    "coalesce(m.fabrics, ''), coalesce(m.collectors, ''), coalesce(m.machine, ''), "
-                    // Not there in the tables of an older weftd.
-                    "CASE WHEN to_jsonb(s) ->> 'has_led' = 'false' THEN 1 ELSE 0 END FROM weft_site.shard s LEFT JOIN "
-                    "weft_site.weftd m ON m.shard = s.name ORDER BY s.name, coalesce(m.epoch, 0) DESC, m.updated DESC");
+  Statement members(
+      database,
+      "SELECT s.name, s.number, coalesce(m.address, ''), coalesce(m.holder, ''), coalesce(m.epoch, 0), "
+      "coalesce(m.fabrics, ''), coalesce(m.collectors, ''), coalesce(m.machine, ''), "
+      // Not there in the tables of an older weftd.
+      "CASE WHEN to_jsonb(s) ->> 'has_led' = 'false' THEN 1 ELSE 0 END, "
+      // One that is stopped says nothing.
+      "CASE WHEN m.updated > now() - interval '150 seconds' THEN 1 ELSE 0 END FROM weft_site.shard s LEFT "
+      "JOIN "
+      "weft_site.weftd m ON m.shard = s.name ORDER BY s.name, coalesce(m.epoch, 0) DESC, m.updated DESC");
   members.query();
+  Told first_told;
   while (members.next()) {
     const std::string name = members.text(0);
     if (site.shards.empty() || site.shards.back().name != name) {
@@ -217,8 +252,19 @@ Site read_site(Database& database, const std::string& machine) {
       shard.collectors = lines(members.text(6));
       shard.is_new = members.integer(8) == 1;
       site.shards.push_back(std::move(shard));
+      first_told = {};
     }
     const std::string address = members.text(2), where = members.text(7);
+    if (members.integer(9) == 1) {
+      Told told{address, lines(members.text(5)), lines(members.text(6))};
+      std::ranges::sort(told.fabrics);
+      std::ranges::sort(told.collectors);
+      std::string& found = site.shards.back().disagreement;
+      if (first_told.address.empty())
+        first_told = std::move(told);
+      else if (found.empty())
+        found = disagreement(first_told, told);
+    }
     add_address(site.shards.back(), address, !where.empty() && where == machine);
   }
   return site;

@@ -32,6 +32,7 @@ struct SiteFound {
   SitePlace place{};        ///< that it would get
   std::string name{};       ///< of the schema, as messages call it, where it is not there
   std::string text{};       ///< for people, where it has no schema
+  std::string owner{};      ///< the same: who has the shard, and what it owns; empty: nobody told
 };
 
 /// Makes what is missing of the site's tables and of the shard's schema, in one transaction, and gives the shard its

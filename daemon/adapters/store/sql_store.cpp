@@ -83,6 +83,7 @@ Result<Database> open_state(const std::filesystem::path& state_dir, const StoreO
 
 Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
   if (options.url.empty()) return check_mark_for_file(state_dir).map([] { return std::string(); });
+  std::string owner;
   if (!options.shard.empty()) {
     const auto site = look_at_site(options.url, options.shard);
     if (!site) return tl::unexpected<Error>(site.error());
@@ -91,11 +92,13 @@ Result<std::string> check_store(const std::filesystem::path& state_dir, const St
       none.name = site->name;
       return check_mark_for_postgres(state_dir, none).map([&site] { return site->text; });
     }
+    owner = site->owner;
   }
   const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
   if (!found) return tl::unexpected<Error>(found.error());
-  return check_postgres(state_dir, options, *found).map([&found] {
+  return check_postgres(state_dir, options, *found).map([&] {
     std::string text = found->name + ' ' + found->state;
+    if (!owner.empty()) text += "; " + owner;
     for (const std::string& caution : found->cautions) text += "; " + caution;
     return text;
   });

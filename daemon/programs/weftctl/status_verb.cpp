@@ -66,7 +66,8 @@ void print_shards(const Session& session, const v1::Status& status) {
                         : shard.never_led() ? "never led"
                                             : "does not answer";
     table.add({shard.name(), state, joined(shard.addresses()), shard.leader(), joined(shard.fabrics()),
-               figures + (shard.trouble().empty() ? "" : "; " + shard.trouble())});
+               figures + (shard.trouble().empty() ? "" : "; " + shard.trouble()) +
+                   (shard.disagreement().empty() ? "" : "; " + shard.disagreement())});
   }
   table.print(session.sheet());
 }

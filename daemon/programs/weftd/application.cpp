@@ -324,13 +324,16 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   });
   bool has_left = false;
   bool told_of_forgotten = false;
+  std::string told_disagreement;
   Beat look_at_site(main, store::kReadSiteEvery, [&] {
     const Leadership& now = role->leadership();
     registry->tell(store::holder_name(), now.leads ? now.epoch : 0, fabric_lines(publication.load()->fabrics));
     core.show(registry->site());
     tell_membership(*registry->site(), has_left);
+    tell_disagreement(*registry->site(), told_disagreement);
     tell_forgotten(site.forgets_hosts(), told_of_forgotten);
     site.probe();
+    if (now.leads) look_for_moved(core.hosts(), site, post);
     metrics.set(site.figures());
   });
   // Files are read on a lane: a disk that hangs must not hold up the picture.

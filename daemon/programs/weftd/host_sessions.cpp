@@ -16,6 +16,8 @@ constexpr Duration kShortestSilence = 5s;
 constexpr unsigned kSilentIntervals = 3;
 /// A leader writes down about once a second how far it heard a collector.
 constexpr Duration kLeaderHears = 15s;
+/// A collector that is started again, or changes to the other weftd of a pair, is back sooner.
+constexpr Duration kLostAfter = 10s;
 /// Times max_collectors: those who went and are not forgotten yet.
 constexpr std::size_t kRememberedHosts = 2;
 
@@ -46,7 +48,7 @@ void HostSessions::add(store::CollectorMark mark) {
   host.view.late_batches = mark.late;
   host.view.lost_batches = mark.lost;
   host.view.jobs_before = std::move(mark.jobs);
-  host.spool = mark.spool;
+  host.view.spool = mark.spool;
   host.first_seen = mark.first_seen;
   host.counted_from = true;
   hosts_.emplace(std::move(mark.host), std::move(host));
@@ -79,7 +81,7 @@ CollectorState HostSessions::state_of(const Host& host, TimePoint now) {
 }
 
 store::CollectorMark HostSessions::mark_of(const Host& host) {
-  return {host.view.host,         host.spool,      host.view.sequence, host.view.batches, host.view.late_batches,
+  return {host.view.host,         host.view.spool, host.view.sequence, host.view.batches, host.view.late_batches,
           host.view.lost_batches, host.first_seen, host.view.heard,    std::nullopt};
 }
 
@@ -99,11 +101,11 @@ HostSessions::Host* HostSessions::admit(const Stream& stream, const api::Collect
     found = hosts_.emplace(hello.host, Host{}).first;
     found->second.view.host = hello.host;
     found->second.first_seen = now;
-    found->second.spool = hello.spool;
+    found->second.view.spool = hello.spool;
   }
   Host& host = found->second;
   if (host.stream) {
-    if (host.spool != hello.spool && state_of(host, now) == CollectorState::kConnected) {
+    if (host.view.spool != hello.spool && state_of(host, now) == CollectorState::kConnected) {
       stream->end({ErrorCode::kAlreadyExists, "another collector is connected for host " + hello.host});
       return nullptr;
     }
@@ -117,20 +119,20 @@ HostSessions::Host* HostSessions::admit(const Stream& stream, const api::Collect
 void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
   if (const SiteShard* const owner = site_ ? site_->collected_by(hello.host) : nullptr;
       owner != nullptr && owner->name != site_->own) {
-    if (const auto known = hosts_.find(hello.host); known != hosts_.end()) known->second.moved = true;
+    if (const auto known = hosts_.find(hello.host); known != hosts_.end()) known->second.moved_to = owner->name;
     return stream->end(elsewhere(hello.host, *owner));
   }
   if (!refusal_.empty()) return stream->end({ErrorCode::kUnavailable, refusal_});
   const TimePoint now = clock_.now();
   Host* const host = admit(stream, hello, now);
   if (!host) return;
-  if (host->spool != hello.spool) {
-    host->spool = hello.spool;
+  if (host->view.spool != hello.spool) {
+    host->view.spool = hello.spool;
     host->view.sequence = host->saved = 0;
     host->unsaved = true;
   }
   host->stream = stream;
-  host->moved = false;
+  host->moved_to.clear();
   host->view.collector_version = std::move(hello.version);
   host->view.address = std::move(hello.address);
   host->view.interval = hello.interval;
@@ -203,9 +205,9 @@ void HostSessions::tick() {
   for (auto at = hosts_.begin(); at != hosts_.end();) {
     Host& host = at->second;
     host.view.heard = std::min(host.view.heard, now);  // the clock may have been set back
-    if (!host.stream && (host.moved || now - host.view.heard > config_.forget_after)) {
+    if (!host.stream && (!host.moved_to.empty() || now - host.view.heard > config_.forget_after)) {
       logger("hosts")->info("{} is removed: its collector {}", at->first,
-                            host.moved ? "belongs to another shard and was sent there" : "sent nothing for too long");
+                            host.moved_to.empty() ? "sent nothing for too long" : "is of shard " + host.moved_to);
       forgotten_.push_back(at->first);
       rules_.forget(at->first);
       at = hosts_.erase(at);
@@ -219,6 +221,28 @@ void HostSessions::tick() {
     }
     ++at;
   }
+}
+
+std::vector<std::string> HostSessions::lost(std::size_t most) {
+  std::vector<std::string> names;
+  const TimePoint now = clock_.now();
+  const auto add = [&](Hosts::const_iterator at, Hosts::const_iterator end) {
+    for (; at != end && names.size() < most; ++at)
+      if (!at->second.stream && now - at->second.view.heard > kLostAfter) names.push_back(at->first);
+  };
+  const auto begin = hosts_.upper_bound(last_lost_);
+  add(begin, hosts_.end());
+  add(hosts_.begin(), begin);
+  last_lost_ = names.empty() ? std::string() : names.back();
+  return names;
+}
+
+void HostSessions::heard_in(const std::string& shard, const std::string& name, std::uint64_t spool) {
+  const auto found = hosts_.find(name);
+  if (found == hosts_.end() || found->second.stream || !site_ || shard == site_->own) return;
+  const SiteShard* const owner = site_->collected_by(name);
+  const bool is_same = spool != 0 && spool == found->second.view.spool;
+  if (owner == nullptr ? is_same : owner->name == shard) found->second.moved_to = shard;
 }
 
 void HostSessions::save() {
@@ -268,7 +292,7 @@ void HostSessions::saved(Batch batch, const runtime::WriteOutcome& outcome) {
       host.has_new_jobs = host.has_new_jobs || (mark.jobs && host.view.reading);
       continue;
     }
-    if (host.spool != mark.spool) continue;  // it has begun anew meanwhile
+    if (host.view.spool != mark.spool) continue;  // it has begun anew meanwhile
     host.saved = mark.sequence;
     if (host.stream) host.stream->acknowledge(mark.sequence);
   }

@@ -70,6 +70,13 @@ class HostSessions {
   void set_behind(bool behind);
   /// Time passes: collectors fall silent or are forgotten.
   void tick();
+  /// Names of hosts whose collectors are not connected, and not only for a moment: `most` of them, the next ones with
+  /// each call.
+  std::vector<std::string> lost(std::size_t most);
+  /// Another shard hears a collector of the host. Where it is the one that was heard here, by its spool, the host is
+  /// removed with the next tick(): it has moved. Where the site says whose collector that of the host is, this counts
+  /// instead of the spool, so that one of another host of the same name moves nothing.
+  void heard_in(const std::string& shard, const std::string& name, std::uint64_t spool);
   /// Writes how far collectors were heard, about once a second, and acknowledges what is written. To be called when all
   /// incidents that batches led to are stored or on the store lane.
   void save();
@@ -86,11 +93,10 @@ class HostSessions {
   struct Host {
     HostView view;  ///< what is published next; its state is set by tick()
     std::shared_ptr<const HostView> shown;
-    Stream stream;  ///< null while there is none
-    std::uint64_t spool = 0;
+    Stream stream;            ///< null while there is none
     std::uint64_t saved = 0;  ///< sequence on disk
     TimePoint first_seen = kNever;
-    bool moved = false;         ///< its collector was sent on to the shard that it belongs to
+    std::string moved_to;       ///< the shard that its collector was sent on to, or that hears it; empty: none
     bool counted_from = false;  ///< a gap before the next batch is a loss
     bool changed = true;        ///< `shown` is out of date
     std::optional<HostMoves> moves;
@@ -129,6 +135,7 @@ class HostSessions {
   std::string refusal_;  ///< of hellos; empty: none
   SitePtr site_;         ///< null: all collectors are ours
   std::optional<Duration> hold_;
+  std::string last_lost_;  ///< of the names that lost() gave last
 };
 
 }  // namespace weft::daemon

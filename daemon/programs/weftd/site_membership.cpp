@@ -127,6 +127,29 @@ void tell_membership(const Site& site, bool& was_left) {
     logger("site")->info("the site lists the shard {} again", site.own);
 }
 
+void tell_disagreement(const Site& site, std::string& told) {
+  const SiteShard* const own = site.find(site.own);
+  std::string now = own == nullptr ? std::string() : own->disagreement;
+  if (now == told) return;
+  if (now.empty())
+    logger("site")->info("all weftd of shard {} own the same again", site.own);
+  else
+    logger("site")->warn("shard {}: {}", site.own, now);
+  told = std::move(now);
+}
+
+void look_for_moved(HostSessions& hosts, const api::SiteQueries& site, const HostSessions::Post& post) {
+  constexpr std::size_t kMostAtOnce = 100;  // another shard compares each with all of its hosts
+  const std::vector<std::string> lost = hosts.lost(kMostAtOnce);
+  if (lost.empty()) return;
+  site.find_collectors(lost, [&hosts, post](std::vector<api::HeardElsewhere> found) {
+    if (found.empty()) return;
+    post([&hosts, found = std::move(found)] {
+      for (const api::HeardElsewhere& each : found) hosts.heard_in(each.shard, each.host, each.spool);
+    });
+  });
+}
+
 void tell_forgotten(bool forgets, bool& was_told) {
   if (!forgets || std::exchange(was_told, true)) return;
   logger("site")->warn(

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "api/client/security.hpp"
+#include "api/site/site_queries.hpp"
 #include "daemon/adapters/store/site_table.hpp"
 #include "daemon/config/config.hpp"
+#include "daemon/programs/weftd/host_sessions.hpp"
 #include "fabric/result.hpp"
 #include "fabric/site.hpp"
 #include "fabric/snapshot.hpp"
@@ -50,6 +52,12 @@ Result<void> check_site_files(const config::SiteConfig& site);
 std::string fabric_lines(const std::vector<FabricView>& fabrics);
 /// Logs it when the site lists the own shard no more, or again. `was_left`: what was logged last.
 void tell_membership(const Site& site, bool& was_left);
+/// Logs it when weftd of the own shard own other things, and when they do not any more; see SiteShard::disagreement.
+/// `told`: what was logged last.
+void tell_disagreement(const Site& site, std::string& told);
+/// Asks the other shards for collectors that `hosts` have lost, and tells it, by `post`, which are heard there: they
+/// moved. Call it about every two seconds where this weftd leads.
+void look_for_moved(HostSessions& hosts, const api::SiteQueries& site, const HostSessions::Post& post);
 /// Logs once when it is not kept in mind any more which shards know every host. `was_told`: it was logged.
 void tell_forgotten(bool forgets, bool& was_told);
 

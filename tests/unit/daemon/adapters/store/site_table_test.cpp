@@ -166,7 +166,9 @@ TEST_P(SiteTest, TheRegistryTellsTheOthers) {
   const auto leader =
       SiteRegistry::start(url, {"north", "a:1", "a, process 1", 4, "ib0\nib1\n", "gpu-*\n", 1, "a", "here"});
   ASSERT_TRUE(leader) << leader.error().message;
-  const auto standby = SiteRegistry::start(url, member("north", 1, "b:1"));
+  SiteMember second = member("north", 1, "b:1");
+  second.collectors = "gpu-*\n";
+  const auto standby = SiteRegistry::start(url, second);
   const auto south = SiteRegistry::start(url, member("south", 2, "c:1"));
   ASSERT_TRUE(standby && south);
   const SitePtr site = (*south)->site();
@@ -207,6 +209,38 @@ TEST_P(SiteTest, TwoWeftdBehindOneAddressAreTwo) {
   second.epoch = 5;
   EXPECT_TRUE(write_member(database, second));
   EXPECT_EQ(read_site(database, "here").find("north")->leader, "b, process 2") << "the newest of those that led";
+}
+
+TEST_P(SiteTest, WeftdOfOneShardThatOwnOtherThingsAreTold) {
+  ASSERT_TRUE(join_site(url, "north"));
+  ASSERT_TRUE(join_site(url, "south"));
+  SiteMember leader{"north", "a:1", "a, process 1", 4, "ib1\nib0\n", "gpu-*\nlogin-?\n", 1, "a", "here"};
+  SiteMember standby{"north", "b:1", "b, process 2", 0, "", "login-?\ngpu-*\n", 1, "b", "here"};
+  SiteMember south{"south", "c:1", "c, process 3", 2, "ib7\n", "", 2, "c", "here"};
+  Database database = by_psql();
+  const auto told = [&](const SiteMember& member) {
+    EXPECT_TRUE(write_member(database, member));
+    const Site site = read_site(database, "here");
+    EXPECT_EQ(site.find("south")->disagreement, "");
+    return site.find("north")->disagreement;
+  };
+  EXPECT_EQ(told(south) + told(leader), "");
+  EXPECT_EQ(told(standby), "") << "it has not begun to watch";
+  standby.fabrics = "ib0\nib1\n";
+  EXPECT_EQ(told(standby), "") << "in any order";
+  standby.fabrics = "ib7\n";
+  EXPECT_EQ(
+      told(standby),
+      "its weftd at a:1 watches ib0, ib1, the one at b:1 ib7: a takeover changes what the shard owns. Compare the "
+      "weftd.toml of both, site.shard first");
+  standby.fabrics = leader.fabrics;
+  standby.collectors = "";
+  EXPECT_EQ(
+      told(standby),
+      "its weftd at a:1 has site.collectors gpu-*, login-?, the one at b:1 none: a takeover changes what the shard "
+      "owns. Compare the weftd.toml of both, site.shard first");
+  database.run("UPDATE weft_site.weftd SET updated = now() - interval '3 minutes' WHERE seat = 'b'");
+  EXPECT_EQ(read_site(database, "here").find("north")->disagreement, "") << "it was stopped";
 }
 
 TEST_P(SiteTest, LoopbackAddressesOfOtherMachinesAreNotFollowed) {

@@ -222,6 +222,48 @@ TEST_F(HostSessionsTest, ForgetsWhoWasSentOnToItsShard) {
   EXPECT_EQ(view().host, "b");
 }
 
+TEST_F(HostSessionsTest, ForgetsWhomAnotherShardHears) {
+  for (const char* host : {"a", "b", "c", "d"}) {
+    const auto stream = connect(host);
+    send(stream, 1);
+    if (*host != 'a') desk->gone(stream);
+  }
+  auto site = std::make_shared<Site>();
+  site->own = "north";
+  site->shards = {{.name = "north", .number = 1, .leader = "n", .collectors = {}},
+                  {.name = "south", .number = 2, .leader = "s", .collectors = {"d"}},
+                  {.name = "west", .number = 3, .leader = "w", .collectors = {}}};
+  desk->show(site);
+  const auto names = [this] {
+    std::string text;
+    desk->tick();
+    for (const auto& host : *desk->views()) text += host->host;
+    return text;
+  };
+  const std::uint64_t spool = view().spool;
+  ASSERT_NE(spool, 0U);
+  EXPECT_TRUE(desk->lost(10).empty()) << "they may be back in a moment";
+  clock.time += 11s;
+  EXPECT_EQ(desk->lost(10), (std::vector<std::string>{"b", "c", "d"}));
+  EXPECT_EQ(desk->lost(2), (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(desk->lost(2), (std::vector<std::string>{"d", "b"})) << "the next ones";
+
+  desk->heard_in("south", "a", spool);
+  desk->heard_in("south", "nobody", spool);
+  desk->heard_in("north", "b", spool);
+  desk->heard_in("south", "b", spool + 1);
+  desk->heard_in("south", "c", 0);
+  desk->heard_in("west", "d", spool);
+  EXPECT_EQ(names(), "abcd") << "connected here; ourselves; of others of the name; belongs to south";
+  desk->heard_in("south", "b", spool);
+  EXPECT_EQ(names(), "acd") << "the same collector";
+  desk->heard_in("south", "d", spool + 1);
+  EXPECT_EQ(names(), "ac") << "it belongs there, and was set up anew";
+  desk->heard_in("west", "c", spool);
+  connect("c");
+  EXPECT_EQ(names(), "ac") << "it came back first";
+}
+
 TEST_F(HostSessionsTest, FlapPenaltiesAreSavedWithTheBatchesThatBroughtThem) {
   // A reading with the port, and an event that it went down.
   const auto tell = [this](const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence) {

@@ -61,19 +61,14 @@ std::vector<const Plan*> one_for_each_target(Plans plans, bool with_begun) {
   return out;
 }
 
-// Its target is on its way back by our own hand: the last sweep may have read it before.
-bool brings_back(const Plan& plan) {
-  return takes_out(plan.action) ? plan.state == PlanState::kRollingBack : is_under_way(plan.state);
-}
-
 // By the ends alone: the subnet may be watched by another of our ports now, and have the name of that.
-std::vector<const Entity*> others_links(Plans plans, const std::vector<const Plan*>& held,
-                                        std::span<const std::span<const Entity>> taken_out) {
+std::vector<const Entity*> others_links(const std::vector<const Plan*>& held,
+                                        std::span<const std::span<const Entity>> taken_out,
+                                        std::span<const LinkKey> enabled) {
   std::unordered_set<LinkKey> counted;
   for (const Plan* plan : held)
     if (plan->target.kind == EntityKind::kLink) counted.insert(key_of(plan->target));
-  for (const auto& plan : plans)
-    if (plan->target.kind == EntityKind::kLink && brings_back(*plan)) counted.insert(key_of(plan->target));
+  counted.insert(enabled.begin(), enabled.end());
   std::vector<const Entity*> links;
   const bool may_repeat = taken_out.size() > 1;
   for (const std::span<const Entity> of_fabric : taken_out)
@@ -174,8 +169,9 @@ std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
   }));
 }
 
-std::vector<const Entity*> taken_out_by_others(Plans plans, std::span<const std::span<const Entity>> taken_out) {
-  return others_links(plans, one_for_each_target(plans, true), taken_out);
+std::vector<const Entity*> taken_out_by_others(Plans plans, std::span<const std::span<const Entity>> taken_out,
+                                               std::span<const LinkKey> enabled) {
+  return others_links(one_for_each_target(plans, true), taken_out, enabled);
 }
 
 std::uint32_t out_of_service(Plans plans) {
@@ -184,7 +180,8 @@ std::uint32_t out_of_service(Plans plans) {
 
 std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
                                        const FabricTree* tree, std::size_t links,
-                                       std::span<const std::span<const Entity>> taken_out, const DrainedHosts* drained,
+                                       std::span<const std::span<const Entity>> taken_out,
+                                       std::span<const LinkKey> enabled, const DrainedHosts* drained,
                                        const BudgetLimits& limits) {
   // "actions per hour are used up: 6 (remedy.limits.budget.actions_per_hour)"
   const auto says = [](const char* what, std::size_t limit, const char* key, const std::string& where = {}) {
@@ -220,7 +217,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
     count(other->target, 0);
     if (shares_job(plan, *other)) ++on_job;
   }
-  for (const Entity* link : others_links(plans, held, taken_out))
+  for (const Entity* link : others_links(held, taken_out, enabled))
     if (!plan.target.same_as(*link)) count(*link, 1);
   std::uint32_t others_hosts = 0;
   if (drained && plan.target.kind == EntityKind::kHost) others_hosts = drained_by_others(*drained, plan, plans);

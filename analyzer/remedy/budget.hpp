@@ -20,12 +20,14 @@ namespace weft::analyzer {
 /// none. Counted are plans that asked the world for something
 /// within the last hour (of returns those of automation alone), and what plans hold out of service or are about to;
 /// links that somebody else disabled, or put where a subnet manager avoids them, count like those, `taken_out` being
-/// those of each fabric (SweepCounts::taken_out), and so do, for a host, the hosts of `drained`; null: no scheduler
-/// tells of them. `tree`: of the plan's fabric, or null. `links`: of all fabrics that were swept.
+/// those of each fabric (SweepCounts::taken_out) without those that plans have just `enabled`, and so do, for a host,
+/// the hosts of `drained`; null: no scheduler tells of them. `tree`: of the plan's fabric, or null. `links`: of all
+/// fabrics that were swept.
 std::optional<std::string> over_budget(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans,
                                        const RemedyView& view, const Ages& ages, const FabricTree* tree,
                                        std::size_t links, std::span<const std::span<const Entity>> taken_out,
-                                       const DrainedHosts* drained, const BudgetLimits& limits);
+                                       std::span<const LinkKey> enabled, const DrainedHosts* drained,
+                                       const BudgetLimits& limits);
 
 /// Whether what over_budget() said is about the target's own switch, rail or job alone: other links may go meanwhile.
 bool is_over_own_limit(std::string_view said);
@@ -38,9 +40,11 @@ std::string time_ahead_text(TimePoint now, Duration wait);
 std::uint32_t actions_within(std::span<const std::shared_ptr<const Plan>> plans, const Ages& ages, Duration span);
 /// Both links end at the same switch of the topology.
 bool shares_switch(const Entity& a, const Entity& b, const Topology& topology);
-/// Of `taken_out`, as over_budget() has it, the links that no plan of ours holds. They are as long valid as it is.
+/// Of `taken_out`, as over_budget() has it and `enabled`, the links that no plan of ours holds. They are as long valid
+/// as it is.
 std::vector<const Entity*> taken_out_by_others(std::span<const std::shared_ptr<const Plan>> plans,
-                                               std::span<const std::span<const Entity>> taken_out);
+                                               std::span<const std::span<const Entity>> taken_out,
+                                               std::span<const LinkKey> enabled);
 /// Targets that are out of service by our plans now.
 std::uint32_t out_of_service(std::span<const std::shared_ptr<const Plan>> plans);
 

@@ -309,7 +309,7 @@ class Judge {
     if (!takes_out_ && by_person_) return not_needed("a person takes a remedy back");
     if (in_.untold) return refused(*in_.untold);
     const auto over = over_budget(plan_, in_.plans, in_.view, in_.ages, in_.tree ? &in_.tree->tree() : nullptr,
-                                  in_.links, in_.taken_out, in_.drained, limits_.budget);
+                                  in_.links, in_.taken_out, in_.enabled, in_.drained, limits_.budget);
     return over ? refused(*over) : passed("within all budgets");
   }
 

@@ -58,7 +58,8 @@ struct GuardInput {
   const SweepCounts& counts;
   /// SweepCounts::taken_out of each fabric.
   std::vector<std::span<const Entity>> taken_out;
-  std::size_t links = 0;  ///< SweepCounts::links of all fabrics
+  std::vector<LinkKey> enabled{};  ///< links that plans have enabled since the last sweep of them began
+  std::size_t links = 0;           ///< SweepCounts::links of all fabrics
   /// What kind of network that fabric is, and its cables; null while that is not known.
   const CabledShape* shape = nullptr;
   /// As the scheduler of the plan's actuator tells; null: it has none, or does not tell.

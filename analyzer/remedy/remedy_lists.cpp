@@ -30,10 +30,25 @@ void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts po
   trees_.set_avoided(std::move(all));
 }
 
+// The last sweep read them disabled, by us. Those that are avoided as well are so by somebody else.
+std::vector<LinkKey> PlanManager::just_enabled(const RemedyView& view) const {
+  std::vector<LinkKey> links;
+  for (const PlanPtr& plan : shown_) {
+    if (plan->state != PlanState::kVerifying || takes_out(plan->action) || plan->target.kind != EntityKind::kLink ||
+        outward_action(*plan) != RemedyAction::kIsolateLink)
+      continue;
+    const FabricView* fabric = view.fabric(plan->target.fabric);
+    const TimePoint at = given_back_at(*plan);
+    if (fabric && fabric->sweep && fabric->sweep->started <= at && at <= view.now && !trees_.is_avoided(plan->target))
+      links.push_back(make_link_key(plan->target.port, plan->target.peer));
+  }
+  return links;
+}
+
 void PlanManager::note_out_by_others(const RemedyView& view) {
   std::vector<std::span<const Entity>> taken_out;
   for (const FabricView& fabric : view.fabrics) taken_out.emplace_back(counts(fabric.name, view).taken_out);
-  auto links = taken_out_by_others(shown_, taken_out);
+  auto links = taken_out_by_others(shown_, taken_out, just_enabled(view));
   out_by_others_ = static_cast<std::uint32_t>(links.size());
   const auto named = std::min(links.size(), RemedyStatus::kMostNamedLinks);
   std::ranges::partial_sort(links, links.begin() + static_cast<std::ptrdiff_t>(named), {}, &Entity::label);

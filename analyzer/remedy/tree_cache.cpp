@@ -355,6 +355,10 @@ void TreeCache::set_avoided(std::vector<PortKey> ports) {
   ++avoided_changes_;
 }
 
+bool TreeCache::is_avoided(const Entity& link) const {
+  return std::ranges::binary_search(avoided_, link.port) || std::ranges::binary_search(avoided_, link.peer);
+}
+
 const CabledShape* TreeCache::shape(const std::string& fabric) const {
   const auto kept = kept_.find(fabric);
   return kept == kept_.end() || !kept->second.cabled ? nullptr : &*kept->second.cabled;

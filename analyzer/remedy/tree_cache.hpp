@@ -39,6 +39,8 @@ class TreeCache {
   LiveTree* with_held(const std::string& fabric);
   /// The ports of links that partners tell to be avoided. To those that need ways such links are none.
   void set_avoided(std::vector<PortKey> ports);
+  /// An end of the link is one of those.
+  bool is_avoided(const Entity& link) const;
   /// What is counted in the last sweep of that fabric; nothing when it was never seen. Valid until the next call.
   const SweepCounts& counts(const std::string& fabric, const RemedyView& view);
   /// For so long nobody swept that fabric: it is no time in which anybody was seen to be missing.

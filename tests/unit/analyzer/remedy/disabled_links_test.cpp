@@ -50,16 +50,25 @@ TEST(DisabledLinks, NobodyKnowsWithoutACable) {
 }
 
 // The last sweep may have read it before it was given back.
-TEST(DisabledLinks, OfAReturnUnderWayAreNobodyElses) {
-  Probation b;
+TEST(DisabledLinks, OfAReturnUnderWayAreNobodyElsesUntilTheyAreSwept) {
+  Isolated b;
+  b.fabric.port(b.end).physical_state = PortPhysicalState::kDisabled;
+  b.sweeps(1);
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  b.tell(TargetState::kOurs);
+  b.act();
+  const std::uint64_t order = b.next();
+  b.book->answer_reading(order, TargetReading{TargetState::kClear, ""}, b.fabric.now());
   const auto by_others = [&b] {
-    b.fabric.port(b.end).physical_state = PortPhysicalState::kDisabled;
-    b.sweeps(1);
     RemedyStatus status;
     b.book->add_out_by_others(status);
     return status.links_out_by_others;
   };
+  b.no_sweeps(1);
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying);
   EXPECT_THAT(by_others(), testing::IsEmpty());
+  b.sweeps(1);
+  EXPECT_EQ(by_others().size(), 1U) << "somebody disabled it again";
 }
 
 TEST(DisabledLinks, CountWhereAnIncidentHasThem) {

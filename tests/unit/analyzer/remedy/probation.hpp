@@ -45,7 +45,6 @@ struct Isolated : Book {
   }
   /// Nobody sweeps for so many seconds.
   void no_sweeps(int count) {
-    look();
     for (int i = 0; i < count; ++i) {
       fabric.advance(std::chrono::seconds(1));
       RemedyView view{fabric.now(), views, incidents, hosts, health, maintenance};

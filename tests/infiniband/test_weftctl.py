@@ -134,7 +134,11 @@ class Weftctl(weft_testing.SubnetTest):
                                  (("hands-off", "maybe"), "maybe"), (("hands-off", "on"), "--reason"), (("breaker", "reset"), "--reason"),
                                  (("plan", "INC-1"), "PLAN-7"), (("drain", "", "--reason", "x"), "host"),
                                  (("silence", "INC-1", "--for", "0m"), "3650d"), (("silence", "INC-1", "--for", "4000d"), "3650d"),
-                                 (("reject", "PLAN-1", "--reason", "x" * 1025), "1025")):
+                                 (("reject", "PLAN-1", "--reason", "x" * 1025), "1025"),
+                                 (("isolate", "leaf-r1-p01:9", "--reason", "x", "--timeout", "5"), "--wait"),
+                                 (("approve", "PLAN-1", "--timeout", "5m"), "--wait"), (("abort", "PLAN-1", "--reason", "x", "--timeout", "5m"), "--wait"),
+                                 (("isolate", "leaf-r1-p01:9", "--dry-run", "--wait"), "--dry-run"),
+                                 (("drain", "gpu-0001", "--dry-run", "--timeout", "5m"), "--timeout")):
             with self.subTest(arguments):
                 done = weftctl(self.weftd, *arguments)
                 self.assertEqual((2, True), (done.returncode, named in done.stderr), done.stderr)

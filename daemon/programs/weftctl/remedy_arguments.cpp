@@ -11,11 +11,13 @@ void add_who(CLI::App* verb, Arguments& given) {
 
 /// Verbs whose plan may take a while.
 void add_wait(CLI::App* verb, Arguments& given) {
-  verb->add_flag("--wait", given.wait,
-                 "Print each step until the plan is over. Exit status 0 if it ended as wanted, 1 if it failed or was "
-                 "undone, 4 if nothing was done, 5 if it is not over within --timeout");
+  CLI::Option* wait = verb->add_flag(
+      "--wait", given.wait,
+      "Print each step until the plan is over. Exit status 0 if it ended as wanted, 1 if it failed or was "
+      "undone, 4 if nothing was done, 5 if it is not over within --timeout");
   verb->add_option("--timeout", given.timeout, "With --wait: the longest time to wait, such as 90s, 30m or 2h")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(wait);
 }
 
 std::optional<Duration> wanted_wait(const Arguments& given) {
@@ -67,11 +69,13 @@ void add_change(CLI::App& app, Arguments& given, Verb& chosen, const Change& cha
       "--reason", given.reason,
       change.needs_reason ? "Reason, for the audit trail; required without --dry-run" : "Reason, for the audit trail");
   add_who(verb, given);
-  verb->add_flag("--dry-run", given.dry_run,
-                 "Print the guards and the alternatives, and do nothing. Exit status 4 if a guard would refuse; a plan "
-                 "under way (ONE_ACTOR) only delays it. Needs the role operator");
+  CLI::Option* dry_run = verb->add_flag(
+      "--dry-run", given.dry_run,
+      "Print the guards and the alternatives, and do nothing. Exit status 4 if a guard would refuse; a plan "
+      "under way (ONE_ACTOR) only delays it. Needs the role operator");
   verb->add_flag("--yes", given.yes, "On a terminal: do not show that and ask first");
   add_wait(verb, given);
+  dry_run->excludes("--wait")->excludes("--timeout");
   verb->callback([&given, &chosen, &change] {
     chosen = [&given, &change](const Session& session) {
       if (change.needs_reason && given.reason.empty() && !given.dry_run)

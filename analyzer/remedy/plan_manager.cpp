@@ -181,7 +181,7 @@ Result<Plan> PlanManager::reject(std::uint64_t id, const std::string& why, const
   if (!found) return no_plan(id);
   const PlanState state = found->plan.state;
   if (state != PlanState::kProposed && state != PlanState::kApproved)
-    return fail(ErrorCode::kFailedPrecondition, plan_name(id) + " is " + to_string(state) + ": too late to reject it");
+    return fail(ErrorCode::kFailedPrecondition, late_reject_text(found->plan));
   end(*found, PlanState::kRejected, who, why.empty() ? "rejected" : why, now);
   keep_out(*found, "rejected", why, who, now);
   return found->plan;

@@ -8,6 +8,16 @@
 #include "fabric/minute_text.hpp"
 
 namespace weft::analyzer {
+namespace {
+
+/// " (reverted by PLAN-9)"; empty: its history does not say that.
+std::string reverted_text(const Plan& plan) {
+  const auto found = std::find_if(plan.steps.rbegin(), plan.steps.rend(),
+                                  [](const PlanStep& step) { return step.what.starts_with("reverted "); });
+  return found == plan.steps.rend() ? "" : " (" + found->what + ')';
+}
+
+}  // namespace
 
 tl::unexpected<Error> no_plan(std::uint64_t id) {
   return fail(ErrorCode::kNotFound, "no plan " + plan_name(id) + ": weftctl plans --all lists those that are known");
@@ -40,9 +50,9 @@ std::string command_that_undoes(const Plan& plan) {
 }
 
 std::string way_back_text(const Plan& plan) {
-  if (plan.in_force) return ". To undo it: " + command_that_undoes(plan);
+  if (plan.in_force) return ". To undo it: " + command_that_undoes(plan) + " --reason ...";
   if (plan.state != PlanState::kCommitted) return {};
-  if (takes_out(plan.action)) return ". It is in force no more: there is nothing to undo";
+  if (takes_out(plan.action)) return ". It is in force no more" + reverted_text(plan) + ": there is nothing to undo";
   const RemedyAction out = outward_action(plan);
   if (plan.target.kind == EntityKind::kHost)
     return ". To take the host out again: weftctl drain " + plan.target.host + " --reason ...";
@@ -63,6 +73,14 @@ std::string order_text(const Plan& plan) {
           : "weftctl " + verb + ' ' +
                 (plan.target.kind == EntityKind::kHost ? plan.target.host : '"' + plan.target.label + '"');
   return ". To order it anew: " + command + " --reason ...";
+}
+
+std::string late_reject_text(const Plan& plan) {
+  const std::string text = plan_name(plan.id) + " is " + to_string(plan.state) + ": too late to reject it";
+  if (is_over(plan.state)) return text + order_text(plan);
+  return plan.state == PlanState::kRollingBack
+             ? text + "; it is being undone already: weftctl plan " + plan_name(plan.id)
+             : text + "; to undo it: weftctl abort " + plan_name(plan.id) + " --reason ...";
 }
 
 std::string late_abort_text(const Plan& plan) {

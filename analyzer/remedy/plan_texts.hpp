@@ -34,6 +34,10 @@ std::string way_back_text(const Plan& plan);
 /// isolate ..."; empty: it is not over.
 std::string order_text(const Plan& plan);
 
+/// Why a plan that is neither proposed nor approved cannot be rejected, and what can be done instead: "PLAN-7 is
+/// VERIFYING: too late to reject it; to undo it: weftctl abort PLAN-7 --reason ...".
+std::string late_reject_text(const Plan& plan);
+
 /// Why a plan that is over cannot be aborted, and what can be done instead: "PLAN-7 is REJECTED: too late to abort it
 /// (a job ends)".
 std::string late_abort_text(const Plan& plan);

@@ -19,6 +19,7 @@
 #include "daemon/programs/weftctl/live.hpp"
 #include "daemon/programs/weftctl/manual.hpp"
 #include "daemon/programs/weftctl/name_completion.hpp"
+#include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/usage_errors.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
@@ -271,7 +272,7 @@ void add_maintenance_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
 }
 
 /// Why it failed, in lines that fit a terminal; else in one.
-void say_failure(const char* why) {
+void say_failure(const std::string& why) {
   const std::size_t columns = usage::terminal_columns(STDERR_FILENO);
   for (const std::string& line : wrapped("weftctl: " + printable(why), columns > 0 ? columns : std::string::npos))
     std::cerr << line << '\n';
@@ -459,7 +460,8 @@ int main(int argc, char** argv) {
     return static_cast<int>(weft::ctl::command(argc, argv));
   } catch (const weft::ctl::Failure& failure) {
     std::cout.flush();
-    weft::ctl::say_failure(failure.what());
+    const bool is_refused = failure.exit == weft::ctl::Exit::kRefused;
+    weft::ctl::say_failure(failure.what() + (is_refused ? weft::ctl::next_step(failure.what()) : std::string()));
     return static_cast<int>(failure.exit);
   } catch (const std::exception& error) {
     weft::ctl::say_failure(error.what());

@@ -266,7 +266,8 @@ void print_next(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder)
   print_order_anew(out, plan, holder);
   if (state != v1::Plan::PROPOSED) return;
   if (const v1::GuardVerdict* guard = refusal(plan)) {
-    out << "\nguard " << v1::GuardVerdict::Guard_Name(guard->guard()) << " refuses it now: it cannot be approved\n";
+    out << "\nguard " << v1::GuardVerdict::Guard_Name(guard->guard()) << " refuses it now: it cannot be approved"
+        << next_step(v1::GuardVerdict::Guard_Name(guard->guard())) << '\n';
     if (may_be_ordered_against(guard->guard()))
       out << "to order it yourself   " << order_command(plan) << " --reason ...\n";
     out << "to reject    weftctl reject " << plan.id() << " --reason ...\n";
@@ -282,6 +283,15 @@ const v1::GuardVerdict* first_refused(const v1::Plan& plan) {
 }
 
 }  // namespace
+
+std::string next_step(std::string_view refusal) {
+  auto guard = v1::GuardVerdict::GUARD_UNSPECIFIED;
+  if (!v1::GuardVerdict::Guard_Parse(std::string(refusal.substr(0, refusal.find(':'))), &guard)) return {};
+  if (guard == v1::GuardVerdict::HANDS_OFF) return "; by whom and since when: weftctl hands-off";
+  return std::string(guard == v1::GuardVerdict::BUDGET ? "; what counts: weftctl plans --in-force, weftctl status"
+                                                       : "") +
+         "; what to do: weftctl runbook remedies, \"A guard refuses\"";
+}
 
 const v1::GuardVerdict* obstacle(const v1::Plan& plan) {
   if (!is_waiting(plan)) return nullptr;

@@ -49,6 +49,9 @@ const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::Repeat
 /// among `plans`.
 const v1::Plan& first_out(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans);
 
+/// What to read or do when a guard refuses, to follow its words: "BUDGET: maximum of …". Empty: no guard begins them.
+std::string next_step(std::string_view refusal);
+
 /// The guard that refuses an approval of the plan now; null when it would begin, perhaps after another plan.
 const v1::GuardVerdict* refusal(const v1::Plan& plan);
 

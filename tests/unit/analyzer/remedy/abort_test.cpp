@@ -86,6 +86,16 @@ struct Asked : Book {
   PortIndex end = fabric.port_towards("leaf-0", "spine-0");
 };
 
+TEST(AReject, ThatComesTooLateNamesTheAbort) {
+  Asked b;
+  b.verify();
+  EXPECT_EQ(b.book->reject(1, "no", "bob", b.fabric.now()).error().message,
+            "PLAN-1 is VERIFYING: too late to reject it; to undo it: weftctl abort PLAN-1 --reason ...");
+  ASSERT_TRUE(b.abort());
+  EXPECT_EQ(b.book->reject(1, "no", "bob", b.fabric.now()).error().message,
+            "PLAN-1 is ROLLING_BACK: too late to reject it; it is being undone already: weftctl plan PLAN-1");
+}
+
 TEST(Abort, EndsWhatWasNotBegun) {
   Book b;
   b.errors("leaf-0", "spine-0");

@@ -216,9 +216,9 @@ TEST(CostWords, ALinkWhoseCostIsRaisedIsInService) {
   raised.in_force = true;
   raised.outcome = "no route leads over it";
   b.begin({raised});
-  EXPECT_EQ(
-      b.book->abort(1, "no", "ann", b.fabric.now()).error().message,
-      "PLAN-1 is COMMITTED: no route leads over it. To undo it: weftctl lower-cost \"" + raised.target.label + '"');
+  EXPECT_EQ(b.book->abort(1, "no", "ann", b.fabric.now()).error().message,
+            "PLAN-1 is COMMITTED: no route leads over it. To undo it: weftctl lower-cost \"" + raised.target.label +
+                "\" --reason ...");
   const auto other =
       b.book->preview(RemedyAction::kRestoreLink, b.link("leaf-0", "spine-1"), "", "ann", b.look(), true);
   EXPECT_EQ(other.error().message, "Weft has not raised the cost of " + b.link("leaf-0", "spine-1").label +

@@ -107,6 +107,9 @@ TEST(PlanOutcome, WhoApprovesTooLateIsToldWhoDid) {
   EXPECT_EQ(b.book->abort(1, "", "bob", b.look()).error().message,
             "PLAN-1 is REJECTED: too late to abort it (wrong cable)");
 }
+  EXPECT_EQ(b.book->reject(1, "", "bob", b.fabric.now()).error().message,
+            "PLAN-1 is REJECTED: too late to reject it. To order it anew: weftctl isolate \"" + b.plan(1).target.label +
+                "\" --reason ...");
 
 // As the trail tells it.
 std::vector<std::string> trail(Book& b) {

@@ -446,7 +446,8 @@ TEST(AnAbort, OfAReturnThatIsOverNamesTheWayOut) {
             "PLAN-2 is COMMITTED: no fault during probation. To take the link out again: weftctl isolate \"leaf-1 - "
             "spine-0\" --reason ...");
   EXPECT_EQ(b.book->abort(1, "", "bob", b.fabric.now()).error().message,
-            "PLAN-1 is COMMITTED: " + b.plan(1).outcome + ". It is in force no more: there is nothing to undo");
+            "PLAN-1 is COMMITTED: " + b.plan(1).outcome +
+                ". It is in force no more (reverted by PLAN-2): there is nothing to undo");
 }
 
 // Time that nobody looks at says nothing of the link.

@@ -96,7 +96,11 @@ TEST(PlanStory, ARefusalStandsOut) {
   const std::string text = story(plan);
   EXPECT_NE(text.find("PROPOSED (refused: LEAF_CAPACITY)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n! LEAF_CAPACITY  REFUSED "), std::string::npos) << text;
-  EXPECT_NE(text.find("\nguard LEAF_CAPACITY refuses it now: it cannot be approved\n"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("\nguard LEAF_CAPACITY refuses it now: it cannot be approved; what to do: weftctl runbook remedies, "
+                "\"A guard refuses\"\n"),
+      std::string::npos)
+      << text;
   EXPECT_EQ(text.find("to order it yourself"), std::string::npos) << "it refuses a person too";
   plan.mutable_guards(1)->set_guard(v1::GuardVerdict::COOL_DOWN);
   EXPECT_NE(story(plan).find("\nto order it yourself   weftctl isolate leaf-1:7 --reason ...\n"), std::string::npos);
@@ -379,6 +383,16 @@ TEST(Automation, NamesFabricsWhoseSubnetManagerIsSilent) {
   EXPECT_EQ(out.str(),
             "The subnet manager of fabric mlx5_0-1 does not answer: nothing is routed round a failure, and no link is "
             "taken out of service.\n");
+}
+
+TEST(Refusals, SayWhatToReadNext) {
+  constexpr const char* kRunbook = "; what to do: weftctl runbook remedies, \"A guard refuses\"";
+  EXPECT_EQ(next_step("RAIL_CAPACITY: rail 3 would keep 14 of 16 uplinks"), kRunbook);
+  EXPECT_EQ(next_step("BUDGET: maximum of links"),
+            std::string("; what counts: weftctl plans --in-force, weftctl status") + kRunbook);
+  EXPECT_EQ(next_step("HANDS_OFF: everything is stopped"), "; by whom and since when: weftctl hands-off");
+  EXPECT_EQ(next_step("PLAN-2 is VERIFYING: too late to reject it"), "");
+  EXPECT_EQ(next_step(""), "");
 }
 
 TEST(Automation, NamesEachBrakeAndWhatIsUnderWay) {

@@ -118,8 +118,8 @@ class Judge {
   const Topology& topology() const { return *fabric_->sweep->topology; }
 
   std::string stopped() const {
-    return "all automation is stopped: " + in_.status.stop_reason() +
-           (in_.status.hands_off ? "; to let it go on: weftctl hands-off off" : "") +
+    return "everything is stopped, also what persons order: " + in_.status.stop_reason() +
+           (in_.status.hands_off ? "; to let it go on: weftctl hands-off off --reason ..." : "") +
            (in_.status.file_brake.ends_with(" exists") ? "; to let it go on: remove that file" : "");
   }
 

@@ -143,8 +143,11 @@ void append_health(std::string& page, const Snapshot& snapshot) {
 /// What holds automation back, and what had begun before. Nothing while nothing does.
 void append_brakes(std::string& page, const RemedyStatus& remedy, TimePoint now) {
   const auto warn = [&page](const std::string& text) { page += "<p class=\"WARNING\">" + escaped(text) + "</p>"; };
-  if (remedy.hands_off) warn("Automation is stopped (hands-off) by a person: " + remedy.hands_off_reason);
-  if (!remedy.file_brake.empty()) warn("Automation is stopped by the hands-off file: " + remedy.file_brake);
+  constexpr const char* kOrders = ", also what persons order: ";
+  if (remedy.hands_off)
+    warn(std::string("Everything is stopped (hands-off) by a person") + kOrders + remedy.hands_off_reason);
+  if (!remedy.file_brake.empty())
+    warn(std::string("Everything is stopped by the hands-off file") + kOrders + remedy.file_brake);
   if (remedy.breaker_tripped)
     warn("The circuit breaker is tripped" +
          (remedy.breaker_since == kNever ? std::string() : ", " + age_text(now - remedy.breaker_since)) + ": " +

@@ -15,13 +15,15 @@ const char* file_release_text(const std::string& why) {
 void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since) {
   const bool names_brakes = !status.hands_off_by_person().empty() || !status.hands_off_by_file().empty();
   if (!status.hands_off_by_person().empty())
-    out << "Automation is stopped (hands-off): " << printable(status.hands_off_by_person())
+    out << "Everything is stopped (hands-off), also what persons order: " << printable(status.hands_off_by_person())
         << (since.empty() ? "" : "\n  since " + since) << "\n  to release it: weftctl hands-off off --reason ...\n";
   if (!status.hands_off_by_file().empty())
-    out << "Automation is stopped by the hands-off file: " << printable(status.hands_off_by_file())
+    out << "Everything is stopped by the hands-off file, also what persons order: "
+        << printable(status.hands_off_by_file())
         << "\n  to release it: " << file_release_text(status.hands_off_by_file()) << '\n';
   if (status.hands_off() && !names_brakes)  // a weftd that knows one brake
-    out << "Automation is stopped (hands-off): " << printable(status.hands_off_reason()) << '\n';
+    out << "Everything is stopped (hands-off), also what persons order: " << printable(status.hands_off_reason())
+        << '\n';
   for (const v1::OrderUnderWay& order : status.under_way())
     out << "  under way since " << time_text(order.since()) << ": " << v1::Plan::Action_Name(order.action()) << ' '
         << printable(order.target()) << " (" << printable(order.plan_id()) << ")\n";

@@ -9,6 +9,11 @@ namespace {
 /// So many stops are looked at: several persons may have stopped automation, one after the other.
 constexpr int kMostStops = 8;
 
+/// The reason of the brake has it between semicolons: it is of this stop, and not of one that was released.
+bool has_part(const std::string& reason, const std::string& said) {
+  return ("; " + reason + "; ").find("; " + said + "; ") != std::string::npos;
+}
+
 }  // namespace
 
 std::string brake_since(const Session& session, const v1::RemedyStatus& status) {
@@ -17,6 +22,7 @@ std::string brake_since(const Session& session, const v1::RemedyStatus& status) 
   v1::ListAuditRequest request;
   request.set_what("automation stopped");
   request.set_page_size(1);
+  std::string names;  // with the time of each, the newest last
   try {
     for (int stops = 0; stops < kMostStops; ++stops) {
       const v1::ListAuditResponse page =
@@ -25,9 +31,13 @@ std::string brake_since(const Session& session, const v1::RemedyStatus& status) 
       const v1::AuditRecord& stop = page.records(0);
       // Of a site it may be another shard's.
       if (!stop.shard().empty()) return {};
-      // The first of them begins the reason.
       const std::string said = stop.who() + (stop.detail().empty() ? "" : ": " + stop.detail());
-      if (reason == said || reason.starts_with(said + "; ")) return time_text(stop.at());
+      // Each with its time, where there are several.
+      if (has_part(reason, said))
+        names = time_text(stop.at()) + " (" + printable(said) + ')' + (names.empty() ? "" : ", " + names);
+      // The first of them begins the reason.
+      if (reason == said) return time_text(stop.at());
+      if (reason.starts_with(said + "; ")) return names;
       if (page.next_page_token().empty()) return {};
       request.set_page_token(page.next_page_token());
     }

@@ -33,8 +33,8 @@ struct Session {
   Sheet sheet() const { return {.out = out, .columns = columns, .colour = colour, .plain = plain, .memory = memory}; }
 };
 
-/// Since when persons stop automation, as the audit trail tells: "2026-01-31 12:00:00 UTC". Empty: none does, or it is
-/// not known, as of a site.
+/// Since when persons stop automation, as the audit trail tells: "2026-01-31 12:00:00 UTC"; of several each time with
+/// who and why, "2026-01-31 12:00:00 UTC (kim: a visitor), ...". Empty: none does, or it is not known, as of a site.
 std::string brake_since(const Session& session, const v1::RemedyStatus& status);
 /// In a site, that hands-off is of one shard, and where the others are. Nothing where weftd is no part of a site.
 void print_reach_of_brake(const Session& session);

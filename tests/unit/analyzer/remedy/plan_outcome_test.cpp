@@ -95,10 +95,11 @@ TEST(PlanOutcome, WhoApprovesTooLateIsToldWhoDid) {
             "PLAN-1 is APPROVED, approved by ann at " + minute_text(b.fabric.now()));
   b.book->set_hands_off(true, "a visitor", "kim", b.fabric.now());
   b.book->review(b.look());
-  EXPECT_EQ(b.book->approve(1, 0, "bob", b.look()).error().message,
-            "PLAN-1 is APPROVED, approved by ann at " + minute_text(b.fabric.now()) +
-                "; it waits for HANDS_OFF: all automation is stopped: kim: a visitor; to let it go on: weftctl "
-                "hands-off off");
+  EXPECT_EQ(
+      b.book->approve(1, 0, "bob", b.look()).error().message,
+      "PLAN-1 is APPROVED, approved by ann at " + minute_text(b.fabric.now()) +
+          "; it waits for HANDS_OFF: everything is stopped, also what persons order: kim: a visitor; to let it go "
+          "on: weftctl hands-off off --reason ...");
   EXPECT_EQ(b.book->approve(99, 0, "bob", b.look()).error().message,
             "no plan PLAN-99: weftctl plans --all lists those that are known");
   ASSERT_TRUE(b.book->reject(1, "wrong cable", "kim", b.fabric.now()));
@@ -106,10 +107,10 @@ TEST(PlanOutcome, WhoApprovesTooLateIsToldWhoDid) {
             "PLAN-1 is REJECTED: wrong cable. To order it anew: weftctl isolate \"leaf-0 - spine-0\" --reason ...");
   EXPECT_EQ(b.book->abort(1, "", "bob", b.look()).error().message,
             "PLAN-1 is REJECTED: too late to abort it (wrong cable)");
-}
   EXPECT_EQ(b.book->reject(1, "", "bob", b.fabric.now()).error().message,
             "PLAN-1 is REJECTED: too late to reject it. To order it anew: weftctl isolate \"" + b.plan(1).target.label +
                 "\" --reason ...");
+}
 
 // As the trail tells it.
 std::vector<std::string> trail(Book& b) {

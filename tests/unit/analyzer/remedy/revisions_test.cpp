@@ -48,7 +48,8 @@ TEST(Revisions, ARefusalThatLastsSaysItsReasonOfNow) {
   b.book->set_file_brake("/var/lib/weft/hands-off exists", b.fabric.now());
   b.book->review(b.look());
   EXPECT_EQ(b.verdict(b.plan(1), Guard::kHandsOff).explanation,
-            "all automation is stopped: /var/lib/weft/hands-off exists; to let it go on: remove that file");
+            "everything is stopped, also what persons order: /var/lib/weft/hands-off exists; to let it go on: remove "
+            "that file");
   EXPECT_EQ(b.plan(1).revision, read);
 }
 

@@ -44,7 +44,7 @@ class RemedyPages : public ::testing::Test {
 TEST_F(RemedyPages, ThePlainPageShowsBrakesPlansAndWhatIsUnderWay) {
   publication.publish(make_snapshot(1, {}));
   EXPECT_THAT(route("/plain").body, HasSubstr("Open plans of remedies: 0"));
-  EXPECT_THAT(route("/plain").body, Not(HasSubstr("Automation is stopped")));
+  EXPECT_THAT(route("/plain").body, Not(HasSubstr("is stopped")));
   Plan verifying = make_plan(7, PlanState::kVerifying);
   verifying.windows_good = 3;
   verifying.windows_needed = 10;
@@ -65,8 +65,8 @@ TEST_F(RemedyPages, ThePlainPageShowsBrakesPlansAndWhatIsUnderWay) {
   publication.publish(snapshot);
   const std::string page = route("/plain").body;
   for (const char* part :
-       {"Automation is stopped (hands-off) by a person: kim: &lt;a visitor&gt;",
-        "Automation is stopped by the hands-off file: /run/stop exists",
+       {"Everything is stopped (hands-off) by a person, also what persons order: kim: &lt;a visitor&gt;",
+        "Everything is stopped by the hands-off file, also what persons order: /run/stop exists",
         "The circuit breaker is tripped: 40 links in 5 min", "Under way: PLAN-9 DRAIN_NODE n1, begun 12 s ago",
         "Open plans of remedies: 2", "VERIFYING 3/10", "PROPOSED (refused)", "&lt;b&gt;", "by plans that are over: 1",
         "PLAN-5", "the symptom is gone"})

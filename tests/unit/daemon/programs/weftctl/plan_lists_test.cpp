@@ -145,12 +145,13 @@ TEST_F(PlansInForce, TheStatusShowsWhatHoldsAutomationBackFirst) {
   snapshot->remedy.breaker_tripped = true;
   snapshot->remedy.breaker_reason = "another weftd may act at leaf-2 port 3";
   publication.publish(snapshot);
-  EXPECT_THAT(say(Exit::kBadNews, show_status),
-              ::testing::StartsWith("Automation is stopped (hands-off): kim: a visitor\n"
-                                    "  to release it: weftctl hands-off off --reason ...\n"
-                                    "Automation is stopped by the hands-off file: /run/stop exists\n"
-                                    "  to release it: remove the file\n"
-                                    "The circuit breaker is tripped: another weftd may act at leaf-2 port 3\n"));
+  EXPECT_THAT(
+      say(Exit::kBadNews, show_status),
+      ::testing::StartsWith("Everything is stopped (hands-off), also what persons order: kim: a visitor\n"
+                            "  to release it: weftctl hands-off off --reason ...\n"
+                            "Everything is stopped by the hands-off file, also what persons order: /run/stop exists\n"
+                            "  to release it: remove the file\n"
+                            "The circuit breaker is tripped: another weftd may act at leaf-2 port 3\n"));
 }
 
 TEST_F(PlansInForce, OneThatIsBeingAppliedIsAmongThem) {

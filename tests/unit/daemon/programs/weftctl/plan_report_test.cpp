@@ -370,7 +370,7 @@ TEST(Automation, SaysWhatStopsIt) {
   std::ostringstream stopped;
   print_stops(stopped, status);
   EXPECT_EQ(stopped.str(),
-            "Automation is stopped (hands-off): kim: a visitor\n"
+            "Everything is stopped (hands-off), also what persons order: kim: a visitor\n"
             "The circuit breaker has been tripped since 2023-11-14 22:13:20 UTC: 40 links in 5 min\n"
             "  after checking: weftctl breaker reset --reason ...\n");
 }
@@ -409,9 +409,9 @@ TEST(Automation, NamesEachBrakeAndWhatIsUnderWay) {
   std::ostringstream stopped;
   print_stops(stopped, status);
   EXPECT_EQ(stopped.str(),
-            "Automation is stopped (hands-off): kim: a visitor\n"
+            "Everything is stopped (hands-off), also what persons order: kim: a visitor\n"
             "  to release it: weftctl hands-off off --reason ...\n"
-            "Automation is stopped by the hands-off file: /run/stop exists\n"
+            "Everything is stopped by the hands-off file, also what persons order: /run/stop exists\n"
             "  to release it: remove the file\n"
             "  under way since 2023-11-14 22:13:20 UTC: DRAIN_NODE n1 (PLAN-7)\n");
 }

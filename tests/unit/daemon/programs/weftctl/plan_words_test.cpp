@@ -269,10 +269,18 @@ TEST_F(PlanWords, WhatStopsAutomationSaysSinceWhen) {
   snapshot->remedy.hands_off = true;
   snapshot->remedy.hands_off_reason = "kim: a visitor; bob: me too";
   publication.publish(snapshot);
-  const std::string since = "kim: a visitor; bob: me too\n  since 2023-11-14 20:13:20 UTC\n  to release it";
+  const std::string since =
+      "kim: a visitor; bob: me too\n  since 2023-11-14 20:13:20 UTC (kim: a visitor), 2023-11-14 21:13:20 UTC (bob: me "
+      "too)\n  to release it";
   EXPECT_THAT(say(Exit::kBadNews, show_automation), HasSubstr(since));
   EXPECT_THAT(say(Exit::kBadNews, show_status), HasSubstr(since));
   remedies.trail.pop_back();
+  auto alone = make_snapshot(2, {});
+  alone->remedy.hands_off = true;
+  alone->remedy.hands_off_reason = "kim: a visitor";
+  publication.publish(alone);
+  EXPECT_THAT(say(Exit::kBadNews, show_automation),
+              HasSubstr("kim: a visitor\n  since 2023-11-14 20:13:20 UTC\n  to release it"));
   remedies.trail.pop_back();
   EXPECT_THAT(say(Exit::kBadNews, show_automation), Not(HasSubstr("since"))) << "it is not known";
 }
@@ -284,7 +292,8 @@ TEST_F(Verbs, AHandsOffFileThatCannotBeLookedAtIsNotToBeRemoved) {
   snapshot->remedy.file_brake = why;
   publication.publish(snapshot);
   EXPECT_THAT(say(Exit::kBadNews, show_automation),
-              HasSubstr("Automation is stopped by the hands-off file: " + why + "\n  to release it: " + way + '\n'));
+              HasSubstr("Everything is stopped by the hands-off file, also what persons order: " + why +
+                        "\n  to release it: " + way + '\n'));
   const Failure refused = fails(set_hands_off, false, std::string("done"), std::string("ann"), false);
   EXPECT_EQ(refused.what(),
             "no person stopped automation, but the hands-off file still stops it: " + why + "; to release it, " + way);

@@ -33,7 +33,7 @@ TEST_F(Verbs, PlansAreATable) {
   publication.publish(snapshot);
   EXPECT_EQ(
       say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
-      "Automation is stopped (hands-off): kim: a visitor\n"
+      "Everything is stopped (hands-off), also what persons order: kim: a visitor\n"
       "  to release it: weftctl hands-off off --reason ...\n"
       "ID      ACTION        STATE          TARGET                                INCIDENT  UPDATED   REASON OR "
       "OUTCOME\n"
@@ -247,9 +247,10 @@ TEST_F(Verbs, APersonAtATerminalSeesItAndIsAskedOnce) {
 TEST_F(Verbs, AutomationIsStoppedAndLooked) {
   EXPECT_THAT(say(Exit::kGood, show_automation),
               HasSubstr("Automation is not stopped.\nThe circuit breaker is not tripped.\n"));
-  EXPECT_THAT(say(Exit::kGood, set_hands_off, true, "a visitor", "kim", false),
-              ::testing::AllOf(HasSubstr("Automation is stopped (hands-off): kim: a visitor\n"),
-                               ::testing::EndsWith("\nNo change is under way.\n")));
+  EXPECT_THAT(
+      say(Exit::kGood, set_hands_off, true, "a visitor", "kim", false),
+      ::testing::AllOf(HasSubstr("Everything is stopped (hands-off), also what persons order: kim: a visitor\n"),
+                       ::testing::EndsWith("\nNo change is under way.\n")));
   auto stopped = make_snapshot(1, {});
   stopped->remedy.hands_off = true;
   publication.publish(stopped);

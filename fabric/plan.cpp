@@ -201,6 +201,19 @@ std::string RemedyStatus::stop_reason() const {
   return file_brake.empty() ? hands_off_reason : hands_off_reason + "; " + file_brake;
 }
 
+std::string modes_text(const std::vector<std::string>& automatic, const std::vector<std::string>& proposed,
+                       bool is_stopped) {
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  };
+  if (automatic.empty() && proposed.empty()) return "Weft does nothing by itself, and proposes nothing.";
+  const std::string acts = is_stopped ? "While nothing stops it, Weft acts by itself: " : "Weft acts by itself: ";
+  return (automatic.empty() ? "Weft does nothing by itself" : acts + listed(automatic)) +
+         (proposed.empty() ? "." : ". It proposes: " + listed(proposed) + '.');
+}
+
 std::string plan_name(std::uint64_t id) {
   return "PLAN-" + std::to_string(id);
 }

@@ -243,6 +243,10 @@ const Plan& first_out(const Plan& plan, std::span<const std::shared_ptr<const Pl
 
 /// "PLAN-7".
 std::string plan_name(std::uint64_t id);
+/// "Weft acts by itself: ISOLATE_LINK, RESTORE_LINK. It proposes: DRAIN_NODE." Of the names of actions whose mode is
+/// auto and propose. `is_stopped`: something stops it now.
+std::string modes_text(const std::vector<std::string>& automatic, const std::vector<std::string>& proposed,
+                       bool is_stopped);
 /// Reads "PLAN-7", "plan-7" or "7".
 std::optional<std::uint64_t> parse_plan_name(std::string_view text);
 
@@ -369,6 +373,13 @@ struct OrderUnderWay {
   bool operator==(const OrderUnderWay&) const = default;
 };
 
+/// A fabric whose subnet manager does not answer.
+struct SilentManager {
+  std::string fabric;
+  TimePoint since = kNever;  ///< when weftd found it silent
+  bool operator==(const SilentManager&) const = default;
+};
+
 /// How automation as a whole stands.
 struct RemedyStatus : RemedyHolds {
   static constexpr std::size_t kMostNamedLinks = 100;
@@ -382,11 +393,12 @@ struct RemedyStatus : RemedyHolds {
   std::uint32_t out_by_others = 0;     ///< links between switches that others disabled, or have avoided
   /// Labels of those, ascending; of more than kMostNamedLinks the first.
   std::vector<std::string> links_out_by_others{};
-  std::vector<std::string> silent_managers{};  ///< fabrics whose subnet manager does not answer, ascending
-  std::uint32_t on_probation = 0;              ///< links and hosts that plans brought back and watch now
-  std::uint32_t undone_by_others = 0;          ///< plans of which analyzer::is_undone_by_others() is true
-  std::uint32_t without_plan = 0;              ///< incidents without a plan because too many plans are open
-  std::vector<RemedyAction> automatic{};       ///< actions that need no approval: their mode is auto
+  std::vector<SilentManager> silent_managers{};  ///< ascending by fabric
+  std::uint32_t on_probation = 0;                ///< links and hosts that plans brought back and watch now
+  std::uint32_t undone_by_others = 0;            ///< plans of which analyzer::is_undone_by_others() is true
+  std::uint32_t without_plan = 0;                ///< incidents without a plan because too many plans are open
+  std::vector<RemedyAction> automatic{};         ///< actions that need no approval: their mode is auto
+  std::vector<RemedyAction> proposed{};          ///< those that wait for one: their mode is propose
 
   /// Some brake stops everything.
   bool is_stopped() const { return hands_off || !file_brake.empty(); }

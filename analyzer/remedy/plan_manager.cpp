@@ -451,7 +451,8 @@ RemedyStatus PlanManager::status(TimePoint now) const {
   }
   for (const RemedyAction action : {RemedyAction::kIsolateLink, RemedyAction::kRestoreLink,
                                     RemedyAction::kRaiseLinkCost, RemedyAction::kDrainNode, RemedyAction::kUndrainNode})
-    if (settings_.mode(action) == RemedyMode::kAuto) status.automatic.push_back(action);
+    if (const RemedyMode mode = settings_.mode(action); mode != RemedyMode::kOff)
+      (mode == RemedyMode::kAuto ? status.automatic : status.proposed).push_back(action);
   return status;
 }
 

@@ -140,10 +140,14 @@ void to_proto(const RemedyStatus& from, v1::RemedyStatus& to) {
   to.set_undone_by_others(from.undone_by_others);
   to.set_out_by_others(from.out_by_others);
   for (const std::string& label : from.links_out_by_others) to.add_links_out_by_others(valid_utf8(label));
-  for (const std::string& fabric : from.silent_managers) to.add_silent_managers(valid_utf8(fabric));
+  for (const SilentManager& silent : from.silent_managers) {
+    to.add_silent_managers(valid_utf8(silent.fabric));
+    set_timestamp(*to.add_silent_since(), silent.since);
+  }
   to.set_on_probation(from.on_probation);
   to.set_without_plan(from.without_plan);
   for (const RemedyAction action : from.automatic) to.add_automatic(to_proto(action));
+  for (const RemedyAction action : from.proposed) to.add_proposed(to_proto(action));
 }
 
 void to_proto(const AuditRecord& from, v1::AuditRecord& to) {

@@ -152,6 +152,10 @@ void append_brakes(std::string& page, const RemedyStatus& remedy, TimePoint now)
     warn("The circuit breaker is tripped" +
          (remedy.breaker_since == kNever ? std::string() : ", " + age_text(now - remedy.breaker_since)) + ": " +
          remedy.breaker_reason);
+  for (const SilentManager& silent : remedy.silent_managers)
+    warn("The subnet manager of fabric " + silent.fabric + " does not answer (noticed " + age_text(now - silent.since) +
+         "): nothing is routed round a failure, and no link is taken out of service. What to do: weftctl runbook "
+         "remedies, \"WeftSubnetManagerSilent\"");
   for (const OrderUnderWay& order : remedy.under_way)
     page += "<p>Under way: " + escaped(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target) +
             ", begun " + age_text(now - order.since) + "</p>";

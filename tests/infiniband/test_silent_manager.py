@@ -50,7 +50,7 @@ probation = "5s"
         pid = self.subnet.opensm_pid()
         os.kill(pid, signal.SIGSTOP)
         try:
-            wait_until(lambda: "does not answer: nothing is routed round" in self.silent(), 60, why=self.silent)
+            wait_until(lambda: self.silent().startswith("The subnet manager of fabric "), 60, why=self.silent)
             yield
         finally:
             os.kill(pid, signal.SIGCONT)
@@ -100,6 +100,21 @@ probation = "5s"
             self.weftd.wait_sweeps(30)  # longer than `within`
             self.assertEqual("VERIFYING", state()[0], "a good cable that nobody activates has not failed")
         wait_until(lambda: state()[0] == "COMMITTED", 60, why=lambda: weftctl(self.weftd, "plan", plan).stdout)
+
+    def test_whoever_looks_is_told_first(self):
+        self.assertIn("Weft does nothing by itself. It proposes: ISOLATE_LINK, RESTORE_LINK", self.weftd.log())
+        with self.hanging_manager():
+            since = weftctl_json(self.weftd, "hands-off")["silentSince"]
+            self.assertEqual(1, len(since))
+            for verb in ("status", "plans", "hands-off", "breaker"):
+                with self.subTest(verb):
+                    said = weftctl(self.weftd, verb).stdout.splitlines()
+                    self.assertRegex(said[0], r"^The subnet manager of fabric \S+ has been silent since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: ")
+                    self.assertIn("weftctl runbook remedies", said[1])
+            self.assertIn("The subnet manager of fabric ", self.weftd.client.text("/plain"))
+            refused = weftctl(self.weftd, "isolate", "spine-02:3", "--reason", "a test")
+            self.assertEqual(4, refused.returncode)
+            self.assertIn("weftctl runbook remedies", refused.stderr)
 
     def test_our_own_cable_tells_nothing_of_it(self):
         wait_until(lambda: UNHEARD not in self.preview(), 60, why=self.preview)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a weftd on a simulated subnet, in Chromium, while cables are pulled."""
 
+import os
+import signal
 import threading
 import time
 
@@ -297,6 +299,20 @@ class Watching(PageTest):
         self.do("wait", at="text=Without a token everything can be read.")
         self.expect_accessible()
         self.do("press", key="Escape")
+
+    def test_a_silent_subnet_manager_is_told_in_each_view(self):
+        self.open()
+        pid = self.subnet.opensm_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: self.weftd.client.json("/api/v1/remedy")["silentManagers"], 60, why="it is not known to be silent")
+            for view in ("Fabric", "Incidents", "Plans"):
+                self.do("click", at=f"nav a:has-text('{view}')")
+                self.do("wait", at=".notice:has-text('does not answer, since'):has-text('no link is taken out of service') >> text=What to do")
+            self.expect_accessible()
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        self.do("wait", at=".notice:has-text('does not answer, since')", state="detached")
 
     def test_says_that_the_server_is_lost_and_that_it_is_back(self):
         self.open()

@@ -2,10 +2,30 @@
 #include "daemon/programs/weftctl/automation_report.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "daemon/programs/weftctl/value_format.hpp"
+#include "fabric/plan.hpp"
 
 namespace weft::ctl {
+namespace {
+
+void print_silent_managers(std::ostream& out, const v1::RemedyStatus& status) {
+  for (int i = 0; i < status.silent_managers_size(); ++i)
+    out << "The subnet manager of fabric " << printable(status.silent_managers(i))
+        << (i < status.silent_since_size() ? " has been silent since " + time_text(status.silent_since(i))
+                                           : " is silent")
+        << ": it does not answer, nothing is routed round a failure, and no link is taken out of service\n"
+        << "  what to do: weftctl runbook remedies, \"WeftSubnetManagerSilent\"\n";
+}
+
+std::vector<std::string> names_of(const google::protobuf::RepeatedField<int>& actions) {
+  std::vector<std::string> names;
+  for (const int action : actions) names.push_back(v1::Plan::Action_Name(action));
+  return names;
+}
+
+}  // namespace
 
 const char* file_release_text(const std::string& why) {
   return why.ends_with(" exists") ? "remove the file"
@@ -31,6 +51,13 @@ void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::s
     out << "The circuit breaker "
         << (status.has_breaker_since() ? "has been tripped since " + time_text(status.breaker_since()) : "is tripped")
         << ": " << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
+  print_silent_managers(out, status);
+}
+
+void print_modes(std::ostream& out, const v1::RemedyStatus& status) {
+  out << modes_text(names_of(status.automatic()), names_of(status.proposed()),
+                    status.hands_off() || status.breaker_tripped())
+      << '\n';
 }
 
 void print_release(std::ostream& out, const v1::RemedyStatus& status, bool is_breaker) {
@@ -52,14 +79,7 @@ void print_release(std::ostream& out, const v1::RemedyStatus& status, bool is_br
 
 namespace {
 
-void print_silent_managers(std::ostream& out, const v1::RemedyStatus& status) {
-  for (const std::string& fabric : status.silent_managers())
-    out << "The subnet manager of fabric " << printable(fabric)
-        << " does not answer: nothing is routed round a failure, and no link is taken out of service.\n";
-}
-
 void print_others(std::ostream& out, const v1::RemedyStatus& status, int most) {
-  print_silent_managers(out, status);
   if (status.on_probation() > 0)
     out << "Links and hosts that came back and are on probation: " << status.on_probation() << " (weftctl plans)\n";
   if (status.out_by_others() > 0) {
@@ -92,6 +112,7 @@ void print_automation(std::ostream& out, const v1::RemedyStatus& status, const s
   print_stops(out, status, since);
   if (!status.hands_off() && !status.breaker_tripped()) out << "Automation is not stopped.\n";
   if (!status.breaker_tripped()) out << "The circuit breaker is not tripped.\n";
+  print_modes(out, status);
   out << status.actions_last_hour() << " of " << status.actions_per_hour() << " actions in the last hour; "
       << "links and hosts held by plans: " << status.out_of_service() << " (weftctl plans --in-force).\n";
   print_others(out, status, kFewLinks);

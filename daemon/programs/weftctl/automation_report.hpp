@@ -9,11 +9,13 @@
 
 namespace weft::ctl {
 
-/// One line for each thing that stops automation; none when nothing does. `since`: when persons stopped it; empty: not
-/// known.
+/// One line for each thing that stops automation, and for each subnet manager that does not answer; none when nothing
+/// does. `since`: when persons stopped it, as of brake_since(); empty: not known.
 void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::string& since = {});
 /// The brake that is about to be released, the circuit breaker or hands-off; then as print_stops(), without that one.
 void print_release(std::ostream& out, const v1::RemedyStatus& status, bool is_breaker);
+/// What Weft does by itself and what it proposes, in one line.
+void print_modes(std::ostream& out, const v1::RemedyStatus& status);
 /// How the brake of the hands-off file is released. `why`: RemedyStatus.hands_off_by_file.
 const char* file_release_text(const std::string& why);
 /// Those, or that automation goes on; and its budget.

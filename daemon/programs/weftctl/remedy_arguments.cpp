@@ -176,7 +176,8 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   };
   CLI::App* hands_off = app.add_subcommand(
       "hands-off",
-      "Stop all automation (on), resume it (off), or show whether it is stopped. Exit status 1 if stopped");
+      "Stop everything, also what persons order (on), let it go on (off), or show what stops it, and what Weft does by "
+      "itself and what it proposes. Exit status 1 if stopped");
   hands_off->add_option("WORD", given.word, "on or off; default: show the state")->check(CLI::IsMember({"on", "off"}));
   hands_off->add_option("--reason", given.reason, "Reason, for the audit trail; required with on and off");
   add_who(hands_off, given);

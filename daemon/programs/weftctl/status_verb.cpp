@@ -136,6 +136,7 @@ Exit show_status(const Session& session) {
   session.out << "\nOpen incidents: " << counts_text(open) << (open.info() > 0 ? ", planned work included" : "")
               << '\n';
   print_waiting_plans(session);
+  print_modes(session.out, remedies);
   print_held(session.out, remedies);
   if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";
   if (status.has_leadership()) print_leadership(session, status.leadership());

@@ -28,7 +28,11 @@ void RemedyController::take_acting(const std::string& fabric, const ActingWeftds
   if (acting.trouble.empty() && !known.trouble.empty())
     logger("remedies")->info("{}: the subnet administrator tells again which other weftd may act", fabric);
   else if (acting.trouble != known.trouble)
-    logger("remedies")->warn("{}: another weftd that may act here is not noticed: {}", fabric, acting.trouble);
+    logger("remedies")
+        ->warn(
+            "{}: the subnet manager was asked whether a second weftd acts on this fabric, and that is not known now: "
+            "{}",
+            fabric, acting.trouble);
   known = acting;
   take_sign(fabric, acting.manager);
   if (!acting.answered) return;  // who was there is not known to be gone
@@ -50,16 +54,24 @@ void RemedyController::take_sign(const std::string& fabric, ManagerSign sign) {
   if (sign == ManagerSign::kNotAsked && asks_managers_) sign = ManagerSign::kUnheard;
   ManagerSign& known = managers_[fabric];
   if (known == sign || (known == ManagerSign::kSilent && sign == ManagerSign::kUnheard)) return;
-  if (sign == ManagerSign::kSilent)
-    logger("remedies")->warn("{}: the subnet manager is silent, so that no link is taken out of service", fabric);
-  else if (known == ManagerSign::kSilent)
+  if (sign == ManagerSign::kSilent) {
+    silent_since_[fabric] = clock_.now();
+    logger("remedies")
+        ->warn(
+            "{}: the subnet manager does not answer: nothing is routed round a failure, and no link is taken out of "
+            "service; what to do: weftctl runbook remedies, \"WeftSubnetManagerSilent\"",
+            fabric);
+  } else if (known == ManagerSign::kSilent) {
+    silent_since_.erase(fabric);
     logger("remedies")->info("{}: the subnet manager answers again", fabric);
+  }
   known = sign;
 }
 
 void RemedyController::forget_acting(const std::string& fabric) {
   acting_.erase(fabric);
   managers_.erase(fabric);
+  silent_since_.erase(fabric);
   plans_.set_other_actors(fabric, "", clock_.now());
 }
 

@@ -39,6 +39,12 @@ void log_stored_brakes(const RemedyStatus& status) {
     logger("remedies")->info("the circuit breaker is still tripped: {}", status.breaker_reason);
 }
 
+std::vector<std::string> names_of(const std::vector<RemedyAction>& actions) {
+  std::vector<std::string> names;
+  for (const RemedyAction action : actions) names.emplace_back(to_string(action));
+  return names;
+}
+
 void add_brakes(const RemedyStatus& now, RemedyStatus& status) {
   if (now.is_stopped()) {
     status.hands_off = now.hands_off;
@@ -78,6 +84,9 @@ RemedyController::RemedyController(RemedyControllerOptions options, const Remedy
   take(hands_off_file_.look());  // before anything is judged
   resume_clock(options.clock);
   status_ = plans_.status(clock.now());
+  logger("remedies")
+      ->info("{}", modes_text(names_of(status_.automatic), names_of(status_.proposed),
+                              status_.is_stopped() || status_.breaker_tripped));
   log_stored_brakes(status_);
   wait_for_late_orders(options.patience);
   for (auto& actuator : options.actuators) {
@@ -196,7 +205,7 @@ RemedyStatus RemedyController::status_now() const {
   status.without_plan = plans_.brakes().without_plan;
   plans_.add_out_by_others(status);
   for (const auto& [fabric, sign] : managers_)
-    if (sign == ManagerSign::kSilent) status.silent_managers.push_back(fabric);
+    if (sign == ManagerSign::kSilent) status.silent_managers.push_back({fabric, silent_since_.at(fabric)});
   status.under_way = gate_.under_way();
   return status;
 }

@@ -220,6 +220,7 @@ class RemedyController {
   std::optional<std::vector<ClockStep>> steps_on_disk_;       ///< of the clock; used on the lane of the store
   std::map<std::string, ActingWeftds> acting_;                ///< by fabric, as last told
   std::map<std::string, ManagerSign, std::less<>> managers_;  ///< by fabric
+  std::map<std::string, TimePoint> silent_since_;             ///< of those that are silent
   Snapshot seen_;                                             ///< the last picture
   std::vector<std::pair<std::uint64_t, TimePoint>> last_evidence_;
   bool has_seen_ = false;

@@ -84,7 +84,7 @@ const SUCCESSION_MS = 300_000;
 
 /** Says so when the server is lost, or when the server itself sees nothing fresh. */
 function Notices() {
-  const {lost, heardAt, state, refused, missing, succession} = useLive();
+  const {lost, heardAt, state, refused, missing, succession, remedy} = useLive();
   useClock();
   const age = (performance.now() - heardAt) / 1000;
   const blind = state?.fabrics.filter((fabric) => !fabric.watching) ?? [];
@@ -99,6 +99,12 @@ function Notices() {
       {refused && <div class="notice"><p>{refused}</p><TokenForm /></div>}
       {!lost && blind.map((fabric) => (
         <p key={fabric.fabric} class="notice"><b>{fabric.fabric} is not monitored:</b> {fabric.status}</p>
+      ))}
+      {!lost && remedy?.silentManagers?.map((fabric, at) => (
+        <p key={fabric} class="notice">
+          <b>The subnet manager of {fabric} does not answer, since {clock(remedy?.silentSince?.[at])}:</b>{' '}
+          nothing is routed round a failure, and no link is taken out of service. <a href="/runbooks/remedies">What to do</a>
+        </p>
       ))}
       {!lost && missing.map((shard) => (
         <p key={shard} class="notice"><b>Shard {shard} does not answer:</b> what it owns is not shown.</p>

@@ -52,9 +52,6 @@ export function PlanList() {
     <section aria-labelledby="open-plans">
       <HandsOff />
       {remedy?.breakerTripped && <p class="notice">The circuit breaker is tripped: {remedy.breakerReason}</p>}
-      {remedy?.silentManagers?.map((fabric) => (
-        <p class="notice" key={fabric}>The subnet manager of fabric {fabric} does not answer: no link is taken out of service.</p>
-      ))}
       <h2 id="open-plans">Plans <span class="count">{plans ? open.length : '…'}</span></h2>
       {plans && !open.length && <Nothing what="No open plans" good />}
       <Entries plans={open} />

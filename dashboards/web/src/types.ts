@@ -247,6 +247,8 @@ export interface Remedy {
   breakerReason: string;
   /** Fabrics. Of an older weftd nothing. */
   silentManagers?: string[];
+  /** Of each of them, when weftd found it silent. */
+  silentSince?: string[];
 }
 
 /** Of /api/v1/map: what there is. Arrays by position; see api/convert/fabric_map.hpp. */

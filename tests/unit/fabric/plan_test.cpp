@@ -18,6 +18,15 @@ TEST(Plan, NamesRoundTrip) {
     EXPECT_FALSE(parse_plan_name(bad)) << bad;
 }
 
+TEST(Plan, WhatWeftDoesByItselfIsOneSentence) {
+  EXPECT_EQ(modes_text({}, {}, false), "Weft does nothing by itself, and proposes nothing.");
+  EXPECT_EQ(modes_text({}, {"ISOLATE_LINK"}, true), "Weft does nothing by itself. It proposes: ISOLATE_LINK.");
+  EXPECT_EQ(modes_text({"ISOLATE_LINK", "RESTORE_LINK"}, {}, false),
+            "Weft acts by itself: ISOLATE_LINK, RESTORE_LINK.");
+  EXPECT_EQ(modes_text({"RESTORE_LINK"}, {"ISOLATE_LINK", "DRAIN_NODE"}, true),
+            "While nothing stops it, Weft acts by itself: RESTORE_LINK. It proposes: ISOLATE_LINK, DRAIN_NODE.");
+}
+
 template <typename Enum, typename Parse>
 void expect_words(Parse parse, std::size_t count) {
   std::set<std::string> words;

@@ -60,6 +60,7 @@ TEST_F(RemedyPages, ThePlainPageShowsBrakesPlansAndWhatIsUnderWay) {
   snapshot->remedy.file_brake = "/run/stop exists";
   snapshot->remedy.breaker_tripped = true;
   snapshot->remedy.breaker_reason = "40 links in 5 min";
+  snapshot->remedy.silent_managers = {{"ib0", kNow - std::chrono::minutes(3)}};
   snapshot->remedy.under_way = {
       {.plan = 9, .action = RemedyAction::kDrainNode, .target = "n1", .since = kNow - std::chrono::seconds(12)}};
   publication.publish(snapshot);
@@ -67,9 +68,10 @@ TEST_F(RemedyPages, ThePlainPageShowsBrakesPlansAndWhatIsUnderWay) {
   for (const char* part :
        {"Everything is stopped (hands-off) by a person, also what persons order: kim: &lt;a visitor&gt;",
         "Everything is stopped by the hands-off file, also what persons order: /run/stop exists",
-        "The circuit breaker is tripped: 40 links in 5 min", "Under way: PLAN-9 DRAIN_NODE n1, begun 12 s ago",
-        "Open plans of remedies: 2", "VERIFYING 3/10", "PROPOSED (refused)", "&lt;b&gt;", "by plans that are over: 1",
-        "PLAN-5", "the symptom is gone"})
+        "The circuit breaker is tripped: 40 links in 5 min",
+        "The subnet manager of fabric ib0 does not answer (noticed 3 min ago): ",
+        "Under way: PLAN-9 DRAIN_NODE n1, begun 12 s ago", "Open plans of remedies: 2", "VERIFYING 3/10",
+        "PROPOSED (refused)", "&lt;b&gt;", "by plans that are over: 1", "PLAN-5", "the symptom is gone"})
     EXPECT_THAT(page, HasSubstr(part));
   EXPECT_THAT(page, Not(HasSubstr("PLAN-6")));
 }

@@ -361,6 +361,7 @@ TEST(Automation, SaysWhatStopsIt) {
   print_automation(free, status);
   EXPECT_EQ(free.str(),
             "Automation is not stopped.\nThe circuit breaker is not tripped.\n"
+            "Weft does nothing by itself, and proposes nothing.\n"
             "0 of 4 actions in the last hour; links and hosts held by plans: 0 (weftctl plans --in-force).\n");
   status.set_hands_off(true);
   status.set_hands_off_reason("kim: a visitor");
@@ -375,14 +376,33 @@ TEST(Automation, SaysWhatStopsIt) {
             "  after checking: weftctl breaker reset --reason ...\n");
 }
 
-TEST(Automation, NamesFabricsWhoseSubnetManagerIsSilent) {
+TEST(Automation, NamesFabricsWhoseSubnetManagerIsSilentAmongWhatStopsIt) {
+  constexpr const char* kEnd =
+      ": it does not answer, nothing is routed round a failure, and no link is taken out of service\n"
+      "  what to do: weftctl runbook remedies, \"WeftSubnetManagerSilent\"\n";
   v1::RemedyStatus status;
   status.add_silent_managers("mlx5_0-1");
+  status.add_silent_since()->set_seconds(kCreated);
+  status.add_silent_managers("mlx5_1-1");
   std::ostringstream out;
-  print_held(out, status);
+  print_stops(out, status);
   EXPECT_EQ(out.str(),
-            "The subnet manager of fabric mlx5_0-1 does not answer: nothing is routed round a failure, and no link is "
-            "taken out of service.\n");
+            std::string("The subnet manager of fabric mlx5_0-1 has been silent since 2023-11-14 22:13:20 UTC") + kEnd +
+                "The subnet manager of fabric mlx5_1-1 is silent" + kEnd);
+}
+
+TEST(Automation, SaysWhatWeftDoesByItselfAndWhatItProposes) {
+  v1::RemedyStatus status;
+  status.add_automatic(v1::Plan::ISOLATE_LINK);
+  status.add_proposed(v1::Plan::DRAIN_NODE);
+  std::ostringstream out;
+  print_automation(out, status);
+  EXPECT_NE(out.str().find("\nWeft acts by itself: ISOLATE_LINK. It proposes: DRAIN_NODE.\n"), std::string::npos)
+      << out.str();
+  status.set_breaker_tripped(true);
+  std::ostringstream stopped;
+  print_modes(stopped, status);
+  EXPECT_EQ(stopped.str(), "While nothing stops it, Weft acts by itself: ISOLATE_LINK. It proposes: DRAIN_NODE.\n");
 }
 
 TEST(Refusals, SayWhatToReadNext) {

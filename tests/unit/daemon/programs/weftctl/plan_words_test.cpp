@@ -285,6 +285,20 @@ TEST_F(PlanWords, WhatStopsAutomationSaysSinceWhen) {
   EXPECT_THAT(say(Exit::kBadNews, show_automation), Not(HasSubstr("since"))) << "it is not known";
 }
 
+TEST_F(Verbs, ASilentSubnetManagerIsToldFirst) {
+  auto snapshot = make_snapshot(1, {});
+  snapshot->remedy.silent_managers = {{"ib0", api::kNow - 2h}};
+  snapshot->remedy.proposed = {RemedyAction::kIsolateLink};
+  publication.publish(snapshot);
+  const auto told =
+      ::testing::StartsWith("The subnet manager of fabric ib0 has been silent since 2023-11-14 20:13:20 UTC: ");
+  const std::string status = say(Exit::kBadNews, show_status);
+  EXPECT_THAT(status, told);
+  EXPECT_THAT(status, HasSubstr("\nWeft does nothing by itself. It proposes: ISOLATE_LINK.\n"));
+  EXPECT_THAT(say(Exit::kGood, show_automation), told);
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), told);
+}
+
 TEST_F(Verbs, AHandsOffFileThatCannotBeLookedAtIsNotToBeRemoved) {
   const std::string why = "/run/hd/stop cannot be looked at: Too many levels of symbolic links";
   const std::string way = "make its folder readable to weftd again; there must be no such file";

@@ -59,6 +59,24 @@ TEST_F(OtherWeftdsTest, AnAdministratorThatIsSilentHoldsNoReset) {
   EXPECT_TRUE(status().breaker_tripped);
 }
 
+TEST_F(OtherWeftdsTest, ASilentManagerIsToldWithTheTimeUntilItAnswers) {
+  const ActingWeftds silent{false, "the subnet administrator does not answer", false, {}, {}, ManagerSign::kSilent};
+  const ActingWeftds heard{true, "", true, {}, {}, ManagerSign::kHeard};
+  EXPECT_TRUE(status().silent_managers.empty());
+  tell(silent);
+  const TimePoint since = clock.time;
+  clock.time += 40s;
+  tell(silent);
+  EXPECT_EQ(status().silent_managers, (std::vector<SilentManager>{{"ib0", since}}));
+  tell(heard);
+  EXPECT_TRUE(status().silent_managers.empty());
+  tell(silent);
+  const TimePoint again = clock.time;
+  EXPECT_EQ(status().silent_managers, (std::vector<SilentManager>{{"ib0", again}})) << "another silence";
+  controller->forget_acting("ib0");
+  EXPECT_TRUE(status().silent_managers.empty());
+}
+
 TEST_F(OtherWeftdsTest, AFabricThatIsWatchedNoMoreHoldsNoReset) {
   tell(other);
   tell(other, "ib1");

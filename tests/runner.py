@@ -288,6 +288,7 @@ def main() -> int:
         os.environ["WEFT_SEQUENCES"] = str(options.sequences or LONG_SEQUENCES)
     if options.long:
         os.environ["WEFT_ROUNDS"] = str(LONG_ROUNDS)
+        os.environ["WEFT_LONG"] = "1"
     try:
         chosen, only = choose(options)
         if options.check_arguments:

@@ -43,6 +43,7 @@ class Done:
 class Image:
     kernel: str
     initrd: str
+    disk: str = ""  # /dev/vda; what the guest writes is gone with it
 
 
 def _die_with_parent():
@@ -97,6 +98,8 @@ class Machine:
                    "-initrd", self._image.initrd, "-append", "console=ttyS0 quiet panic=-1 hostname=node-1",
                    "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,fd={theirs.fileno()}",
                    "-device", "virtserialport,chardev=agent,name=agent", *["-device", "pci-testdev"] * self._adapters]
+        if self._image.disk:
+            command += ["-drive", f"file={self._image.disk},format=raw,if=virtio,snapshot=on"]
         with theirs, open(os.path.join(self._place, "qemu.log"), "wb") as log:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(theirs.fileno(),),
                                              start_new_session=True, preexec_fn=_die_with_parent)

@@ -3,7 +3,7 @@
 where weftd runs as its own user on a simulated subnet, finds a fault, is upgraded while an incident is open and a link is out of
 service, and is purged.
 
-What it leaves out: systemd (units are tried nowhere here), udev, and a version before this one: the older package is this one with a
+What it leaves out: systemd and udev (test_systemd.py has them), and a version before this one: the older package is this one with a
 lower number."""
 
 import glob
@@ -149,6 +149,8 @@ class Packages(unittest.TestCase):
             self.assertEqual(stream.read(), self.debian.run("weft-collector", "--version"))
         for file in ("/usr/share/doc/weft/deploy/guide/README.md", "/usr/share/weft/prometheus/weft.rules.yml", "/usr/share/weft/grafana/weft-fabric.json"):
             self.assertTrue(os.path.isfile(self.debian.path(file)), file)
+        for script in ("certs/make-certificates", "certs/make-token", "rollout", "slurm/weft-prolog"):
+            self.assertTrue(os.access(self.debian.path(f"/usr/share/doc/weft/deploy/{script}"), os.X_OK), f"the guide runs {script} where it lies")
 
     def test_6_a_purge_leaves_nothing(self):
         self.weftd.stop(remove=False)

@@ -152,11 +152,50 @@ class Packages(unittest.TestCase):
         for script in ("certs/make-certificates", "certs/make-token", "rollout", "slurm/weft-prolog"):
             self.assertTrue(os.access(self.debian.path(f"/usr/share/doc/weft/deploy/{script}"), os.X_OK), f"the guide runs {script} where it lies")
 
-    def test_6_a_purge_leaves_nothing(self):
+    def test_6_the_packages_own_test(self):
+        """That of debian/tests, which autopkgtest runs."""
+        self.debian.run("apt-get", "install", "-y", "-q", "--no-install-recommends", "ibsim-utils", "opensm", "infiniband-diags", "procps")
+        source = self.debian.path("/srv/source")
+        subprocess.run(["git", "clone", "--quiet", "--depth=1", f"file://{ROOT}", source], check=True, stdin=subprocess.DEVNULL)
+        self.assertRegex(self.debian.run("/srv/source/debian/tests/finds-a-fault"), "(LINK|NODE)_DOWN")
+
+    def test_7_what_is_removed_keeps_its_state_and_configuration(self):
         self.weftd.stop(remove=False)
-        self.debian.run("apt-get", "purge", "-y", "-q", "--auto-remove", *ALL, "libumad2sim0")
+        self.debian.run("apt-get", "remove", "-y", "-q", "weftd", "weft-collector")
+        self.assertFalse(os.path.exists(self.debian.path("/usr/bin/weftd")))
+        with open(self.debian.path("/etc/weft/weftd.toml"), encoding="utf-8") as stream:
+            self.assertEqual(CHANGED, stream.read())
+        self.debian.run("apt-get", "install", "-y", "-q", "--no-install-recommends", "weftd", "weft-collector")
+        self.weftd.start()
+        self.weftd.wait_sweeps(1)
+        self.assertIn(self.incident, [each["id"] for each in self.weftd.incidents()])
+
+    def test_8_a_purge_leaves_nothing(self):
+        self.weftd.stop(remove=False)
+        self.debian.run("apt-get", "purge", "-y", "-q", "--auto-remove", *ALL, "libumad2sim0", "ibsim-utils", "opensm", "infiniband-diags", "procps")
         self.assertEqual(set(), {path for path in self.debian.files() - self.before if "weft" in path} - {"/etc/apt/sources.list.d/weft.list"})
         self.assertFalse(os.path.exists(self.debian.path("/run/weft")))
+
+
+@unittest.skipUnless(os.environ.get("WEFT_LONG"), "Debian's own judge takes minutes: tests/run --long")
+@unittest.skipIf(os.geteuid() != 0, "a chroot needs root")
+@unittest.skipIf([name for name in (*NEEDS, "piuparts") if not shutil.which(name)], f"one of {', '.join((*NEEDS, 'piuparts'))} is not installed")
+class Piuparts(unittest.TestCase):
+    """Every package is installed into a minimal Debian and purged: nothing is left."""
+
+    def test_installing_and_purging_leaves_nothing(self):
+        place = tempfile.mkdtemp(prefix="weft-piuparts-")
+        self.addCleanup(shutil.rmtree, place, ignore_errors=True)
+        folder = repository()
+        base = os.path.join(place, "base.tar.gz")
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", "bookworm", base], check=True, stdin=subprocess.DEVNULL)
+        packages = [found for name in ALL for found in glob.glob(os.path.join(folder, f"{name}_*.deb"))]
+        done = subprocess.run(["piuparts", "--distribution=bookworm", f"--basetgz={base}", "--mirror=http://deb.debian.org/debian main", f"--tmpdir={place}",
+                               "--no-upgrade-test", "--warn-on-others", f"--extra-repo=deb [trusted=yes] copy:{folder} ./", f"--bindmount={folder}", *packages],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1800, check=False)
+        self.assertEqual(0, done.returncode, done.stdout[-3000:])
+        left = done.stdout.split("Package purging left files on system:")[1:]
+        self.assertNotIn("weft", "".join(part.split("These files")[0] for part in left))
 
 
 if __name__ == "__main__":

@@ -76,5 +76,5 @@ def with_version(package: str, version: str, place: str) -> str:
         with open(control, "w", encoding="utf-8") as stream:
             stream.writelines(f"Version: {version}\n" if line.startswith("Version:") else line for line in lines)
         made = os.path.join(place, f"{os.path.basename(package).split('_')[0]}_{version}.deb")
-        subprocess.run(["dpkg-deb", "--root-owner-group", "-b", unpacked, made], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "-b", unpacked, made], check=True, stdout=subprocess.DEVNULL)
     return made

@@ -247,7 +247,8 @@ std::optional<Error> TelemetryStream::take_message() {
     case v1::CollectorMessage::MESSAGE_NOT_SET:
       break;
   }
-  return invalid("an empty message");
+  if (incoming_.GetReflection()->GetUnknownFields(incoming_).empty()) return invalid("an empty message");
+  return take_unknown();
 }
 
 std::optional<Error> TelemetryStream::take_hello(const v1::Hello& hello) {
@@ -276,6 +277,24 @@ std::optional<Error> TelemetryStream::take_hello(const v1::Hello& hello) {
   return std::nullopt;
 }
 
+/// Of a collector that is newer than this weftd. It counts as a batch, so that it is no way around the rate.
+std::optional<Error> TelemetryStream::take_unknown() {
+  if (!hello_seen_) return invalid("an unknown message before Hello");
+  const std::lock_guard lock(mutex_);
+  throttle();
+  want_read_ = true;
+  return std::nullopt;
+}
+
+/// Reads nothing more for a while when the rate is used up. Under the lock.
+void TelemetryStream::throttle() {
+  const auto pause = bucket_.take(Steady::now());
+  if (pause <= Steady::duration::zero()) return;
+  read_due_ = Steady::now() + pause;
+  hall_.count_throttled();
+  hall_.wake_at(read_due_, shared_from_this());
+}
+
 std::optional<Error> TelemetryStream::take_batch(const v1::Batch& message) {
   if (!hello_seen_) return invalid("a batch before Hello");
   if (message.sequence() <= sequence_ || message.sequence() > kLastSequence)
@@ -298,12 +317,7 @@ std::optional<Error> TelemetryStream::take_batch(const v1::Batch& message) {
     if (batch->reading) batch->reading->taken = clock_.correct(batch->reading->taken, now);
     for (LinkEvent& event : batch->events) event.at = clock_.correct(event.at, now);
     offset = clock_.offset();
-    const auto pause = bucket_.take(Steady::now());
-    if (pause > Steady::duration::zero()) {
-      read_due_ = Steady::now() + pause;
-      hall_.count_throttled();
-      hall_.wake_at(read_due_, shared_from_this());
-    }
+    throttle();
   }
   hall_.sink.batch(shared_from_this(), std::move(*batch), offset);
   return std::nullopt;

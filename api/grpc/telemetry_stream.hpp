@@ -46,6 +46,8 @@ class TelemetryStream final : public grpc::ServerBidiReactor<v1::CollectorMessag
   std::optional<Error> take_hello(const v1::Hello& hello);
   std::optional<Error> take_batch(const v1::Batch& batch);
   std::optional<Error> take_clock_reply(const v1::ClockReply& reply, TimePoint received);
+  std::optional<Error> take_unknown();
+  void throttle();
 
   void finish(grpc::Status status);
   void look_at_the_time();

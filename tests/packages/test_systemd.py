@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The units of the packages under a real systemd: a minimal Debian in qemu, in which the guide's way to certificates from weftd is gone in its own words. Users,
-credentials, hardening, the watchdog, the udev rule.
+credentials, hardening, the watchdog, the udev rule; and a rollout to it.
 
 What it leaves out: a fabric. The one adapter is soft-RoCE, which has a management device and no subnet."""
 
@@ -28,6 +28,7 @@ from test_collector_ways import blocks  # noqa: E402
 NODE = "dgx-01"
 OURS = ("weftd", "weftctl", "weft-collector", "weft-doc")
 EXPOSURE = 2.0
+TOOLS = ("systemd-sysv", "udev", "iproute2", "openssl", "openssh-server", "openssh-client", "sudo", "python3")
 
 
 @unittest.skipUnless(os.environ.get("WEFT_LONG"), "minutes of building and booting: tests/run --long")
@@ -42,7 +43,8 @@ class Units(unittest.TestCase):
         debian = MinimalDebian(place).make()
         for name in OURS:
             shutil.copy(glob.glob(os.path.join(made, f"{name}_*.deb"))[0], debian.path("/tmp"))
-        debian.run("sh", "-c", "apt-get install -y -q --no-install-recommends systemd-sysv udev iproute2 openssl /tmp/weft*.deb && apt-get clean && rm /tmp/*.deb")
+        debian.run("sh", "-c", f"apt-get install -y -q --no-install-recommends {' '.join(TOOLS)} /tmp/weft*.deb && apt-get clean && "
+                   "mv /tmp/weft-collector_*.deb /root && rm /tmp/*.deb")
         try:
             cls.guest = machine.Machine(debian_guest.make_image(debian, BUILD, NODE), adapters=0)
         except Unavailable as error:
@@ -60,7 +62,7 @@ class Units(unittest.TestCase):
         return self.guest.run(f"systemctl status --no-pager --lines=20 {unit}").out
 
     def wait_active(self, unit: str) -> None:
-        wait_until(lambda: self.active(unit) == "active", 90, why=lambda: f"{unit}: {self.status(unit)}")
+        wait_until(lambda: self.active(unit) == "active", why=lambda: f"{unit}: {self.status(unit)}")
 
     def test_1_both_run_after_the_boot(self):
         for unit in ("weftd", "weft-collector"):
@@ -83,49 +85,68 @@ class Units(unittest.TestCase):
 
     def test_3_the_management_devices_belong_to_weftd(self):
         self.guest.get("ip link add veth0 type veth peer name veth1 && ip link set veth0 up && ip link set veth1 up && rdma link add rxe0 type rxe netdev veth0")
-        wait_until(lambda: self.guest.run("stat -c '%G %a' /dev/infiniband/umad0").out.strip() == "weft 660", 30,
+        wait_until(lambda: self.guest.run("stat -c '%G %a' /dev/infiniband/umad0").out.strip() == "weft 660",
                    why=lambda: self.guest.run("ls -l /dev/infiniband").out)
 
     def test_4_certificates_from_weftd_by_the_guides_words(self):
         make, weftd_toml, enroll, install, collector_toml = (text.replace("weft.example", "localhost") for text in blocks("Certificates from weftd"))
         self.guest.get(f"cd /usr/share/doc/weft && {make}")
         self.put("/etc/weft/weftd.toml", weftd_toml)
-        self.guest.get("systemctl restart weftd", 120)
+        self.guest.get("systemctl restart weftd", 240)
         self.guest.get(f"cd /root && {enroll}")
         self.guest.get(f"cd /root && set -e; {install}")
         self.put("/etc/weft/weft-collector.toml", collector_toml)
         self.guest.get("systemctl restart weft-collector")
-        wait_until(lambda: re.search(rf"(?m)^{NODE}\b.*CONNECTED", self.guest.run("weftctl collectors").out), 60,
+        wait_until(lambda: re.search(rf"(?m)^{NODE}\b.*CONNECTED", self.guest.run("weftctl collectors").out),
                    why=lambda: self.guest.run("weftctl collectors").out + self.status("weft-collector") + self.status("weftd"))
         self.assertIn("enrolled", self.guest.get("journalctl --no-pager --unit=weft-collector"))
         self.assertEqual("root 600", self.guest.get("stat -c '%U %a' /etc/weft/collector/enroll.token").strip())
         self.assertEqual(self.user_of_the_collector(), int(self.guest.get("stat -c %u /var/lib/weft-collector/certificate/")))
         # The token is used, and gone: what was enrolled connects again without it.
         self.guest.get("rm /etc/weft/collector/enroll.token && systemctl restart weft-collector")
-        wait_until(lambda: re.search(rf"(?m)^{NODE}\b.*CONNECTED", self.guest.run("weftctl collectors").out), 60,
+        wait_until(lambda: re.search(rf"(?m)^{NODE}\b.*CONNECTED", self.guest.run("weftctl collectors").out),
                    why=lambda: self.guest.run("weftctl collectors").out + self.status("weft-collector"))
 
     def test_5_keys_of_weftd_that_only_root_may_read(self):
         self.guest.get("install -d -m 700 /etc/weft/weftd && install -m 600 /etc/weft/certs/server.* /etc/weft/weftd && "
                        "chmod 600 /etc/weft/certs/server.key && chown root:root /etc/weft/certs/server.key && "
                        "sed -i -E 's,\"/etc/weft/certs/(server\\.[a-z]+)\",\"$CREDENTIALS_DIRECTORY/weftd_\\1\",' /etc/weft/weftd.toml")
-        self.assertIn("weftd_server.key", self.guest.get("systemctl restart weftd && cat /etc/weft/weftd.toml", 120))
-        wait_until(lambda: re.search(rf"(?m)^{NODE}\b.*CONNECTED", self.guest.run("weftctl collectors").out), 60, why=lambda: self.status("weftd"))
+        self.assertIn("weftd_server.key", self.guest.get("systemctl restart weftd && cat /etc/weft/weftd.toml", 240))
+        wait_until(lambda: re.search(rf"(?m)^{NODE}\b.*CONNECTED", self.guest.run("weftctl collectors").out), why=lambda: self.status("weftd"))
 
     def test_6_what_ends_is_started_again_and_what_is_wrong_is_not(self):
         self.guest.get("mkdir -p /run/systemd/system/weftd.service.d && printf '[Service]\\nWatchdogSec=3s\\n' >/run/systemd/system/weftd.service.d/test.conf && "
-                       "systemctl daemon-reload && systemctl restart weftd", 120)
+                       "systemctl daemon-reload && systemctl restart weftd", 240)
         self.guest.get("kill -STOP $(systemctl show --value --property=MainPID weftd)")
-        wait_until(lambda: self.show("weftd", "NRestarts") == "1" and self.active("weftd") == "active", 60, why=lambda: self.status("weftd"))
+        wait_until(lambda: self.show("weftd", "NRestarts") == "1" and self.active("weftd") == "active", why=lambda: self.status("weftd"))
         self.assertIn("Watchdog timeout", self.guest.get("journalctl --no-pager --unit=weftd"))
         self.guest.get("kill -KILL $(systemctl show --value --property=MainPID weft-collector)")
-        wait_until(lambda: self.show("weft-collector", "NRestarts") == "1" and self.active("weft-collector") == "active", 60, why=lambda: self.status("weft-collector"))
+        wait_until(lambda: self.show("weft-collector", "NRestarts") == "1" and self.active("weft-collector") == "active", why=lambda: self.status("weft-collector"))
         self.put("/etc/weft/weft-collector.toml", "[analyzer]\naddres = 1\n")
         self.guest.run("systemctl restart weft-collector")
-        wait_until(lambda: self.active("weft-collector") == "failed", 30, why=lambda: self.status("weft-collector"))
+        wait_until(lambda: self.active("weft-collector") == "failed", why=lambda: self.status("weft-collector"))
         self.guest.get("sleep 3")
         self.assertEqual("failed", self.active("weft-collector"))
         self.assertIn("addres", self.guest.get("journalctl --no-pager --unit=weft-collector"))
+
+    def test_7_a_rollout_mends_it(self):
+        """deploy/rollout from the guest to itself, as a user who may use sudo, with what systemctl and journalctl really say."""
+        self.guest.get("useradd --create-home deploy && echo 'deploy ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/deploy && ssh-keygen -q -t ed25519 -N '' -f /root/key && "
+                       "install -d -o deploy -m 700 /home/deploy/.ssh && install -o deploy -m 600 /root/key.pub /home/deploy/.ssh/authorized_keys && "
+                       "printf 'IdentityFile /root/key\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n' >/root/ssh_config && "
+                       f"echo '{NODE} deploy@127.0.0.1' >/root/hosts && rm -rf /etc/weft/collector /var/lib/private/weft-collector")
+        self.put("/root/good.toml", blocks("Certificates from weftd")[4].replace("weft.example", "localhost"))
+        self.put("/root/bad.toml", "[analyzer]\naddress = \"localhost:1\"\n")
+        command = ("cd /root && /usr/share/doc/weft/deploy/rollout --hosts hosts --package $(ls /root/weft-collector_*.deb) --ssh-config ssh_config --yes --settle 5 "
+                   "--within {} --configuration {} {}")
+        bad = self.guest.run(command.format(5, "bad.toml", ""), 600)
+        self.assertEqual(1, bad.code, bad.out + bad.err)
+        self.assertIn(f"{NODE} is not well: weftd has its collector as ", bad.out)
+        self.assertRegex(bad.out, r"rollout:   .*localhost:1", "the last lines of its log")
+        good = self.guest.run(command.format(200, "good.toml", "--enroll"), 600)
+        self.assertEqual(0, good.code, good.out + good.err)
+        self.assertIn("1 of 1 hosts have weft-collector", good.out)
+        self.assertEqual(("enabled", "active"), (self.guest.get("systemctl is-enabled weft-collector").strip(), self.active("weft-collector")))
 
     def put(self, path: str, text: str) -> None:
         self.guest.get(f"cat >{path} <<'END'\n{text}\nEND")

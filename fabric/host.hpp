@@ -166,6 +166,8 @@ struct HostView {
   std::string collector_version;
   std::uint64_t spool = 0;  ///< random identity of what it keeps its batches in; 0: not known
   std::string address;      ///< where its collector is, or was last, connected from; empty: not since weftd was started
+  TimePoint since = kNever;  ///< when it was connected last; kNever: not since weftd was started
+  std::uint64_t stored = 0;  ///< sequence of the last batch that is on disk, as it was told
   CollectorState state = CollectorState::kDisconnected;
   std::shared_ptr<const HostReading> reading;  ///< null before the first; `taken` is on weftd's clock
   TimePoint heard = kNever;                    ///< when anything last came

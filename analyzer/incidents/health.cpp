@@ -357,13 +357,20 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
   for (Subject& subject : subjects_) worsen(subject.health, subject.elsewhere, RecommendedAction::kNone);
 }
 
+/// Its last reading waited on its disk, or on the way.
+bool tells_of_past(const HostView& host, TimePoint now) {
+  return host.reading && host.reading->taken != kNever &&
+         now - host.reading->taken > std::max<Duration>(host.interval * 6, std::chrono::seconds(30));
+}
+
 void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
   std::unordered_map<std::string_view, const HostView*> silent;
   std::unordered_map<std::string_view, std::uint32_t> links_down;
   for (const auto& host : hosts) {
     Subject& of = subject(host->host, false, {});
     if (host->reading) of.oldest = std::min(of.oldest, host->reading->taken);
-    if (host->reading && now_ - host->heard <= std::max<Duration>(host->interval * 3, std::chrono::seconds(5)))
+    if (host->reading && now_ - host->heard <= std::max<Duration>(host->interval * 3, std::chrono::seconds(5)) &&
+        !tells_of_past(*host, now_))
       continue;
     silent.emplace(host->host, host.get());
     worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
@@ -387,7 +394,9 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
     if (health.verdict != HealthVerdict::kUnknown || is_told(health)) continue;
     health.reasons.push_back({.severity = Severity::kWarning,
                               .since = host->reading ? host->heard : kNever,
-                              .message = "no recent report of its collector",
+                              .message = tells_of_past(*host, now_)
+                                             ? "its collector sends what waited first: no reading of now"
+                                             : "no recent report of its collector",
                               .ports = {}});
   }
   for (const auto& host : hosts) {

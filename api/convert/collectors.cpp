@@ -24,6 +24,8 @@ void to_proto(const HostView& from, v1::Collector& to) {
   to.set_version(valid_utf8(from.collector_version));
   to.set_address(valid_utf8(from.address));
   to.set_spool(from.spool);
+  if (from.since != kNever) set_timestamp(*to.mutable_connected(), from.since);
+  to.set_stored_sequence(from.stored);
   if (from.heard != kNever && from.reading && from.reading->taken != kNever)
     to.set_behind_seconds(std::max(0.0, seconds(from.heard - from.reading->taken)));
   if (from.heard != kNever) set_timestamp(*to.mutable_heard(), from.heard);

@@ -27,6 +27,11 @@ class KnownNodes {
   /// Of more than `most` / 2 those that were seen longest ago may be dropped; more than `most` are never kept.
   explicit KnownNodes(std::size_t most = kMostKnownNames) : most_(most) {}
 
+  /// The shard knows that node.
+  void learn(const std::string& shard, const std::string& node) {
+    const std::lock_guard lock(mutex_);
+    note(shard, node, true, false);
+  }
   /// Takes what the shards say of a node that was asked for by the name `asked`.
   void learn(const std::vector<ShardAnswer<v1::NodeHealth>>& answers, const std::string& asked);
   /// Takes what they say of many nodes: of BatchGet or of a job.

@@ -276,13 +276,16 @@ void SiteQueries::find_collectors(const std::vector<std::string>& hosts,
   v1::ListCollectorsRequest request;
   for (const std::string& host : hosts) request.add_hosts(host);
   const auto gathering = std::make_shared<Gathering<v1::ListCollectorsResponse>>(
-      others.size(), [done = std::move(done)](const auto& answers) {
+      others.size(), [done = std::move(done), state = state_](const auto& answers) {
         std::vector<HeardElsewhere> found;
         for (const ShardAnswer<v1::ListCollectorsResponse>& each : answers) {
           if (!each.answer) continue;
           for (const v1::Collector& collector : each.answer->collectors())
-            if (collector.state() == v1::Collector::CONNECTED)
-              found.push_back({each.shard, collector.host(), collector.spool()});
+            if (collector.state() == v1::Collector::CONNECTED && collector.stored_sequence() > 0) {
+              found.push_back({each.shard, collector.host(), collector.spool(),
+                               collector.has_connected() ? from_timestamp(collector.connected()) : kNever});
+              state->known.learn(each.shard, collector.host());
+            }
         }
         done(std::move(found));
       });

@@ -73,11 +73,12 @@ struct ShardFigures {
   std::int64_t epoch = 0;  ///< of its leader, as the database has it
 };
 
-/// A collector that another shard hears.
+/// A collector that another shard hears, and of which it has stored something: it will not be forgotten there.
 struct HeardElsewhere {
   std::string shard;
   std::string host;
-  std::uint64_t spool = 0;  ///< as of HostView
+  std::uint64_t spool = 0;   ///< as of HostView
+  TimePoint since = kNever;  ///< the same, by the clock of that shard
 };
 
 /// All members may be called from any thread. A callback is called once, at once or on a thread of gRPC.

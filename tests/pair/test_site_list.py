@@ -220,7 +220,7 @@ class SiteList(unittest.TestCase):
             done = run_weftd(["--infiniband-enabled", "false", "--state-dir", place, "--store-url", self.url, "--site-shard", "south",
                               "--site-collectors", "gpu-*", "--check-config"])
         self.assertEqual(0, done.returncode, done.stderr)
-        self.assertRegex(done.stdout, r"shard south is led by \S+, process \d+, which watches none, with site.collectors none")
+        self.assertRegex(done.stdout, r"shard south was last led by \S+, process \d+, which watches none, with site.collectors none")
 
     def test_9_a_first_start_that_is_killed_is_nobody_to_wait_for(self):
         self.wait_answers()

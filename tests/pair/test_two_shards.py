@@ -352,8 +352,10 @@ class TwoShards(unittest.TestCase):
         sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
         self.addCleanup(shutil.rmtree, sysfs, True)
         sysfs_tree.make(sysfs, 1)
-        collector = Collector(sysfs, self.north.grpc, interval="100ms", node_name="nomad-1")
+        collector = Collector(sysfs, interval="100ms", node_name="nomad-1")
         self.addCleanup(collector.remove)
+        alone = collector.command
+        collector.command = [*alone, "--analyzer", self.north.grpc]
 
         def listed():
             found = self.north.client.json("/api/v1/collectors").get("collectors", [])
@@ -362,12 +364,66 @@ class TwoShards(unittest.TestCase):
         collector.start()
         wait_until(lambda: listed() == [("north", "CONNECTED")], 30, why=collector.log)
         collector.stop()
-        collector.command += ["--analyzer", self.south.grpc]
+        collector.command = [*alone, "--analyzer", self.south.grpc]
         collector.start()
         wait_until(lambda: listed() == [("south", "CONNECTED")], 40, why=lambda: f"{listed()}\n{collector.log()}\n{self.north.log()}")
         self.assertIn("nomad-1 is removed: its collector is of shard south", self.north.log())
         wait_until(lambda: self.north.client.json("/api/v1/nodes/nomad-1/health")["verdict"] == "HEALTHY", 30,
                    why=lambda: self.north.client.json("/api/v1/nodes/nomad-1/health"))
+
+    def test_6_a_collector_that_moves_takes_no_trouble_away(self):
+        """The shard that it goes to has not seen the port up: to that one it is no trouble."""
+        collector, port = self.collector_with_port("nomad-2")
+        alone = collector.command
+        collector.command = [*alone, "--analyzer", self.north.grpc]
+        collector.start()
+        self.expect_verdict("nomad-2", "HEALTHY")
+        sysfs_tree.rewrite(port, "1: DOWN")
+        incident = wait_until(lambda: [each for each in self.north.incidents("LINK_DOWN") if "nomad-2" in each["summary"]], 30,
+                              why=self.north.log)[0]["id"]
+        collector.stop()
+        collector.command = [*alone, "--analyzer", self.south.grpc]
+        collector.start()
+        wait_until(lambda: f"is of shard south now, which does not know {incident}" in self.north.log(), 30, why=self.north.log)
+        for weftd in (self.north, self.south):
+            verdict = weftd.client.json("/api/v1/nodes/nomad-2/health")
+            self.assertNotEqual("HEALTHY", verdict["verdict"], verdict)
+            self.assertIn(incident, [each["incidentId"] for each in verdict["reasons"]])
+
+    def collector_with_port(self, name: str) -> tuple[Collector, str]:
+        """Not started, and without an analyzer; with the file that says how its port is."""
+        sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
+        self.addCleanup(shutil.rmtree, sysfs, True)
+        device = sysfs_tree.make(sysfs, 1)[0]
+        collector = Collector(sysfs, interval="100ms", node_name=name)
+        self.addCleanup(collector.remove)
+        return collector, os.path.join(device, "ports", "1", "state")
+
+    def expect_verdict(self, host: str, verdict: str) -> None:
+        def shown() -> dict:
+            try:
+                return self.north.client.json(f"/api/v1/nodes/{host}/health")
+            except OSError as error:  # not known yet
+                return {"error": str(error)}
+
+        wait_until(lambda: shown().get("verdict") == verdict, 30, why=lambda: f"{shown()}\n{self.north.log()}")
+
+    def test_7_hosts_are_watched_while_the_database_is_away(self):
+        collector, port = self.collector_with_port("north-9")
+        collector.command += ["--analyzer", self.north.grpc]
+        collector.start()
+        self.expect_verdict("north-9", "HEALTHY")
+        self.postgres.primary.stop()
+        try:
+            time.sleep(15)  # more batches than were sent before without an acknowledgement
+            self.expect_verdict("north-9", "HEALTHY")
+            sysfs_tree.rewrite(port, "1: DOWN")
+            wait_until(lambda: [each for each in self.north.incidents("LINK_DOWN") if "north-9" in each["summary"]], 10, why=self.north.log)
+            self.assertEqual([], [each for each in self.north.incidents("TELEMETRY_LOST") if "north-9" in each["summary"]])
+        finally:
+            self.postgres.primary.start()
+        for weftd in self.shards.values():
+            wait_until(lambda weftd=weftd: weftd.client.json("/api/v1/status")["storeOk"], 60, why=weftd.log)
 
     def test_6_the_health_of_a_job_that_runs_in_both(self):
         place = tempfile.mkdtemp(prefix="weft-jobs-")

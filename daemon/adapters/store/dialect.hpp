@@ -139,14 +139,17 @@ inline constexpr const char* kCreateSite =
     "CREATE TABLE IF NOT EXISTS weft_site.weftd (shard TEXT COLLATE \"C\" NOT NULL REFERENCES weft_site.shard ON "
     "DELETE CASCADE, seat TEXT NOT NULL, machine TEXT NOT NULL, address TEXT NOT NULL, holder TEXT NOT NULL, epoch "
     "BIGINT NOT NULL, fabrics TEXT NOT NULL, collectors TEXT NOT NULL, updated TIMESTAMPTZ NOT NULL, PRIMARY KEY "
-    "(shard, seat))";
-/// Parameters: seat, machine, address, holder, epoch, fabrics, collectors, shard, number. Changes no row where the site
-/// does not list that shard. Times are the server's.
+    "(shard, seat)); "
+    "ALTER TABLE weft_site.weftd ADD COLUMN IF NOT EXISTS switches TEXT NOT NULL DEFAULT ''";
+/// Parameters: seat, machine, address, holder, epoch, fabrics, collectors, switches, shard, number. Changes no row
+/// where the site does not list that shard. Times are the server's.
 inline constexpr const char* kTellSite =
-    "INSERT INTO weft_site.weftd SELECT name, ?::TEXT, ?::TEXT, ?::TEXT, ?::TEXT, ?::BIGINT, ?::TEXT, ?::TEXT, now() "
-    "FROM weft_site.shard WHERE name = ? AND number = ? ON CONFLICT (shard, seat) DO UPDATE SET machine = "
+    "INSERT INTO weft_site.weftd (shard, seat, machine, address, holder, epoch, fabrics, collectors, switches, "
+    "updated) "
+    "SELECT name, ?::TEXT, ?::TEXT, ?::TEXT, ?::TEXT, ?::BIGINT, ?::TEXT, ?::TEXT, ?::TEXT, now() FROM weft_site.shard "
+    "WHERE name = ? AND number = ? ON CONFLICT (shard, seat) DO UPDATE SET machine = "
     "excluded.machine, address = excluded.address, holder = excluded.holder, epoch = excluded.epoch, fabrics = "
-    "excluded.fabrics, collectors = excluded.collectors, updated = excluded.updated";
+    "excluded.fabrics, collectors = excluded.collectors, switches = excluded.switches, updated = excluded.updated";
 /// Parameters: name, epoch.
 inline constexpr const char* kNoteLeader =
     "UPDATE weft_site.shard SET has_led = true WHERE name = ? AND NOT has_led AND ?::BIGINT > 0";

@@ -95,13 +95,14 @@ Result<void> SiteRegistry::turn() {
   return {};
 }
 
-void SiteRegistry::tell(std::string holder, std::int64_t epoch, std::string fabrics) {
+void SiteRegistry::tell(std::string holder, std::int64_t epoch, std::string fabrics, std::string switches) {
   {
     const std::lock_guard lock(mutex_);
     const SiteMember before = self_;
     self_.holder = std::move(holder);
     self_.epoch = epoch;
     self_.fabrics = std::move(fabrics);
+    self_.switches = std::move(switches);
     if (self_ == before) return;
     has_news_ = true;
   }

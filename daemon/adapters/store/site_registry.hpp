@@ -39,7 +39,7 @@ class SiteRegistry {
   SiteRegistry& operator=(const SiteRegistry&) = delete;
 
   /// What this weftd is and owns from now on: what changed is written at once.
-  void tell(std::string holder, std::int64_t epoch, std::string fabrics);
+  void tell(std::string holder, std::int64_t epoch, std::string fabrics, std::string switches = {});
   /// The site as it was read last. Never null. A shard that the site lists no more is told so (Site::is_left), and is
   /// not entered again.
   SitePtr site() const;

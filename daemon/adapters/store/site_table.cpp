@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -131,7 +134,31 @@ void add_address(SiteShard& shard, const std::string& address, bool is_here) {
 struct Told {
   std::string address;
   std::vector<std::string> fabrics, collectors;  ///< as SiteShard has them, sorted
+  /// Of SiteMember::switches, by fabric.
+  std::map<std::string, std::set<std::string>> switches{};
 };
+
+std::map<std::string, std::set<std::string>> switches_of(const std::string& text) {
+  std::map<std::string, std::set<std::string>> by_fabric;
+  for (const std::string& line : lines(text)) {
+    std::istringstream words(line);
+    std::string fabric, guid;
+    words >> fabric;
+    while (words >> guid) by_fabric[fabric].insert(guid);
+  }
+  return by_fabric;
+}
+
+/// A fabric of that name in both, of which neither sees a switch of the other's; empty: none.
+std::string other_subnet(const Told& first, const Told& other) {
+  for (const auto& [fabric, guids] : first.switches) {
+    const auto found = other.switches.find(fabric);
+    if (found == other.switches.end()) continue;
+    if (std::ranges::none_of(guids, [&](const std::string& guid) { return found->second.contains(guid); }))
+      return fabric;
+  }
+  return {};
+}
 
 std::string one_line(const std::vector<std::string>& names) {
   std::string text;
@@ -146,6 +173,9 @@ std::string disagreement(const Told& first, const Told& other) {
   if (!first.fabrics.empty() && !other.fabrics.empty() && first.fabrics != other.fabrics)
     return "its weftd at " + first.address + " watches " + one_line(first.fabrics) + ", the one at " + other.address +
            " " + one_line(other.fabrics) + kAdvice;
+  if (const std::string fabric = other_subnet(first, other); !fabric.empty())
+    return "its weftd at " + first.address + " and the one at " + other.address +
+           " watch different subnets, which both call " + fabric + kAdvice;
   if (first.collectors != other.collectors)
     return "its weftd at " + first.address + " has site.collectors " + one_line(first.collectors) + ", the one at " +
            other.address + " " + one_line(other.collectors) + kAdvice;
@@ -173,8 +203,8 @@ Result<SiteFound> look_at_site(const std::string& url, const std::string& shard)
     return tl::unexpected<Error>(may_not_create(outcome.error(), shard_schema(shard)));
   const Site site = read_site(*opened, {});
   if (const SiteShard* const known = site.find(shard); known != nullptr && !known->leader.empty())
-    found.owner = "shard " + shard + " is led by " + known->leader + ", which watches " + one_line(known->fabrics) +
-                  ", with site.collectors " + one_line(known->collectors);
+    found.owner = "shard " + shard + " was last led by " + known->leader + ", which watches " +
+                  one_line(known->fabrics) + ", with site.collectors " + one_line(known->collectors);
   if (auto outcome = opened->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   if (!found.has_schema) {
     found.name = opened->name() + " (schema " + shard_schema(shard) + ")";
@@ -211,7 +241,7 @@ Result<bool> leave_site(const std::string& url, const std::string& shard, const 
 bool write_member(Database& database, const SiteMember& member) {
   Statement(database, postgres::kTellSite)
       .run(member.seat, member.machine, member.address, member.holder, member.epoch, member.fabrics, member.collectors,
-           member.shard, member.number);
+           member.switches, member.shard, member.number);
   if (database.failed() || database.changes() == 0) return false;
   Statement(database, postgres::kNoteLeader).run(member.shard, member.epoch);
   Statement(database, postgres::kForgetMembers).run(member.shard);
@@ -228,16 +258,16 @@ Site read_site(Database& database, const std::string& machine) {
     site.database = first.text(2);
   }
   // A leader's first, the newest of those that led; then those that spoke last.
-  Statement members(
-      database,
-      "SELECT s.name, s.number, coalesce(m.address, ''), coalesce(m.holder, ''), coalesce(m.epoch, 0), "
-      "coalesce(m.fabrics, ''), coalesce(m.collectors, ''), coalesce(m.machine, ''), "
-      // Not there in the tables of an older weftd.
-      "CASE WHEN to_jsonb(s) ->> 'has_led' = 'false' THEN 1 ELSE 0 END, "
-      // One that is stopped says nothing.
-      "CASE WHEN m.updated > now() - interval '150 seconds' THEN 1 ELSE 0 END FROM weft_site.shard s LEFT "
-      "JOIN "
-      "weft_site.weftd m ON m.shard = s.name ORDER BY s.name, coalesce(m.epoch, 0) DESC, m.updated DESC");
+  Statement members(database,
+                    "SELECT s.name, s.number, coalesce(m.address, ''), coalesce(m.holder, ''), coalesce(m.epoch, 0), "
+                    "coalesce(m.fabrics, ''), coalesce(m.collectors, ''), coalesce(m.machine, ''), "
+                    // Not there in the tables of an older weftd.
+                    "CASE WHEN to_jsonb(s) ->> 'has_led' = 'false' THEN 1 ELSE 0 END, "
+                    // One that is stopped says nothing.
+                    "CASE WHEN m.updated > now() - interval '150 seconds' THEN 1 ELSE 0 END, coalesce(to_jsonb(m) ->> "
+                    "'switches', '') FROM weft_site.shard s LEFT "
+                    "JOIN "
+                    "weft_site.weftd m ON m.shard = s.name ORDER BY s.name, coalesce(m.epoch, 0) DESC, m.updated DESC");
   members.query();
   Told first_told;
   while (members.next()) {
@@ -256,7 +286,7 @@ Site read_site(Database& database, const std::string& machine) {
     }
     const std::string address = members.text(2), where = members.text(7);
     if (members.integer(9) == 1) {
-      Told told{address, lines(members.text(5)), lines(members.text(6))};
+      Told told{address, lines(members.text(5)), lines(members.text(6)), switches_of(members.text(10))};
       std::ranges::sort(told.fabrics);
       std::ranges::sort(told.collectors);
       std::string& found = site.shards.back().disagreement;

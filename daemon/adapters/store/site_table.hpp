@@ -60,6 +60,9 @@ struct SiteMember {
   std::uint64_t number = 0;  ///< of the shard
   std::string seat{};        ///< where this weftd is: the same after a restart, another one for each weftd of a shard
   std::string machine{};     ///< of loopback_name()
+  /// A line for each InfiniBand fabric that was swept: its name, and GUIDs of some of its switches, the same ones for
+  /// all who see the same subnet.
+  std::string switches{};
   bool operator==(const SiteMember&) const = default;
 };
 

@@ -70,6 +70,8 @@ Result<Database> open_state(const std::filesystem::path& state_dir, const StoreO
   if (!found) return tl::unexpected<Error>(found.error());
   if (auto checked = check_postgres(state_dir, options, *found); !checked)
     return tl::unexpected<Error>(checked.error());
+  if (const auto moved = moved_from(state_dir, *found); moved && !moved->empty() && options.on_caution)
+    options.on_caution(*moved);
   auto database = open_postgres(url, state_schema(), options.stands_by ? Opening::kFollow : Opening::kTake);
   if (!database) return database;
   const std::string installation = read_installation(*database);
@@ -99,6 +101,7 @@ Result<std::string> check_store(const std::filesystem::path& state_dir, const St
   return check_postgres(state_dir, options, *found).map([&] {
     std::string text = found->name + ' ' + found->state;
     if (!owner.empty()) text += "; " + owner;
+    if (const auto moved = moved_from(state_dir, *found); moved && !moved->empty()) text += "; " + *moved;
     for (const std::string& caution : found->cautions) text += "; " + caution;
     return text;
   });

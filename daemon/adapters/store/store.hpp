@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -219,6 +220,8 @@ struct StoreOptions {
   bool shares_history = false;
   /// With `url`: the part of the database that is this shard's (see site_table.hpp); empty: all of it is ours.
   std::string shard{};
+  /// Told of what is no reason to refuse, and what people must know; may be empty.
+  std::function<void(const std::string&)> on_caution{};
 };
 
 /// Opens history.db and, without `options.url`, weft.db in `state_dir`, made when missing, and keeps every other weftd

@@ -61,6 +61,25 @@ Result<PostgresFound> look_at_file(const std::filesystem::path& file) {
   return found;
 }
 
+/// What stands behind the address in the name of a database with a schema of its own.
+constexpr std::string_view kSchema = " (schema ";
+constexpr std::string_view kOfShard = " (schema weft_shard_";
+
+std::string without_schema(const std::string& name) {
+  return name.substr(0, name.find(kSchema));
+}
+
+/// Empty: of none.
+std::string shard_of(const std::string& name) {
+  const std::size_t at = name.find(kOfShard);
+  return at == std::string::npos ? std::string()
+                                 : name.substr(at + kOfShard.size(), name.size() - at - kOfShard.size() - 1);
+}
+
+std::string shard_text(const std::string& shard) {
+  return shard.empty() ? "a weftd of no site" : "shard " + shard;
+}
+
 }  // namespace
 
 Result<void> check_mark_for_file(const std::filesystem::path& directory) {
@@ -81,6 +100,12 @@ Result<void> check_mark_for_postgres(const std::filesystem::path& directory, con
   if (found.is_unfinished) return refuse(found.name + ": " + kUnfinishedCopy);
   if (!mark->installation.empty()) {
     if (mark->installation == found.installation) return {};
+    const std::string before = shard_of(mark->name), now = shard_of(found.name);
+    if (before != now && without_schema(mark->name) == without_schema(found.name))
+      return refuse(directory.string() + " goes with " + shard_text(before) + " of the database " +
+                    without_schema(mark->name) + ", and this weftd is " + shard_text(now) +
+                    ": correct site.shard, or set another state_dir; to go on as " + shard_text(now) + ", remove " +
+                    mark_file(directory).string());
     return refuse(directory.string() + " goes with the database " + mark->name + " (installation " +
                   mark->installation + "), but " + found.name +
                   (found.installation.empty() ? " is empty" : " is installation " + found.installation) +
@@ -98,6 +123,16 @@ Result<void> check_mark_for_postgres(const std::filesystem::path& directory, con
   if (before->next_incident > found.next_incident || before->audit_records > found.audit_records)
     return refuse(file.string() + " was used after it was copied to " + found.name + advice);
   return {};
+}
+
+Result<std::string> moved_from(const std::filesystem::path& directory, const PostgresFound& found) {
+  const auto mark = read_mark(directory);
+  if (!mark) return tl::unexpected<Error>(mark.error());
+  if (mark->installation.empty() || mark->installation != found.installation || mark->name == found.name)
+    return std::string();
+  return directory.string() + " went with " + mark->name + ", and goes on with " + found.name +
+         ", which is that database by another address or a copy of it: if a weftd still uses the other one, both lead, "
+         "and this one does not know what happens there";
 }
 
 Result<void> check_mark_for_copy(const std::filesystem::path& directory, const std::string& installation) {

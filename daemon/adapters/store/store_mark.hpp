@@ -36,6 +36,9 @@ Result<void> check_mark_for_file(const std::filesystem::path& directory);
 /// Whether `found` may be used with `directory`: kFailedPrecondition when it is an unfinished copy, and when that goes
 /// with another database, or holds a weft.db that is not the one `found` was copied from, or was used since.
 Result<void> check_mark_for_postgres(const std::filesystem::path& directory, const PostgresFound& found);
+/// What people are to know where `directory` went with a database of another name that is the same installation; empty:
+/// nothing.
+Result<std::string> moved_from(const std::filesystem::path& directory, const PostgresFound& found);
 /// Whether weft.db of `directory` may become a copy of `installation`: kFailedPrecondition when the directory goes with
 /// another one.
 Result<void> check_mark_for_copy(const std::filesystem::path& directory, const std::string& installation);

@@ -19,8 +19,10 @@ namespace weft::uplink {
 /// Limits of what is under way.
 struct ShipperOptions {
   Duration interval = std::chrono::seconds(1);  ///< between readings
-  std::size_t window = 64;                      ///< most batches without acknowledgement
-  std::size_t window_bytes = 4 << 20;           ///< most bytes of their bodies, beyond the first
+  /// Most batches without acknowledgement. While weftd's database is away it acknowledges none, and goes on judging:
+  /// more than an hour of them. They are kept in the spool alone.
+  std::size_t window = 4096;
+  std::size_t window_bytes = 32 << 20;  ///< most bytes of their bodies, beyond the first
 };
 
 /// A batch to be sent.

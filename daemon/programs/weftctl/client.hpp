@@ -132,6 +132,8 @@ class Client {
     }
   }
 
+  /// Shards of which it has told so.
+  const std::set<std::string>& missing() const { return missing_; }
   /// Says once that this shard of the site did not answer. Calls and changes do so of what is missing in their answer.
   void note_missing(const std::string& shard);
   /// The server in use.

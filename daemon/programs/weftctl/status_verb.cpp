@@ -61,7 +61,8 @@ void print_shards(const Session& session, const v1::Status& status) {
   for (const v1::Status::Shard& shard : status.shards()) {
     std::string figures = shard.has_open_incidents() ? counts_text(shard.open_incidents()) : "not known";
     if (!shard.answers() && shard.has_answered()) figures += ", " + age_text(true, shard.answered(), session.now);
-    const char* state = shard.answers()     ? shard.own() ? "this weftd's own" : "answers"
+    const bool answers = shard.answers() && (shard.own() || !session.client.missing().contains(shard.name()));
+    const char* state = answers             ? shard.own() ? "this weftd's own" : "answers"
                         : shard.own()       ? "taken out"
                         : shard.never_led() ? "never led"
                                             : "does not answer";
@@ -141,6 +142,8 @@ Exit show_status(const Session& session) {
   if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";
   if (status.has_leadership()) print_leadership(session, status.leadership());
   print_shards(session, status);
+  // What the lists above found out since.
+  good = good && session.client.missing().empty();
   if (!status.store_ok()) session.out << "Not all data is stored: " << printable(status.store_status()) << '\n';
   return good ? Exit::kGood : Exit::kBadNews;
 }

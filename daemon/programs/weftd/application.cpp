@@ -157,7 +157,9 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
     logger("infiniband")->warn("nodes keep their descriptions as names: {}", names.error().message);
   auto enrolment = Enrolment::begin(config, starts);
   if (!enrolment) return tl::unexpected(enrolment.error());
-  auto store = store::open_store(config.state_dir, store_options(config));
+  store::StoreOptions options = store_options(config);
+  options.on_caution = [](const std::string& what) { logger("store")->warn("{}", what); };
+  auto store = store::open_store(config.state_dir, options);
   if (!store) return tl::unexpected(store.error());
   auto security = Security::open(config.security, clock);
   if (!security) return tl::unexpected(security.error());
@@ -327,7 +329,9 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   std::string told_disagreement;
   Beat look_at_site(main, store::kReadSiteEvery, [&] {
     const Leadership& now = role->leadership();
-    registry->tell(store::holder_name(), now.leads ? now.epoch : 0, fabric_lines(publication.load()->fabrics));
+    const auto snapshot = publication.load();
+    registry->tell(store::holder_name(), now.leads ? now.epoch : 0, fabric_lines(snapshot->fabrics),
+                   switch_lines(snapshot->fabrics));
     core.show(registry->site());
     tell_membership(*registry->site(), has_left);
     tell_disagreement(*registry->site(), told_disagreement);

@@ -16,8 +16,10 @@ constexpr Duration kShortestSilence = 5s;
 constexpr unsigned kSilentIntervals = 3;
 /// A leader writes down about once a second how far it heard a collector.
 constexpr Duration kLeaderHears = 15s;
-/// A collector that is started again, or changes to the other weftd of a pair, is back sooner.
-constexpr Duration kLostAfter = 10s;
+/// Soon enough to find one that moved before its silence is trouble.
+constexpr Duration kLostAfter = 2s;
+/// So far clocks of two weftd may be apart.
+constexpr Duration kClocksDiffer = 3s;
 /// Times max_collectors: those who went and are not forgotten yet.
 constexpr std::size_t kRememberedHosts = 2;
 
@@ -43,7 +45,7 @@ void HostSessions::add(store::CollectorMark mark) {
   Host host;
   host.view.host = mark.host;
   host.view.heard = mark.last_seen;
-  host.view.sequence = host.saved = mark.sequence;
+  host.view.sequence = host.view.stored = mark.sequence;
   host.view.batches = mark.batches;
   host.view.late_batches = mark.late;
   host.view.lost_batches = mark.lost;
@@ -128,11 +130,12 @@ void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
   if (!host) return;
   if (host->view.spool != hello.spool) {
     host->view.spool = hello.spool;
-    host->view.sequence = host->saved = 0;
+    host->view.sequence = host->view.stored = 0;
     host->unsaved = true;
   }
   host->stream = stream;
   host->moved_to.clear();
+  host->view.since = now;
   host->view.collector_version = std::move(hello.version);
   host->view.address = std::move(hello.address);
   host->view.interval = hello.interval;
@@ -140,7 +143,7 @@ void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
   host->view.state = CollectorState::kConnected;
   host->changed = list_changed_ = true;
   rules_.hear(hello.host, hello.interval, now);
-  stream->welcome(host->saved);
+  stream->welcome(host->view.stored);
 }
 
 void HostSessions::batch(const Stream& stream, HostBatch batch, Duration clock_offset) {
@@ -153,7 +156,7 @@ void HostSessions::batch(const Stream& stream, HostBatch batch, Duration clock_o
   const bool late = batch.is_late;
   if (batch.sequence <= host->view.sequence) {
     ++figures_.duplicates;
-    if (batch.sequence <= host->saved) stream->acknowledge(host->saved);
+    if (batch.sequence <= host->view.stored) stream->acknowledge(host->view.stored);
   } else {
     take(*host, std::move(batch));
   }
@@ -200,12 +203,17 @@ void HostSessions::set_behind(bool behind) {
   for (const Stream& stream : std::exchange(waiting_, {})) stream->proceed();
 }
 
-void HostSessions::tick() {
+void HostSessions::tick(const OpenTrouble& trouble) {
   const TimePoint now = clock_.now();
   for (auto at = hosts_.begin(); at != hosts_.end();) {
     Host& host = at->second;
     host.view.heard = std::min(host.view.heard, now);  // the clock may have been set back
-    if (!host.stream && (!host.moved_to.empty() || now - host.view.heard > config_.forget_after)) {
+    const bool has_moved = !host.stream && !host.moved_to.empty();
+    const std::string open = has_moved && trouble ? trouble(at->first) : std::string();
+    if (!open.empty() && !std::exchange(host.told_of_trouble, true))
+      logger("hosts")->warn("{} is of shard {} now, which does not know {}: it stays here until that is over",
+                            at->first, host.moved_to, open);
+    if ((has_moved && open.empty()) || (!host.stream && now - host.view.heard > config_.forget_after)) {
       logger("hosts")->info("{} is removed: its collector {}", at->first,
                             host.moved_to.empty() ? "sent nothing for too long" : "is of shard " + host.moved_to);
       forgotten_.push_back(at->first);
@@ -237,12 +245,14 @@ std::vector<std::string> HostSessions::lost(std::size_t most) {
   return names;
 }
 
-void HostSessions::heard_in(const std::string& shard, const std::string& name, std::uint64_t spool) {
+void HostSessions::heard_in(const std::string& shard, const std::string& name, std::uint64_t spool, TimePoint since) {
   const auto found = hosts_.find(name);
   if (found == hosts_.end() || found->second.stream || !site_ || shard == site_->own) return;
+  Host& host = found->second;
   const SiteShard* const owner = site_->collected_by(name);
-  const bool is_same = spool != 0 && spool == found->second.view.spool;
-  if (owner == nullptr ? is_same : owner->name == shard) found->second.moved_to = shard;
+  // What was there while it was here is of another host, with a copied disk.
+  const bool is_same = spool != 0 && spool == host.view.spool && since >= host.view.heard - kClocksDiffer;
+  if (owner == nullptr ? is_same : owner->name == shard) host.moved_to = shard;
 }
 
 void HostSessions::save() {
@@ -293,7 +303,8 @@ void HostSessions::saved(Batch batch, const runtime::WriteOutcome& outcome) {
       continue;
     }
     if (host.view.spool != mark.spool) continue;  // it has begun anew meanwhile
-    host.saved = mark.sequence;
+    host.view.stored = mark.sequence;
+    host.changed = list_changed_ = true;
     if (host.stream) host.stream->acknowledge(mark.sequence);
   }
 }

@@ -68,15 +68,20 @@ class HostSessions {
   void leave_out_zeros(Duration hold) { hold_ = hold; }
   /// We are behind with our work: streams that only tell of the past wait meanwhile.
   void set_behind(bool behind);
-  /// Time passes: collectors fall silent or are forgotten.
-  void tick();
+  /// What is open of a host, other than that nothing is heard of it, or the plan that holds it: "INC-7", "PLAN-3";
+  /// empty: nothing.
+  using OpenTrouble = std::function<std::string(const std::string& host)>;
+  /// Time passes: collectors fall silent or are forgotten. One that moved to another shard stays as long as there is
+  /// trouble: the other shard has not seen how it was before.
+  void tick(const OpenTrouble& trouble = {});
   /// Names of hosts whose collectors are not connected, and not only for a moment: `most` of them, the next ones with
   /// each call.
   std::vector<std::string> lost(std::size_t most);
-  /// Another shard hears a collector of the host. Where it is the one that was heard here, by its spool, the host is
-  /// removed with the next tick(): it has moved. Where the site says whose collector that of the host is, this counts
-  /// instead of the spool, so that one of another host of the same name moves nothing.
-  void heard_in(const std::string& shard, const std::string& name, std::uint64_t spool);
+  /// Another shard hears a collector of a host of that name. Where it is the one that was heard here, by its spool and
+  /// because it came there later, the host is removed with the next tick(): it has moved. Where the site says whose
+  /// collector that of the host is, this counts instead, so that one of another host of the same name moves nothing.
+  /// `since`: when it was connected there, by the clock of that shard.
+  void heard_in(const std::string& shard, const std::string& name, std::uint64_t spool, TimePoint since);
   /// Writes how far collectors were heard, about once a second, and acknowledges what is written. To be called when all
   /// incidents that batches led to are stored or on the store lane.
   void save();
@@ -93,12 +98,12 @@ class HostSessions {
   struct Host {
     HostView view;  ///< what is published next; its state is set by tick()
     std::shared_ptr<const HostView> shown;
-    Stream stream;            ///< null while there is none
-    std::uint64_t saved = 0;  ///< sequence on disk
+    Stream stream;  ///< null while there is none
     TimePoint first_seen = kNever;
-    std::string moved_to;       ///< the shard that its collector was sent on to, or that hears it; empty: none
-    bool counted_from = false;  ///< a gap before the next batch is a loss
-    bool changed = true;        ///< `shown` is out of date
+    bool told_of_trouble = false;  ///< why it stays though it moved
+    std::string moved_to;          ///< the shard that its collector was sent on to, or that hears it; empty: none
+    bool counted_from = false;     ///< a gap before the next batch is a loss
+    bool changed = true;           ///< `shown` is out of date
     std::optional<HostMoves> moves;
     bool unsaved = false;
     bool flapped = false;       ///< flap penalties of its ports are not saved

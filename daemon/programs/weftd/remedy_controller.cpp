@@ -15,6 +15,7 @@
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/boot_time.hpp"
 #include "daemon/programs/weftd/log_texts.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -250,6 +251,14 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> RemedyController::looked_af
       for (const std::uint64_t incident : analyzer::incidents_of(*plan, now.incidents))
         all.emplace_back(incident, plan->id);
   return all;
+}
+
+std::string RemedyController::plan_of_host(const std::string& host) const {
+  for (const PlanPtr& plan : *shown_)
+    if (plan->target.kind == EntityKind::kHost && (plan->in_force || plan->unresolved || is_under_way(plan->state)) &&
+        same_host(plan->target.host, host))
+      return plan_name(plan->id);
+  return {};
 }
 
 std::string RemedyController::let_go(const Incident& incident) const {

@@ -100,6 +100,8 @@ class RemedyController {
 
   /// Incidents that a plan looks after with success, and the plan (analyzer::is_looked_after()).
   std::vector<std::pair<std::uint64_t, std::uint64_t>> looked_after() const;
+  /// "PLAN-7", which holds the host out of service or is under way there, by what is on disk; empty: none.
+  std::string plan_of_host(const std::string& host) const;
   /// analyzer::let_go_text(), by what is on disk.
   std::string let_go(const Incident& incident) const;
 

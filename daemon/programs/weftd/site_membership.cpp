@@ -6,6 +6,7 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "api/access/tls.hpp"
@@ -115,6 +116,25 @@ std::string fabric_lines(const std::vector<FabricView>& fabrics) {
   return lines;
 }
 
+std::string switch_lines(const std::vector<FabricView>& fabrics) {
+  constexpr std::size_t kMost = 8;  // of the same subnet two weftd choose the same, but for those that one has not seen
+  std::string lines;
+  for (const FabricView& fabric : fabrics) {
+    if (!fabric.watching || !fabric.sweep || fabric.sweep->topology->is_ethernet()) continue;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> chosen;  // by a hash: neighbours in number are of one delivery
+    for (const Node& node : fabric.sweep->topology->nodes()) {
+      if (node.type != NodeType::kSwitch) continue;
+      chosen.emplace(node.guid.value * 0x9e3779b97f4a7c15ULL, node.guid.value);
+      if (chosen.size() > kMost) chosen.erase(std::prev(chosen.end()));
+    }
+    if (chosen.empty()) continue;
+    lines += fabric.name;
+    for (const auto& [hash, guid] : chosen) lines += ' ' + to_string(NodeGuid{guid});
+    lines += '\n';
+  }
+  return lines;
+}
+
 void tell_membership(const Site& site, bool& was_left) {
   if (site.is_left == was_left) return;
   was_left = site.is_left;
@@ -145,7 +165,7 @@ void look_for_moved(HostSessions& hosts, const api::SiteQueries& site, const Hos
   site.find_collectors(lost, [&hosts, post](std::vector<api::HeardElsewhere> found) {
     if (found.empty()) return;
     post([&hosts, found = std::move(found)] {
-      for (const api::HeardElsewhere& each : found) hosts.heard_in(each.shard, each.host, each.spool);
+      for (const api::HeardElsewhere& each : found) hosts.heard_in(each.shard, each.host, each.spool, each.since);
     });
   });
 }

@@ -50,6 +50,8 @@ api::ClientSecurity site_security(const config::SiteConfig& site);
 Result<void> check_site_files(const config::SiteConfig& site);
 /// Names, one a line.
 std::string fabric_lines(const std::vector<FabricView>& fabrics);
+/// As SiteMember::switches: some switches of each InfiniBand subnet that was swept.
+std::string switch_lines(const std::vector<FabricView>& fabrics);
 /// Logs it when the site lists the own shard no more, or again. `was_left`: what was logged last.
 void tell_membership(const Site& site, bool& was_left);
 /// Logs it when weftd of the own shard own other things, and when they do not any more; see SiteShard::disagreement.

@@ -234,6 +234,14 @@ TEST_P(SiteTest, WeftdOfOneShardThatOwnOtherThingsAreTold) {
       "its weftd at a:1 watches ib0, ib1, the one at b:1 ib7: a takeover changes what the shard owns. Compare the "
       "weftd.toml of both, site.shard first");
   standby.fabrics = leader.fabrics;
+  leader.switches = "ib0 0x1 0x2 0x3\nib1 0x7\n";
+  standby.switches = "ib0 0x3 0x4\n";
+  EXPECT_EQ(told(leader) + told(standby), "") << "some are not seen by both";
+  standby.switches = "ib0 0x3\nib1 0x8 0x9\n";
+  EXPECT_EQ(told(standby),
+            "its weftd at a:1 and the one at b:1 watch different subnets, which both call ib1: a takeover changes what "
+            "the shard owns. Compare the weftd.toml of both, site.shard first");
+  standby.switches = "";
   standby.collectors = "";
   EXPECT_EQ(
       told(standby),

@@ -243,23 +243,27 @@ TEST_F(HostSessionsTest, ForgetsWhomAnotherShardHears) {
   const std::uint64_t spool = view().spool;
   ASSERT_NE(spool, 0U);
   EXPECT_TRUE(desk->lost(10).empty()) << "they may be back in a moment";
-  clock.time += 11s;
+  clock.time += 3s;
   EXPECT_EQ(desk->lost(10), (std::vector<std::string>{"b", "c", "d"}));
   EXPECT_EQ(desk->lost(2), (std::vector<std::string>{"b", "c"}));
   EXPECT_EQ(desk->lost(2), (std::vector<std::string>{"d", "b"})) << "the next ones";
 
-  desk->heard_in("south", "a", spool);
-  desk->heard_in("south", "nobody", spool);
-  desk->heard_in("north", "b", spool);
-  desk->heard_in("south", "b", spool + 1);
-  desk->heard_in("south", "c", 0);
-  desk->heard_in("west", "d", spool);
-  EXPECT_EQ(names(), "abcd") << "connected here; ourselves; of others of the name; belongs to south";
-  desk->heard_in("south", "b", spool);
+  desk->heard_in("south", "a", spool, clock.time);
+  desk->heard_in("south", "nobody", spool, clock.time);
+  desk->heard_in("north", "b", spool, clock.time);
+  desk->heard_in("south", "b", spool + 1, clock.time);
+  desk->heard_in("south", "c", 0, clock.time);
+  desk->heard_in("west", "d", spool, clock.time);
+  desk->heard_in("south", "b", spool, clock.time - 1h);
+  EXPECT_EQ(names(), "abcd") << "connected here; ourselves; of others of the name; belongs to south; was there before";
+  desk->heard_in("south", "b", spool, clock.time);
   EXPECT_EQ(names(), "acd") << "the same collector";
-  desk->heard_in("south", "d", spool + 1);
+  desk->heard_in("south", "d", spool + 1, clock.time);
   EXPECT_EQ(names(), "ac") << "it belongs there, and was set up anew";
-  desk->heard_in("west", "c", spool);
+  clock.time += 3s;
+  desk->heard_in("west", "c", spool, clock.time);
+  desk->tick([](const std::string& host) { return host == "c" ? "INC-7" : ""; });
+  EXPECT_EQ(desk->views()->size(), 2U) << "west does not know what is wrong with it";
   connect("c");
   EXPECT_EQ(names(), "ac") << "it came back first";
 }

@@ -11,6 +11,7 @@
 #include "analyzer/remedy/windows.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/log_texts.hpp"
+#include "daemon/programs/weftd/moved_hosts.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -176,16 +177,6 @@ void Core::give_up_what_nobody_watches(TimePoint now) {
   for (const std::string& fabric : others) give_up(fabric, now);
 }
 
-std::string Core::open_trouble_of(const std::string& host) const {
-  for (const auto& incident : *incidents_.all()) {
-    const Entity& cause = incident->finding.cause;
-    if (incident->is_open() && (cause.kind == EntityKind::kHostPort || cause.kind == EntityKind::kHost) &&
-        same_host(cause.host, host))
-      return incident_name(incident->id);
-  }
-  return remedies_.plan_of_host(host);  // or nobody could say what is to be undrained
-}
-
 void Core::take_sweep(Sweep sweep) {
   const auto found = fabrics_.find(sweep.fabric);
   if (found == fabrics_.end()) return;
@@ -303,7 +294,7 @@ void Core::tick() {
     maintenance_.tick();
   }
   if (leads_) {
-    hosts_.tick([this](const std::string& host) { return open_trouble_of(host); });
+    hosts_.tick([this](const std::string& host) { return open_trouble_of(host, *incidents_.all(), remedies_); });
     judge_hosts(now);
     save();
     save_hosts();

@@ -121,7 +121,6 @@ class Core {
   void take_incidents(store::Restored& ledger);
   void give_up(const std::string& fabric, TimePoint now);
   void give_up_what_nobody_watches(TimePoint now);
-  std::string open_trouble_of(const std::string& host) const;
   void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
   void judge_hosts(TimePoint now);
   void follow_moves(Fabric& fabric, const Sweep& sweep, TimePoint now);

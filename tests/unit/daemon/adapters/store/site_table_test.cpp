@@ -402,7 +402,8 @@ TEST_P(SiteTest, ACheckFailsWhereAStartWouldAndChangesNothing) {
   ASSERT_TRUE(SqlStore::open(former.path(), {.url = url}));
   const auto early = check_store(former.path(), {.url = url, .shard = "north"});
   ASSERT_FALSE(early) << *early;
-  EXPECT_NE(early.error().message.find("weft_shard_north) is empty: correct store.url"), std::string::npos)
+  EXPECT_NE(early.error().message.find("goes with a weftd of no site of the database "), std::string::npos);
+  EXPECT_NE(early.error().message.find(", and this weftd is shard north: correct site.shard"), std::string::npos)
       << early.error().message;
   EXPECT_EQ(SqlStore::open(former.path(), {.url = url, .shard = "north"}).error().message, early.error().message);
   database.run("DROP SCHEMA weft_site CASCADE; DROP SCHEMA weft_shard_north");

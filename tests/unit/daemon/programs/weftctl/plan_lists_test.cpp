@@ -332,11 +332,8 @@ TEST_F(AtATerminal, AnAbortSaysWhatItMeansAndAsksOnce) {
   publication.publish(with_plans(make_snapshot(1, {}), {back, make_plan(7), make_plan(8, PlanState::kVerifying)}));
   const Decision decision{.id = "6", .reason = "wrong cable", .who = "ann"};
   const std::string no = abort("n\n", decision);
-  EXPECT_THAT(
-      no,
-      HasSubstr("abort       the link is taken out of service again, unless a guard forbids it: they are asked when "
-                "you say yes\n\nabort PLAN-6: do it? [y/N] "));
-  EXPECT_THAT(no, HasSubstr("nothing was done"));
+  EXPECT_THAT(no, HasSubstr("abort       the link is taken out of service again, unless a guard forbids it"));
+  EXPECT_THAT(no, ::testing::AllOf(HasSubstr("\n\nabort PLAN-6: do it? [y/N] "), HasSubstr("nothing was done")));
   EXPECT_EQ(remedies.times(), 0U);
   EXPECT_THAT(abort("n\n", {.id = "7", .reason = "x", .who = "ann"}), HasSubstr("the plan ends; nothing was changed"));
   EXPECT_THAT(abort("n\n", {.id = "8", .reason = "x", .who = "ann"}),

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two weftd without fabrics as two shards of one site, and hosts whose collectors move from one to the other, or are watched while the
+database is away."""
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+import unittest
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("infiniband", "collector")]
+
+import sysfs_tree  # noqa: E402
+import weft_testing  # noqa: E402
+from collector_testing import Collector  # noqa: E402
+from postgres_pair import PostgresPair, missing  # noqa: E402
+from weft_testing import Weftd, wait_until  # noqa: E402
+
+SECTIONS = """
+enabled = false
+[store]
+url = "{url}"
+[site]
+shard = "{shard}"
+"""
+
+
+class MovedCollectors(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if missing():
+            raise unittest.SkipTest(f"not installed: {', '.join(missing())}")
+        cls.postgres = PostgresPair()
+        cls.addClassCleanup(cls.postgres.stop)
+        cls.postgres.start_alone()
+        url = f"postgresql://weft@127.0.0.1:{cls.postgres.primary.port}/postgres"
+        cls.north, cls.south = (Weftd(dict(os.environ), infiniband=SECTIONS.format(url=url, shard=shard)) for shard in ("north", "south"))
+        for weftd in (cls.north, cls.south):
+            cls.addClassCleanup(weftd.stop)
+            weftd.start(wait=False)
+            wait_until(lambda weftd=weftd: "HTTP on" in weftd.log(), 30, why=weftd.log)
+        for weftd in (cls.north, cls.south):
+            wait_until(lambda weftd=weftd: all(each.get("answers") for each in weftd.client.json("/api/v1/status")["shards"]), 30, why=weftd.log)
+
+    def collector_with_port(self, name: str) -> tuple[Collector, str]:
+        """Not started, and without an analyzer; with the file that says how its port is."""
+        sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
+        self.addCleanup(shutil.rmtree, sysfs, True)
+        device = sysfs_tree.make(sysfs, 1)[0]
+        collector = Collector(sysfs, interval="100ms", node_name=name)
+        self.addCleanup(collector.remove)
+        return collector, os.path.join(device, "ports", "1", "state")
+
+    def expect_verdict(self, host: str, verdict: str) -> None:
+        def shown() -> dict:
+            try:
+                return self.north.client.json(f"/api/v1/nodes/{host}/health")
+            except OSError as error:  # not known yet
+                return {"error": str(error)}
+
+        wait_until(lambda: shown().get("verdict") == verdict, 30, why=lambda: f"{shown()}\n{self.north.log()}")
+
+    def test_a_collector_that_moves_is_let_go(self):
+        """Nothing says to which shard it belongs; the first one that it asks hears it."""
+        sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
+        self.addCleanup(shutil.rmtree, sysfs, True)
+        sysfs_tree.make(sysfs, 1)
+        collector = Collector(sysfs, interval="100ms", node_name="nomad-1")
+        self.addCleanup(collector.remove)
+        alone = collector.command
+        collector.command = [*alone, "--analyzer", self.north.grpc]
+
+        def listed():
+            found = self.north.client.json("/api/v1/collectors").get("collectors", [])
+            return [(each["shard"], each["state"]) for each in found if each["host"] == "nomad-1"]
+
+        collector.start()
+        wait_until(lambda: listed() == [("north", "CONNECTED")], 30, why=collector.log)
+        collector.stop()
+        collector.command = [*alone, "--analyzer", self.south.grpc]
+        collector.start()
+        wait_until(lambda: listed() == [("south", "CONNECTED")], 40, why=lambda: f"{listed()}\n{collector.log()}\n{self.north.log()}")
+        self.assertIn("nomad-1 is removed: its collector is of shard south", self.north.log())
+        wait_until(lambda: self.north.client.json("/api/v1/nodes/nomad-1/health")["verdict"] == "HEALTHY", 30,
+                   why=lambda: self.north.client.json("/api/v1/nodes/nomad-1/health"))
+
+    def test_a_collector_that_moves_takes_no_trouble_away(self):
+        """The shard that it goes to has not seen the port up: to that one it is no trouble."""
+        collector, port = self.collector_with_port("nomad-2")
+        alone = collector.command
+        collector.command = [*alone, "--analyzer", self.north.grpc]
+        collector.start()
+        self.expect_verdict("nomad-2", "HEALTHY")
+        sysfs_tree.rewrite(port, "1: DOWN")
+        incident = wait_until(lambda: [each for each in self.north.incidents("LINK_DOWN") if "nomad-2" in each["summary"]], 30,
+                              why=self.north.log)[0]["id"]
+        collector.stop()
+        collector.command = [*alone, "--analyzer", self.south.grpc]
+        collector.start()
+        wait_until(lambda: f"is of shard south now, which does not know {incident}" in self.north.log(), 30, why=self.north.log)
+        for weftd in (self.north, self.south):
+            verdict = weftd.client.json("/api/v1/nodes/nomad-2/health")
+            self.assertNotEqual("HEALTHY", verdict["verdict"], verdict)
+            self.assertIn(incident, [each["incidentId"] for each in verdict["reasons"]])
+
+    def test_z_hosts_are_watched_while_the_database_is_away(self):
+        collector, port = self.collector_with_port("north-9")
+        collector.command += ["--analyzer", self.north.grpc]
+        collector.start()
+        self.expect_verdict("north-9", "HEALTHY")
+        self.postgres.primary.stop()
+        try:
+            time.sleep(15)  # more batches than were sent before without an acknowledgement
+            self.expect_verdict("north-9", "HEALTHY")
+            sysfs_tree.rewrite(port, "1: DOWN")
+            wait_until(lambda: [each for each in self.north.incidents("LINK_DOWN") if "north-9" in each["summary"]], 10, why=self.north.log)
+            self.assertEqual([], [each for each in self.north.incidents("TELEMETRY_LOST") if "north-9" in each["summary"]])
+        finally:
+            self.postgres.primary.start()
+        for weftd in (self.north, self.south):
+            wait_until(lambda weftd=weftd: weftd.client.json("/api/v1/status")["storeOk"], 60, why=weftd.log)
+
+
+if __name__ == "__main__":
+    weft_testing.main()

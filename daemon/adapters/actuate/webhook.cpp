@@ -12,6 +12,8 @@
 #include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/net/secret.hpp"
+#include "fabric/snapshot.hpp"
+#include "fabric/sweep.hpp"
 
 namespace weft::actuate {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/adapters/store/dialect.hpp"
+#include "daemon/adapters/store/entity_columns.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
 

@@ -18,8 +18,6 @@ constexpr unsigned kSilentIntervals = 3;
 constexpr Duration kLeaderHears = 15s;
 /// Soon enough to find one that moved before its silence is trouble.
 constexpr Duration kLostAfter = 2s;
-/// So far clocks of two weftd may be apart.
-constexpr Duration kClocksDiffer = 3s;
 /// Times max_collectors: those who went and are not forgotten yet.
 constexpr std::size_t kRememberedHosts = 2;
 
@@ -250,8 +248,9 @@ void HostSessions::heard_in(const std::string& shard, const std::string& name, s
   if (found == hosts_.end() || found->second.stream || !site_ || shard == site_->own) return;
   Host& host = found->second;
   const SiteShard* const owner = site_->collected_by(name);
-  // What was there while it was here is of another host, with a copied disk.
-  const bool is_same = spool != 0 && spool == host.view.spool && since >= host.view.heard - kClocksDiffer;
+  // What was there while it was here is of another host, with a copied disk. Where the clocks of the two weftd are
+  // apart by more than a collector needs to come there, it stays here as one that is lost.
+  const bool is_same = spool != 0 && spool == host.view.spool && since >= host.view.heard;
   if (owner == nullptr ? is_same : owner->name == shard) host.moved_to = shard;
 }
 

@@ -7,7 +7,6 @@ import shutil
 import sys
 import tempfile
 import time
-import unittest
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("infiniband", "collector")]
@@ -15,32 +14,14 @@ sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("infiniband", "collec
 import sysfs_tree  # noqa: E402
 import weft_testing  # noqa: E402
 from collector_testing import Collector  # noqa: E402
-from postgres_pair import PostgresPair, missing  # noqa: E402
-from weft_testing import Weftd, wait_until  # noqa: E402
-
-SECTIONS = """
-enabled = false
-[store]
-url = "{url}"
-[site]
-shard = "{shard}"
-"""
+from fabricless_site import FabriclessSite  # noqa: E402
+from weft_testing import wait_until  # noqa: E402
 
 
-class MovedCollectors(unittest.TestCase):
+class MovedCollectors(FabriclessSite):
     @classmethod
     def setUpClass(cls):
-        if missing():
-            raise unittest.SkipTest(f"not installed: {', '.join(missing())}")
-        cls.postgres = PostgresPair()
-        cls.addClassCleanup(cls.postgres.stop)
-        cls.postgres.start_alone()
-        url = f"postgresql://weft@127.0.0.1:{cls.postgres.primary.port}/postgres"
-        cls.north, cls.south = (Weftd(dict(os.environ), infiniband=SECTIONS.format(url=url, shard=shard)) for shard in ("north", "south"))
-        for weftd in (cls.north, cls.south):
-            cls.addClassCleanup(weftd.stop)
-            weftd.start(wait=False)
-            wait_until(lambda weftd=weftd: "HTTP on" in weftd.log(), 30, why=weftd.log)
+        super().setUpClass()
         for weftd in (cls.north, cls.south):
             wait_until(lambda weftd=weftd: all(each.get("answers") for each in weftd.client.json("/api/v1/status")["shards"]), 30, why=weftd.log)
 
@@ -64,11 +45,7 @@ class MovedCollectors(unittest.TestCase):
 
     def test_a_collector_that_moves_is_let_go(self):
         """Nothing says to which shard it belongs; the first one that it asks hears it."""
-        sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
-        self.addCleanup(shutil.rmtree, sysfs, True)
-        sysfs_tree.make(sysfs, 1)
-        collector = Collector(sysfs, interval="100ms", node_name="nomad-1")
-        self.addCleanup(collector.remove)
+        collector, _ = self.collector_with_port("nomad-1")
         alone = collector.command
         collector.command = [*alone, "--analyzer", self.north.grpc]
 

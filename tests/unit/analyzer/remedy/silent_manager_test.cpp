@@ -95,17 +95,23 @@ TEST(SilentManager, WhatFailedOnItsReturnWaitsForIt) {
   EXPECT_TRUE(b.plan(2).in_force);
 }
 
+/// PLAN-1 has disabled a link, and no sweep has told yet where routes lead.
+struct BeingIsolated : Book {
+  BeingIsolated() {
+    EXPECT_TRUE(book->request(RemedyAction::kIsolateLink, link("leaf-1", "spine-0"), "why", "ann", look()));
+    book->review(look());
+    answer(TargetState::kClear);
+    book->review(look());
+    for (const RemedyOrder& order : orders()) book->answer_action(order.number, {}, fabric.now());
+    fabric.unlink(end);
+    book->review(look());
+    answer(TargetState::kOurs);
+  }
+  PortIndex end = fabric.port_towards("leaf-1", "spine-0");
+};
+
 TEST(SilentManager, WhatIsUndoneIsSeenBackWhenItAnswers) {
-  Book b;
-  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0"), "why", "ann", b.look()));
-  b.book->review(b.look());
-  b.answer(TargetState::kClear);
-  b.book->review(b.look());
-  for (const RemedyOrder& order : b.orders()) b.book->answer_action(order.number, {}, b.fabric.now());
-  const PortIndex end = b.fabric.port_towards("leaf-1", "spine-0");
-  b.fabric.unlink(end);
-  b.book->review(b.look());
-  b.answer(TargetState::kOurs);
+  BeingIsolated b;
   b.managers["test"] = ManagerSign::kSilent;
   ASSERT_TRUE(b.book->abort(1, "no", "ann", b.fabric.now()));
   for (int i = 0; i < 300; ++i) {
@@ -121,7 +127,7 @@ TEST(SilentManager, WhatIsUndoneIsSeenBackWhenItAnswers) {
   ASSERT_EQ(b.plan(1).state, PlanState::kRollingBack) << b.plan(1).outcome;
   EXPECT_EQ(b.plan(1).waits_for, "the subnet manager does not answer, and activates no link");
   b.managers["test"] = ManagerSign::kHeard;
-  b.fabric.relink(end);
+  b.fabric.relink(b.end);
   b.fabric.route();
   b.book->review(b.look());
   b.book->review(b.look());
@@ -129,15 +135,7 @@ TEST(SilentManager, WhatIsUndoneIsSeenBackWhenItAnswers) {
 }
 
 TEST(SilentManager, IsNamedWhereRoutesStay) {
-  Book b;
-  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0"), "why", "ann", b.look()));
-  b.book->review(b.look());
-  b.answer(TargetState::kClear);
-  b.book->review(b.look());
-  for (const RemedyOrder& order : b.orders()) b.book->answer_action(order.number, {}, b.fabric.now());
-  b.fabric.unlink(b.fabric.port_towards("leaf-1", "spine-0"));
-  b.book->review(b.look());
-  b.answer(TargetState::kOurs);
+  BeingIsolated b;
   b.managers["test"] = ManagerSign::kSilent;
   for (int i = 0; i < 3; ++i) b.book->review(b.look());
   ASSERT_EQ(b.plan(1).state, PlanState::kVerifying) << b.plan(1).outcome;

@@ -36,10 +36,12 @@ HttpReply text_reply(unsigned status, std::string text) {
 /// Snapshots come about once a second. An older one is of a weftd that hung, and says nothing of its lease.
 constexpr Duration kFresh = std::chrono::seconds(3);
 
-/// `role`: of the query; "leader" asks for a leader that holds its lease.
-HttpReply readiness(const Snapshot& snapshot, std::string_view role, TimePoint now) {
-  if (!role.empty() && role != "leader")
-    return error_reply({ErrorCode::kInvalidArgument, "the only role that can be asked for is leader"});
+/// role=leader in the query asks for a leader that holds its lease. A probe that asks for anything else, mistyped
+/// perhaps, must not be told that all is well.
+HttpReply readiness(const Snapshot& snapshot, const HttpTarget& target, TimePoint now) {
+  const std::string role = target.parameter("role");
+  if (!target.query.empty() && (target.query.size() > 1 || role != "leader"))
+    return error_reply({ErrorCode::kInvalidArgument, "the only parameter of /readyz is role=leader"});
   if (role == "leader" && snapshot.leadership.is_shared && now - snapshot.taken > kFresh)
     return text_reply(503, "not ready: it is not known who leads\n");
   if (role == "leader" && !snapshot.leadership.is_held)
@@ -148,7 +150,7 @@ HttpReply Router::read(const HttpRequest& request, HttpTarget target, const acce
   if (path.size() == 1) {
     if (front == "metrics") return metrics(request, target);
     if (front == "healthz") return text_reply(200, "ok\n");
-    if (front == "readyz") return readiness(*publication_->load(), target.parameter("role"), clock_->now());
+    if (front == "readyz") return readiness(*publication_->load(), target, clock_->now());
   }
   // As it was asked for, not as it was decoded: a file has one name.
   std::string_view asked = std::string_view(request.target).substr(0, request.target.find('?'));

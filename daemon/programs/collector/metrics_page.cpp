@@ -75,7 +75,8 @@ void append_uplink(std::string& out, const uplink::UplinkReport& uplink, const s
   append_one(out, format, {"weft_agent_connected", MetricType::kGauge, "1 while connected to weftd."},
              uplink.connected);
   append_head(out,
-              {"weft_agent_analyzer_in_use", MetricType::kGauge, "1 for the address of weftd in use while connected."},
+              {"weft_agent_analyzer_in_use", MetricType::kGauge,
+               "1 for the address of weftd in use while connected; 0 for all while a weftd of another shard is used."},
               format);
   for (std::size_t i = 0; i < analyzers.size(); ++i) {
     out += "weft_agent_analyzer_in_use{address=\"";

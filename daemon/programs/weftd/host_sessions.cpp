@@ -133,6 +133,7 @@ void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
   }
   host->stream = stream;
   host->moved_to.clear();
+  host->told_of_trouble = false;
   host->view.since = now;
   host->view.collector_version = std::move(hello.version);
   host->view.address = std::move(hello.address);

@@ -151,7 +151,8 @@ TEST_F(Http, WhoAsksForALeaderGetsOneThatHoldsItsLease) {
   start();
   EXPECT_THAT(get("/readyz?role=leader"), StartsWith("HTTP/1.1 200")) << "one with a database of its own always leads";
   EXPECT_THAT(get("/api/v1/incidents"), Not(HasSubstr("weft-role")));
-  EXPECT_THAT(get("/readyz?role=king"), StartsWith("HTTP/1.1 400"));
+  for (const char* path : {"/readyz?role=king", "/readyz?rol=leader", "/readyz?role=", "/readyz?role=leader&verbose=1"})
+    EXPECT_THAT(get(path), StartsWith("HTTP/1.1 400")) << path;
   Snapshot standby = *publication.load();
   standby.leadership = {.is_shared = true,
                         .leads = false,

@@ -387,6 +387,9 @@ struct RemedyStatus : RemedyHolds {
   /// does not. Each process looks for itself; neither brake releases the other.
   std::string file_brake{};
   std::vector<OrderUnderWay> under_way{};  ///< what a brake set now comes too late for
+  /// After a takeover from a weftd that did not end in order: before this time nothing is asked of actuators, for what
+  /// that one asked last may still come. kNever: nothing waits.
+  TimePoint orders_from = kNever;
   std::uint32_t actions_last_hour = 0;
   std::uint32_t actions_per_hour = 0;  ///< the limit
   std::uint32_t out_of_service = 0;    ///< links and hosts that our plans hold out of service

@@ -144,6 +144,7 @@ void to_proto(const RemedyStatus& from, v1::RemedyStatus& to) {
     to.add_silent_managers(valid_utf8(silent.fabric));
     set_timestamp(*to.add_silent_since(), silent.since);
   }
+  if (from.orders_from != kNever) set_timestamp(*to.mutable_orders_from(), from.orders_from);
   to.set_on_probation(from.on_probation);
   to.set_without_plan(from.without_plan);
   for (const RemedyAction action : from.automatic) to.add_automatic(to_proto(action));

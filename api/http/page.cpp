@@ -156,6 +156,10 @@ void append_brakes(std::string& page, const RemedyStatus& remedy, TimePoint now)
     warn("The subnet manager of fabric " + silent.fabric + " does not answer (noticed " + age_text(now - silent.since) +
          "): nothing is routed round a failure, and no link is taken out of service. What to do: weftctl runbook "
          "remedies, \"WeftSubnetManagerSilent\"");
+  if (remedy.orders_from > now)
+    warn("This weftd has just taken over: plans wait for " +
+         std::to_string(std::chrono::ceil<std::chrono::seconds>(remedy.orders_from - now).count()) +
+         " s: the last order of the weftd that led before may still come");
   for (const OrderUnderWay& order : remedy.under_way)
     page += "<p>Under way: " + escaped(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target) +
             ", begun " + age_text(now - order.since) + "</p>";

@@ -51,6 +51,9 @@ void print_stops(std::ostream& out, const v1::RemedyStatus& status, const std::s
     out << "The circuit breaker "
         << (status.has_breaker_since() ? "has been tripped since " + time_text(status.breaker_since()) : "is tripped")
         << ": " << printable(status.breaker_reason()) << "\n  after checking: weftctl breaker reset --reason ...\n";
+  if (status.has_orders_from())
+    out << "This weftd has just taken over: plans wait until " << time_text(status.orders_from())
+        << ", for the last order of the weftd that led before may still come\n";
   print_silent_managers(out, status);
 }
 

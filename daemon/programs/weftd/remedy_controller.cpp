@@ -208,6 +208,8 @@ RemedyStatus RemedyController::status_now() const {
   for (const auto& [fabric, sign] : managers_)
     if (sign == ManagerSign::kSilent) status.silent_managers.push_back({fabric, silent_since_.at(fabric)});
   status.under_way = gate_.under_way();
+  if (const Duration left = orders_from_ - clock_.steady(); leads_ && left > Duration{})
+    status.orders_from = clock_.now() + left;
   return status;
 }
 

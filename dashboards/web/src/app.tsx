@@ -106,6 +106,12 @@ function Notices() {
           nothing is routed round a failure, and no link is taken out of service. <a href="/runbooks/remedies">What to do</a>
         </p>
       ))}
+      {!lost && remedy?.ordersFrom && Date.parse(remedy.ordersFrom) > Date.now() && (
+        <p class="notice">
+          <b>This weftd has just taken over:</b> plans wait until {clock(remedy.ordersFrom)}, for the last order of the weftd
+          that led before may still come.
+        </p>
+      )}
       {!lost && missing.map((shard) => (
         <p key={shard} class="notice"><b>Shard {shard} does not answer:</b> what it owns is not shown.</p>
       ))}

@@ -247,6 +247,8 @@ export interface Remedy {
   breakerReason: string;
   /** Fabrics. Of an older weftd nothing. */
   silentManagers?: string[];
+  /** Until then plans wait, after a takeover. */
+  ordersFrom?: string;
   /** Of each of them, when weftd found it silent. */
   silentSince?: string[];
 }

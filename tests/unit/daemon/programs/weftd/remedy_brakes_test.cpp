@@ -307,14 +307,17 @@ TEST_F(RemedyBrakesTest, AfterALeaderThatDidNotEndNothingIsAskedForAWhile) {
   patience = 30s;
   start_with_plan(RemedyMode::kAuto);
   settle();
+  EXPECT_EQ(look().remedy.orders_from, clock.now() + 30s);
   pass(25s);
   EXPECT_TRUE(world.asked().empty());
+  EXPECT_EQ(look().remedy.orders_from, clock.now() + 5s);
   for (int second = 0; second < 10; ++second) {
     pass(1s);
     look();
     settle();
   }
   EXPECT_EQ(world.actions(), 1);
+  EXPECT_EQ(look().remedy.orders_from, kNever) << "nothing waits for it any more";
 }
 
 TEST_F(RemedyBrakesTest, AStandbyJudgesNothingAndANewLeaderReadsFirst) {

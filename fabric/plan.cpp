@@ -210,8 +210,9 @@ std::string modes_text(const std::vector<std::string>& automatic, const std::vec
   };
   if (automatic.empty() && proposed.empty()) return "Weft does nothing by itself, and proposes nothing.";
   const std::string acts = is_stopped ? "While nothing stops it, Weft acts by itself: " : "Weft acts by itself: ";
-  return (automatic.empty() ? "Weft does nothing by itself" : acts + listed(automatic)) +
-         (proposed.empty() ? "." : ". It proposes: " + listed(proposed) + '.');
+  return (automatic.empty() ? "Weft begins nothing by itself" : acts + listed(automatic)) +
+         (proposed.empty() ? "" : ". It proposes: " + listed(proposed)) +
+         ". What fails on its return is taken out again without asking.";
 }
 
 std::string plan_name(std::uint64_t id) {

@@ -60,6 +60,8 @@ const char* to_string(PlanState state);  ///< "PROPOSED", "ROLLING_BACK", …
 std::optional<PlanState> parse_plan_state(std::string_view text);
 /// How the outcome of what a person aborted begins, also while it is being undone.
 inline constexpr std::string_view kAbortedBy = "aborted by ";
+/// How the outcome begins of a return that a person ended without taking its target out again.
+inline constexpr std::string_view kLeftBy = "left in service by ";
 
 /// Nothing more happens to a plan in this state.
 constexpr bool is_over(PlanState state) {

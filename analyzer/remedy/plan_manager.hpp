@@ -60,6 +60,10 @@ class PlanManager {
   /// The same; kFailedPrecondition also when a guard forbids to take out again what a plan on probation brought back:
   /// then the plan goes on.
   Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, const RemedyView& view);
+  /// Ends a plan whose target is back in service, or has been read to be, and leaves it so: nothing more is sent. Of
+  /// one that waits for what may never come: a probation, what failed on its return, or what was undone and nobody can
+  /// look at. kNotFound; kFailedPrecondition, with the next step, of any other plan.
+  Result<Plan> leave(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
   /// A person's own plan, approved at once. kFailedPrecondition: refused by a guard, or there is nothing of ours to be
   /// taken back; kAlreadyExists: a plan for the same is under way. `only_cost`: of kRestoreLink, when only the link's
   /// cost may be taken back.
@@ -209,7 +213,8 @@ class PlanManager {
   void renew_jobs(Entry& entry, const RemedyView& view);
   bool is_given_up(const Plan& plan) const;  ///< for its incident, while that is open
   bool is_tried(const Incident& incident, const Remedy& remedy, const RemedyView& view) const;
-  bool is_taken(const Entity& target) const;                ///< by a plan that is not over
+  bool is_wished_still(const Plan& plan, const RemedyView& view) const;  ///< that its target stays in service
+  bool is_taken(const Entity& target) const;                             ///< by a plan that is not over
   bool is_changed(const Entity& target) const;              ///< by a plan under way, or it may be at any moment
   static std::array<TimePoint*, 10> moments(Entry& entry);  ///< those that move with the clock
   void set_back(Duration by, TimePoint now);

@@ -30,6 +30,9 @@ std::string what_was_seen(const Plan& plan, const std::string& reading) {
   return std::string(saw_symptom ? "the symptom is gone" : "no route leads over it") + ", the neighbours are no worse";
 }
 
+// An undoing that was read to be done does not disable the link.
+constexpr const char* kDisabledSince = "; it was given back, and somebody else has disabled it since";
+
 // ": LinkUp", to end a sentence with what was read; nothing of nothing.
 std::string after_colon(const std::string& detail) {
   return detail.empty() ? "" : ": " + detail;
@@ -176,6 +179,11 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
                                              : "left as it is: somebody else holds it now") +
                                   detail);
     }
+    return false;
+  }
+  // It was read back after it had been undone, and no sweep has seen it up: somebody else took it out since.
+  if (undoing() && !intended && work_.looked_back && work_.read_back && !is_about_cost(plan_)) {
+    end(PlanState::kRolledBack, plan_.outcome + kDisabledSince);
     return false;
   }
   if (!intended) return true;
@@ -342,10 +350,15 @@ void PlanRunner::done(const std::string& reading) {
     work_.stage = Stage::kSeeBack;
     work_.late = before.late;
     work_.looked_back = before.looked_back;
+    work_.undos = before.undos;
+    work_.read_back = before.read_back || (was_sent && !before.late && !before.unanswered);
     work_.verifying_since = before.looked_back ? before.verifying_since : now_;
     if (before.looked_back) return;
-    return note_((was_sent ? "it is undone" : "it is undone already, nothing was sent") +
-                 (", checking whether the fabric is as before" + detail));
+    // After a restart nobody knows whether it was sent.
+    const char* how = was_sent            ? "it is undone"
+                      : before.unanswered ? "it is undone already"
+                                          : "it is undone already, nothing was sent";
+    return note_(std::string(how) + ", checking whether the fabric is as before" + detail);
   }
   const bool was_back = plan_.intent == PlanIntent::kNone;
   plan_.intent = PlanIntent::kApply;  // what fails is undone, whoever did it
@@ -372,12 +385,37 @@ void PlanRunner::roll_back(const std::string& why) {
   note_("it is being undone: " + why);
 }
 
+void PlanRunner::verify_anew() {
+  plan_.state = PlanState::kVerifying;
+  plan_.waits_for.clear();
+  plan_.windows_good = 0;
+  plan_.was_up = false;
+  const std::string before = std::exchange(plan_.outcome, {});
+  work_ = {};
+  work_.verifying_since = now_;
+  note_("it is up again, and its probation begins anew; before, " + before);
+}
+
+void PlanRunner::leave(const std::string& who, const std::string& why) {
+  const std::string left = std::string(kLeftBy) + who + ": " + why;
+  if (takes_out(plan_.action))
+    return end(PlanState::kRolledBack, plan_.outcome + "; left as it is by " + who + ": " + why);
+  plan_.in_force = false;
+  if (!undoing()) return end(PlanState::kCommitted, left + "; its probation was not over");
+  end(PlanState::kRejected, left + "; before, " + plan_.outcome);
+}
+
 void PlanRunner::pause(TimePoint from) {
   if (work_.paused == kNever) work_.paused = std::max(from, work_.verifying_since);
 }
 
 void PlanRunner::go_on(TimePoint from) {
-  if (work_.paused != kNever) work_.verifying_since += std::max(Duration{}, std::min(from, now_) - work_.paused);
+  if (work_.paused != kNever) {
+    const Duration left_out = std::max(Duration{}, std::min(from, now_) - work_.paused);
+    work_.verifying_since += left_out;
+    // What it is left out of once is not left out again where the next sweep reads no end of the link.
+    if (work_.judged != kNever) work_.judged += left_out;
+  }
   work_.paused = kNever;
 }
 
@@ -389,6 +427,7 @@ Duration PlanRunner::watched() const {
 void PlanRunner::seen_back(const Window& window) {
   if (window.fresh) work_.why = window.why;
   if (window.fresh && window.good) return end(PlanState::kRolledBack, plan_.outcome);
+  if (window.disabled && work_.read_back) return end(PlanState::kRolledBack, plan_.outcome + kDisabledSince);
   // What was read may have been overtaken by a change of before that landed late.
   if (!work_.looked_back && (window.disabled || watched() > limits_.verification.within / 2)) {
     work_.looked_back = true;

@@ -57,6 +57,8 @@ struct PlanWork {
   bool resumed = false;      ///< a process before this one had begun to verify it
   bool unanswered = false;   ///< the change that was sent got no answer: it may still land
   bool late = false;         ///< what is being undone got no answer: it may land after its undoing
+  bool waited = false;       ///< what failed on its return could not be taken out again for a while
+  bool read_back = false;    ///< its undoing was answered, and the target read back: what is out then, others took out
   bool looked_back = false;  ///< it was undone, the fabric is not as before, and the target was read again
   std::string why{};         ///< the last window was not good
   std::string reading{};     ///< in the actuator's words: it is in force
@@ -130,6 +132,10 @@ class PlanRunner {
   void window(const Window& window, std::uint32_t windows_needed, Duration age);
   /// Begins to undo the plan: the state becomes ROLLING_BACK, and the target is read first.
   void roll_back(const std::string& why);
+  /// What failed on its return, and was not taken out again, is on probation as from its beginning.
+  void verify_anew();
+  /// `who` ends it where not_to_be_left() is nothing: nothing more is sent.
+  void leave(const std::string& who, const std::string& why);
   /// What is to be asked now, without its number; nullopt: nothing.
   std::optional<RemedyOrder> order() const;
 

@@ -5,6 +5,8 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/guards.hpp"
+#include "analyzer/remedy/plan_runner.hpp"
+#include "analyzer/remedy/settings.hpp"
 #include "fabric/minute_text.hpp"
 
 namespace weft::analyzer {
@@ -18,6 +20,33 @@ std::string reverted_text(const Plan& plan) {
 }
 
 }  // namespace
+
+const char* nobody_activates(const RemedyView& view, std::string_view fabric) {
+  const auto sign = view.managers->find(fabric);
+  return sign != view.managers->end() && sign->second == ManagerSign::kSilent
+             ? "the subnet manager does not answer, and activates no link"
+             : "it is not known whether the subnet manager answers";
+}
+
+const char* target_text(const Plan& plan) {
+  return plan.target.kind == EntityKind::kHost ? "host" : "link";
+}
+
+std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work) {
+  const std::string name = plan_name(plan.id);
+  const std::string abort = ": weftctl abort " + name + " --reason ...";
+  if (is_over(plan.state)) return late_abort_text(plan);
+  const bool undoing = plan.state == PlanState::kRollingBack;
+  if (takes_out(plan.action)) {
+    if (undoing && work.stage == PlanWork::Stage::kSeeBack) return std::nullopt;
+    return undoing ? name + " is being undone, and its " + target_text(plan) +
+                         " was not read to be back yet: weftctl plan " + name
+                   : name + " takes its target out of service, and is not being undone; to end and undo it" + abort;
+  }
+  if (plan.state == PlanState::kVerifying || (undoing && plan.intent != PlanIntent::kUndo)) return std::nullopt;
+  return undoing ? name + " is being undone, and what takes its target out again was sent: weftctl plan " + name
+                 : name + " has not brought its target back yet; to end it" + abort;
+}
 
 tl::unexpected<Error> no_plan(std::uint64_t id) {
   return fail(ErrorCode::kNotFound, "no plan " + plan_name(id) + ": weftctl plans --all lists those that are known");

@@ -3,16 +3,27 @@
 // Sentences about a plan that several answers need.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "fabric/plan.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::analyzer {
 
+struct PlanWork;
+struct RemedyView;
+
 /// What a subnet manager that does not answer holds up.
 inline constexpr const char* kNobodyReroutes = "the subnet manager does not answer, or not yet, and could not reroute";
-inline constexpr const char* kNobodyActivates = "the subnet manager does not answer, and activates no link";
+/// Why no link of that fabric is known to be activated, where RemedyView::is_manager_unheard().
+const char* nobody_activates(const RemedyView& view, std::string_view fabric);
+/// Why a person cannot end the plan and leave its target in service (PlanManager::leave()), with the next step;
+/// nullopt: it can be.
+std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work);
+/// "link" or "host".
+const char* target_text(const Plan& plan);
 
 /// kNotFound, for a plan that is not known (any more).
 tl::unexpected<Error> no_plan(std::uint64_t id);

@@ -59,6 +59,7 @@ bool was_left_alone(const Plan& plan) {
 
 // A person wants the target in service, whatever is wrong with it now: gave it back, or said no to its going.
 bool is_wanted_in_service(const Plan& plan) {
+  if (is_over(plan.state) && plan.outcome.starts_with(kLeftBy)) return true;
   if (!takes_out(plan.action)) return plan.state == PlanState::kCommitted && plan.requested_by != kOurselves;
   return plan.state == PlanState::kRejected || (is_over(plan.state) && plan.outcome.starts_with(kAbortedBy));
 }
@@ -226,9 +227,21 @@ bool PlanManager::is_tried(const Incident& incident, const Remedy& remedy, const
     if (!same_target(plan->target, remedy.target)) return false;
     if (plan->in_force || plan->unresolved) return true;
     if (plan->started != kNever && !is_newer(view, incident, ended(*plan, view.now))) return true;
-    // What a person wants in service is so for every trouble of now.
-    const bool is_of_it = plan->incident == incident.id || is_wanted_in_service(*plan);
-    return is_of_it && is_given_up(*plan) && ended_since_it_began(*plan, incident, view.now);
+    if (is_wished_still(*plan, view)) return true;
+    return plan->incident == incident.id && is_given_up(*plan) && ended_since_it_began(*plan, incident, view.now);
+  });
+}
+
+// What a person, or somebody else, wants in service is so until every trouble is over that it had then; other trouble
+// that comes meanwhile is no reason.
+bool PlanManager::is_wished_still(const Plan& plan, const RemedyView& view) const {
+  if (!is_wanted_in_service(plan) && !is_undone_by_others(plan, shown_)) return false;
+  return std::ranges::any_of(view.incidents, [&](const auto& incident) {
+    if (!incident->is_open() || !ended_since_it_began(plan, *incident, view.now)) return false;
+    if (incident->id == plan.incident || is_the_link(incident->finding.cause, plan.target)) return true;
+    if (plan.target.kind != EntityKind::kHost) return false;
+    const auto remedy = remedy_for(*incident, view, hosts_);
+    return remedy && same_target(remedy->target, plan.target);
   });
 }
 
@@ -448,14 +461,9 @@ bool PlanManager::may_forget(const Plan& plan, const RemedyView& view) const {
   if (is_failed_lately(plan, view.now)) return false;
   if (is_counted(plan, clock_.ages(view.now), settings_.limits)) return false;
   if (!is_given_up(plan)) return true;
-  const auto lasts = [&](const Incident& incident) {
-    return incident.is_open() && ended_since_it_began(plan, incident, view.now);
-  };
   const Incident* own = view.incident(plan.incident);
-  if (own && lasts(*own)) return false;
-  return !is_wanted_in_service(plan) || std::ranges::none_of(view.incidents, [&](const auto& incident) {
-    return is_the_link(incident->finding.cause, plan.target) && lasts(*incident);
-  });
+  if (own && own->is_open() && ended_since_it_began(plan, *own, view.now)) return false;
+  return !is_wished_still(plan, view);
 }
 
 void PlanManager::prune(const RemedyView& view) {

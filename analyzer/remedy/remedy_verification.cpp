@@ -81,7 +81,9 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   if (found && found->plan.state == PlanState::kVerifying && !takes_out(found->plan.action)) {
     hosts_.update(view);
     if (const auto refused = obstacle_to_undo(found->plan, view)) {
-      const std::string sentence = *refused + ". It stays in service, and " + plan_name(id) + " goes on";
+      const std::string sentence = *refused + ". It stays in service, and " + plan_name(id) +
+                                   " goes on; to end it and leave the " + target_text(found->plan) +
+                                   " in service: weftctl abort " + plan_name(id) + " --leave-in-service --reason ...";
       audit(&found->plan, who, "refused",
             subject_text(found->plan) + "abort" + (why.empty() ? "" : " (" + why + ')') + ": " + sentence, view.now);
       return fail(ErrorCode::kFailedPrecondition, sentence);
@@ -101,6 +103,8 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   if (!is_under_way(plan.state)) {
     end(*found, PlanState::kRejected, who, sentence, now, kAborted);
   } else if (again || plan.state == PlanState::kRollingBack) {
+    // Whoever says no to what is given up anyway wants it in service, whatever comes.
+    if (!again && takes_out(plan.action)) plan.outcome = sentence + "; it was being undone already: " + plan.outcome;
     note(*found, who, "abort of a plan that is being undone already" + (why.empty() ? "" : ": " + why), now, true,
          kAborted);
   } else {
@@ -112,6 +116,16 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
            now);
     }
   }
+  return found->plan;
+}
+
+Result<Plan> PlanManager::leave(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
+  Entry* found = entry(id);
+  if (!found) return no_plan(id);
+  if (const auto refused = not_to_be_left(found->plan, found->work))
+    return fail(ErrorCode::kFailedPrecondition, *refused);
+  note(*found, who, "leave it in service: " + why, now, true, kAborted);
+  runner(*found, now).leave(who, why);
   return found->plan;
 }
 
@@ -128,16 +142,29 @@ void PlanManager::wait_again(Entry& entry, const GuardVerdict& why, TimePoint no
 }
 
 void PlanManager::act(Entry& entry, const RemedyView& view) {
-  if (status_.is_stopped()) return wait_for(entry, brake_text());
   const bool takes_out_again = entry.plan.state == PlanState::kRollingBack && !takes_out(entry.plan.action);
+  if (status_.is_stopped()) {
+    entry.work.waited = takes_out_again;
+    return wait_for(entry, brake_text());
+  }
   const bool begins = entry.plan.state == PlanState::kExecuting && takes_out(entry.plan.action);
+  const bool may_have_recovered = takes_out_again && entry.work.waited;
   if (entry.plan.target.kind == EntityKind::kLink && (begins || takes_out_again) &&
-      view.is_manager_unheard(entry.plan.target.fabric))
+      view.is_manager_unheard(entry.plan.target.fabric)) {
+    entry.work.waited = takes_out_again;
     return wait_for(entry, kNobodyReroutes);
+  }
   if (takes_out_again && entry.plan.target.kind == EntityKind::kLink) {
     const FabricView* fabric = view.fabric(entry.plan.target.fabric);
-    if (fabric && fabric->sweep && view.now > next_is_late(*fabric->sweep)) return wait_for(entry, kLateSweep);
+    if (fabric && fabric->sweep && view.now > next_is_late(*fabric->sweep)) {
+      entry.work.waited = true;
+      return wait_for(entry, kLateSweep);
+    }
   }
+  // It failed while nobody could do anything about it. What is up by now is watched once more; a person's abort holds.
+  if (may_have_recovered && entry.plan.intent != PlanIntent::kUndo && !is_aborted_by_person(entry.plan) &&
+      is_link_up(entry.plan.target, view))
+    return runner(entry, view.now).verify_anew();
   // The state of some links can be read without a sweep; what the guards look at cannot.
   if ((entry.plan.state == PlanState::kExecuting || takes_out_again) && is_unswept(entry.plan, view.now))
     return wait_for(entry, first_sweep_text(entry.plan));
@@ -239,10 +266,17 @@ void PlanManager::check_neighbours(const Entry& entry, const RemedyView& view, W
   window.why = std::move(silent);
 }
 
+// While nobody can see it, or nobody activates it, the time that it has stands still.
 void PlanManager::watch_undoing(Entry& entry, const RemedyView& view) {
   Window window = judge_undoing(entry.plan, view, entry.work.verifying_since, settings_.limits);
-  if (view.is_manager_unheard(entry.plan.target.fabric)) {
-    if (!window.good) entry.work.why = window.why = kNobodyActivates;
+  const std::string& name = entry.plan.target.fabric;
+  const FabricView* fabric = view.fabric(name);
+  const bool is_swept = fabric && fabric->watching && fabric->sweep && view.now <= next_is_late(*fabric->sweep);
+  if (!is_swept || view.is_manager_unheard(name)) {
+    if (!window.good)
+      entry.work.why = window.why = is_swept                  ? nobody_activates(view, name)
+                                    : fabric && fabric->sweep ? kLateSweep
+                                                              : first_sweep_text(entry.plan);
     runner(entry, view.now).pause(view.now);
   } else {
     runner(entry, view.now).go_on(view.now);

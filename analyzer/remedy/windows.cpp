@@ -195,14 +195,10 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
   }
   const Seen seen = look(plan, view);
   if (!seen.sweep || seen.sweep->started <= since) return window;
-  if (view.is_manager_unheard(plan.target.fabric)) {
+  const bool is_unread = seen.sweep->routes && !is_link_read(plan.target, *seen.sweep);
+  if (is_unread || view.is_manager_unheard(plan.target.fabric)) {
     window.excused = window.unread = true;
-    window.why = kNobodyActivates;
-    return window;
-  }
-  if (seen.sweep->routes && !is_link_read(plan.target, *seen.sweep)) {
-    window.excused = window.unread = true;
-    window.why = "the last sweep read neither end of the link";
+    window.why = is_unread ? "the last sweep read neither end of the link" : nobody_activates(view, plan.target.fabric);
     return window;
   }
   window.fresh = true;

@@ -83,7 +83,8 @@ grpc::ServerUnaryReactor* RemedyService::RejectPlan(grpc::CallbackServerContext*
 
 grpc::ServerUnaryReactor* RemedyService::AbortPlan(grpc::CallbackServerContext* context,
                                                    const v1::AbortPlanRequest* request, v1::Plan* response) {
-  return end_plan(context, *request, &RemedyCommands::abort, response);
+  const EndPlan end = request->leave_in_service() ? &RemedyCommands::leave : &RemedyCommands::abort;
+  return end_plan(context, *request, end, response);
 }
 
 grpc::ServerUnaryReactor* RemedyService::request_plan(grpc::CallbackServerContext* context, RemedyWish wish,

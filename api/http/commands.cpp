@@ -118,7 +118,12 @@ class Order {
   Result<void> reject(Router::Done& done) const {
     return end_plan<v1::RejectPlanRequest>(done, &RemedyCommands::reject);
   }
-  Result<void> abort(Router::Done& done) const { return end_plan<v1::AbortPlanRequest>(done, &RemedyCommands::abort); }
+  Result<void> abort(Router::Done& done) const {
+    const auto body = parse_body<v1::AbortPlanRequest>(request_, id_);
+    if (!body) return tl::unexpected(body.error());
+    return end_plan<v1::AbortPlanRequest>(done,
+                                          body->leave_in_service() ? &RemedyCommands::leave : &RemedyCommands::abort);
+  }
   Result<void> acknowledge(Router::Done& done) const {
     const auto body = parse_body<v1::AcknowledgeIncidentRequest>(request_, id_);
     if (!body) return tl::unexpected(body.error());

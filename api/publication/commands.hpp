@@ -71,6 +71,9 @@ class RemedyCommands {
   virtual void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) = 0;
   /// Ends a plan that is not over; what is under way is undone. kNotFound; kFailedPrecondition when it is over.
   virtual void abort(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) = 0;
+  /// Ends a plan whose target is back in service, or has been read to be, and leaves it so: nothing more is sent.
+  /// kNotFound; kFailedPrecondition, with the next step, of any other plan.
+  virtual void leave(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) = 0;
   /// Makes a plan for a target that a person names and approves it at once, unless a guard refuses. Of a dry run the
   /// plan as it would begin, with every guard, also those that refuse, and without an id.
   virtual void request(RemedyWish wish, PlanCallback callback) = 0;

@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import weft_testing
+from physical_layer import Snapshot
 from weft_testing import fat_tree, wait_until, weftctl, weftctl_json
 
 UNHEARD = "the subnet manager does not answer"
@@ -27,7 +28,7 @@ leaf_share_idle = 0.5
 [remedy.limits.budget]
 cool_down = "0s"
 [remedy.limits.verification]
-windows = 3
+windows = 12
 within = "20s"
 probation = "5s"
 """
@@ -101,15 +102,40 @@ probation = "5s"
             self.assertEqual("VERIFYING", state()[0], "a good cable that nobody activates has not failed")
         wait_until(lambda: state()[0] == "COMMITTED", 60, why=lambda: weftctl(self.weftd, "plan", plan).stdout)
 
+    def test_what_a_person_disables_while_a_roll_back_waits_stays_disabled(self):
+        said = []
+        wait_until(lambda: said.append(weftctl(self.weftd, "isolate", "spine-01:4", "--reason", "a test", "--json")) or said[-1].returncode == 0,
+                   60, why=lambda: said[-1].stderr)
+        plan = weftctl_json(self.weftd, "plans", "--all")["plans"][-1]["id"]
+
+        def told() -> dict:
+            return weftctl_json(self.weftd, "plan", plan)
+
+        wait_until(lambda: told()["state"] == "VERIFYING", 30, why=told)
+        spine = self.network.find("spine-01").identity
+        lid = Snapshot.of(self.subnet).ports[spine, 0].lid
+        pid = self.subnet.opensm_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            weftctl(self.weftd, "abort", plan, "--reason", "the wrong link", "--yes")
+            wait_until(lambda: "activates no link" in told().get("waitsFor", ""), 60, why=told)
+            self.subnet.run(["ibportstate", str(lid), "4", "disable"])
+            wait_until(lambda: told()["state"] == "ROLLED_BACK", 30, why=told)
+            self.assertIn("it was given back, and somebody else has disabled it since", told()["outcome"])
+            self.assertEqual("Disabled", Snapshot.of(self.subnet).ports[spine, 4].physical)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        self.subnet.run(["ibportstate", str(lid), "4", "enable"])
+
     def test_whoever_looks_is_told_first(self):
-        self.assertIn("Weft does nothing by itself. It proposes: ISOLATE_LINK, RESTORE_LINK", self.weftd.log())
+        self.assertIn("Weft begins nothing by itself. It proposes: ISOLATE_LINK, RESTORE_LINK", self.weftd.log())
         with self.hanging_manager():
             since = weftctl_json(self.weftd, "hands-off")["silentSince"]
             self.assertEqual(1, len(since))
             for verb in ("status", "plans", "hands-off", "breaker"):
                 with self.subTest(verb):
                     said = weftctl(self.weftd, verb).stdout.splitlines()
-                    self.assertRegex(said[0], r"^The subnet manager of fabric \S+ has been silent since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: ")
+                    self.assertRegex(said[0], r"^The subnet manager of fabric \S+ does not answer \(noticed at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\): ")
                     self.assertIn("weftctl runbook remedies", said[1])
             self.assertIn("The subnet manager of fabric ", self.weftd.client.text("/plain"))
             refused = weftctl(self.weftd, "isolate", "spine-02:3", "--reason", "a test")

@@ -133,6 +133,35 @@ exec '{self.weftd.place}/choose' "$@"
             wait_until(lambda: plan("PLAN-2")["state"] == "COMMITTED", 90, why=lambda: f"{plan('PLAN-2')}")
             self.assertIn(FIRST, self.watched())
 
+    def test_a_probation_that_nobody_looks_at_any_more_can_be_ended(self):
+        with open(self.weftd.configuration, encoding="utf-8") as text:
+            told = text.read()
+        with open(self.weftd.configuration, "w", encoding="utf-8") as text:
+            text.write(told.replace('probation = "5s"', 'probation = "10m"'))
+        self.start()
+        with PhysicalLayer(self.subnet):
+            leaf = self.subnet.network.find("leaf-r0-p02")
+            link = self.uplinks(leaf)[-1]
+            isolated = []
+            wait_until(lambda: isolated.append(weftctl(self.weftd, "isolate", link, "--reason", "a bad cable", "--wait", "--yes")) or
+                       isolated[-1].returncode == 0, 60, why=lambda: isolated[-1].stderr)
+            done = weftctl(self.weftd, "restore", link, "--reason", "a new cable", "--yes")
+            self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+            wait_until(lambda: weftctl_json(self.weftd, "plan", "PLAN-2").get("windowsGood", 0) > 3, 90, why=lambda: weftctl(self.weftd, "plan", "PLAN-2").stdout)
+            self.subnet.unlink(self.own[FIRST].name, 1)
+            self.turn(FIRST, on=False)
+            wait_until(lambda: self.watched().get(SECOND), LOOK, why=lambda: f"{self.watched()}\n{self.weftd.log()}")
+
+            refused = weftctl(self.weftd, "abort", "PLAN-2", "--reason", "end it", "--yes")
+            self.assertEqual(4, refused.returncode, refused.stdout)
+            self.assertIn("to end it and leave the link in service: weftctl abort PLAN-2 --leave-in-service", refused.stderr)
+            done = weftctl(self.weftd, "abort", "PLAN-2", "--leave-in-service", "--reason", "that port is gone", "--yes")
+            self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+            plan = weftctl_json(self.weftd, "plan", "PLAN-2")
+            self.assertEqual("COMMITTED", plan["state"])
+            self.assertRegex(plan["outcome"], "^left in service by .*: that port is gone; its probation was not over$")
+            self.assertEqual([], weftctl_json(self.weftd, "plans").get("plans", []))
+
     def test_the_standby_is_watched_when_the_cable_is_lost(self):
         self.start()
         self.subnet.unlink(self.own[FIRST].name, 1)

@@ -193,31 +193,51 @@ class Deciding(PageTest):
         self.do("wait", at=f"tr:has-text('{windows[0]['id']}'):has-text('Over')")
         self.do("forget")  # the lists that had no answer
 
-    def test_a_plan_under_way_is_aborted(self):
+    def abort_while_it_is_verified(self, plan):
         """OpenSM stands still, so that it is verified while the browser looks."""
+        self.assertEqual(0, weft_testing.weftctl(self.weftd, "approve", plan["id"]).returncode)
+        wait_until(lambda: self.state(plan)["state"] == "VERIFYING", why=lambda: f"{self.state(plan)} {self.weftd.log()}")
+        self.do("forget")
+        self.open(storage={"weft-token": self.operator})
+        self.do("click", at="nav a:has-text('Plans')")
+        self.do("click", at=f"a.entry:has-text('{plan['id']}')")
+        self.do("click", at="button:has-text('Abort')")
+        self.expect_accessible()
+        self.do("click", at="dialog[open] button[type=submit]")
+        self.assertEqual("VERIFYING", self.state(plan)["state"], "it takes a reason")
+        self.do("fill", at="dialog[open] input", text="wrong link")
+        self.do("press", key="Enter")
+        self.do("wait", at="article .mark:has-text('Rolling back')")
+        self.assertEqual("ROLLING_BACK", self.state(plan)["state"])
+
+    def test_a_plan_under_way_is_aborted(self):
         plan = self.plan_of("leaf-r1-p01", 10)
         end = self.network.find("leaf-r1-p01").identity, 10
         with PhysicalLayer(self.subnet):
             with self.opensm_stopped():
-                self.assertEqual(0, weft_testing.weftctl(self.weftd, "approve", plan["id"]).returncode)
-                wait_until(lambda: self.state(plan)["state"] == "VERIFYING", why=lambda: f"{self.state(plan)} {self.weftd.log()}")
-                self.do("forget")
-                self.open(storage={"weft-token": self.operator})
-                self.do("click", at="nav a:has-text('Plans')")
-                self.do("click", at=f"a.entry:has-text('{plan['id']}')")
-                self.do("click", at="button:has-text('Abort')")
-                self.expect_accessible()
-                self.do("click", at="dialog[open] button[type=submit]")
-                self.assertEqual("VERIFYING", self.state(plan)["state"], "it takes a reason")
-                self.do("fill", at="dialog[open] input", text="wrong link")
-                self.do("press", key="Enter")
-                self.do("wait", at="article .mark:has-text('Rolling back')")
-                self.assertEqual("ROLLING_BACK", self.state(plan)["state"])
+                self.abort_while_it_is_verified(plan)
             wait_until(lambda: self.state(plan)["state"] == "ROLLED_BACK", within=90, why=lambda: f"{self.state(plan)} {self.weftd.log()}")
         self.assertEqual("aborted by ola: wrong link", self.state(plan)["outcome"])
         self.assertEqual("Active", Snapshot.of(self.subnet).ports[end].state)
         self.do("wait", at="article .mark:has-text('Rolled back')")
         self.do("wait", at="button:has-text('Abort')", state="detached")
+        self.expect_clean()
+
+    def test_a_roll_back_that_nobody_can_look_at_is_ended(self):
+        plan = self.plan_of("leaf-r1-p02", 10)
+        end = self.network.find("leaf-r1-p02").identity, 10
+        with PhysicalLayer(self.subnet):
+            with self.opensm_stopped():
+                self.abort_while_it_is_verified(plan)
+                wait_until(lambda: "checking whether the fabric is as before" in self.state(plan)["steps"][-1]["what"], 60,
+                           why=lambda: f"{self.state(plan)}")
+                self.do("click", at="button:has-text('Leave in service')")
+                self.expect_accessible()
+                self.do("fill", at="dialog[open] input", text="OpenSM is gone for today")
+                self.do("press", key="Enter")
+                self.do("wait", at="article .mark:has-text('Rolled back')")
+            self.assertEqual("aborted by ola: wrong link; left as it is by ola: OpenSM is gone for today", self.state(plan)["outcome"])
+            wait_until(lambda: Snapshot.of(self.subnet).ports[end].state == "Active", 90, why="the link is not back")
         self.expect_clean()
 
 

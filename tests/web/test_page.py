@@ -308,11 +308,11 @@ class Watching(PageTest):
             wait_until(lambda: self.weftd.client.json("/api/v1/remedy")["silentManagers"], 60, why="it is not known to be silent")
             for view in ("Fabric", "Incidents", "Plans"):
                 self.do("click", at=f"nav a:has-text('{view}')")
-                self.do("wait", at=".notice:has-text('does not answer, since'):has-text('no link is taken out of service') >> text=What to do")
+                self.do("wait", at=".notice:has-text('does not answer (noticed at'):has-text('no link is taken out of service') >> text=What to do")
             self.expect_accessible()
         finally:
             os.kill(pid, signal.SIGCONT)
-        self.do("wait", at=".notice:has-text('does not answer, since')", state="detached")
+        self.do("wait", at=".notice:has-text('does not answer (noticed at')", state="detached")
 
     def test_says_that_the_server_is_lost_and_that_it_is_back(self):
         self.open()

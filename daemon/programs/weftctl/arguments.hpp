@@ -56,6 +56,7 @@ struct Arguments {
   bool differences = false;
   bool dry_run = false;
   bool yes = false;
+  bool leave = false;
   bool in_force = false;
   bool wait = false;
   std::string timeout = "30m";

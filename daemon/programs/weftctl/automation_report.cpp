@@ -12,10 +12,9 @@ namespace {
 
 void print_silent_managers(std::ostream& out, const v1::RemedyStatus& status) {
   for (int i = 0; i < status.silent_managers_size(); ++i)
-    out << "The subnet manager of fabric " << printable(status.silent_managers(i))
-        << (i < status.silent_since_size() ? " has been silent since " + time_text(status.silent_since(i))
-                                           : " is silent")
-        << ": it does not answer, nothing is routed round a failure, and no link is taken out of service\n"
+    out << "The subnet manager of fabric " << printable(status.silent_managers(i)) << " does not answer"
+        << (i < status.silent_since_size() ? " (noticed at " + time_text(status.silent_since(i)) + ')' : std::string())
+        << ": nothing is routed round a failure, and no link is taken out of service\n"
         << "  what to do: weftctl runbook remedies, \"WeftSubnetManagerSilent\"\n";
 }
 

@@ -73,7 +73,8 @@ constexpr std::array kExamples{
   weftctl approve PLAN-7 --revision 3  the revision that you reviewed
   weftctl approve PLAN-7 --yes --wait  stays until the plan is over)"},
     Examples{"abort", R"(  weftctl abort PLAN-7 --reason "wrong cable"
-  weftctl abort PLAN-7 --reason "wrong cable" --yes --wait)"},
+  weftctl abort PLAN-7 --reason "wrong cable" --yes --wait
+  weftctl abort PLAN-7 --leave-in-service --reason "OpenSM is gone for today")"},
     Examples{"reject", R"(  weftctl reject PLAN-7 --reason "the job ends in an hour")"},
     Examples{"isolate", R"(  weftctl isolate leaf-3:17 --dry-run    what every guard says; nothing is done
   weftctl isolate leaf-3:17 --reason "takes errors"

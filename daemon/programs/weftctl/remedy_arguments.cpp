@@ -34,7 +34,8 @@ Decision decision_of(const Arguments& given) {
           .who = given.who,
           .revision = given.revision,
           .yes = given.yes,
-          .wait = wanted_wait(given)};
+          .wait = wanted_wait(given),
+          .leave = given.leave};
 }
 
 /// One that changes a link or a host.
@@ -162,6 +163,9 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
       add_decision(app, given, chosen, "abort", "End a plan, and undo what it did if it is under way", abort_plan);
   for (CLI::App* verb : {reject, abort}) verb->add_option("--reason", given.reason, kReason)->required();
   abort->add_flag("--yes", given.yes, "On a terminal: do not show the plan and ask first");
+  abort->add_flag("--leave-in-service", given.leave,
+                  "End a plan whose target is back in service, and send nothing more: a probation that nobody looks "
+                  "at, what failed on its return and waits to be taken out again, or what was undone and is not seen");
   abort->get_option("ID")->description(
       "PLAN-7 or 7. A plan that waits ends, and changes nothing. What ISOLATE_LINK, RAISE_LINK_COST or DRAIN_NODE did "
       "is "

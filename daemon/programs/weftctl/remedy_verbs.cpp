@@ -164,6 +164,7 @@ v1::Plan end_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
   request.set_id(decision.id);
   request.set_reason(decision.reason);
   request.set_who(decision.who);
+  if constexpr (requires { request.set_leave_in_service(true); }) request.set_leave_in_service(decision.leave);
   return session.client.change(session.client.remedies, method, request);
 }
 
@@ -366,19 +367,18 @@ Exit abort_plan(const Session& session, const Decision& decision) {
   v1::Plan before;
   try {
     before = get_plan(session, decision.id);
-  } catch (const Failure&) {
-    // Only told beforehand: what is wrong the abort itself says.
+  } catch (const Failure&) {  // only told beforehand: what is wrong the abort itself says
   }
-  if (before.state() == v1::Plan::ROLLING_BACK && !session.json) {
+  if (before.state() == v1::Plan::ROLLING_BACK && !session.json && !decision.leave) {
     session.out << before.id() << " is being undone already (" << printable(before.outcome()) << "): "
                 << (is_undone(before) ? "whether the fabric is as before is being checked" : undoing_text(before));
     if (!before.waits_for().empty()) session.out << "; it waits: " << printable(before.waits_for());
     session.out << '\n';
   }
-  const std::string effect = abort_text(before);
+  const std::string effect = decision.leave ? "nothing is sent: its target stays as it is" : abort_text(before);
   if (session.answers != nullptr && !decision.yes && !effect.empty()) {
     // Guards of a return say nothing of what is taken out again.
-    const bool takes_out_again = before.state() == v1::Plan::VERIFYING && !takes_out(before);
+    const bool takes_out_again = before.state() == v1::Plan::VERIFYING && !takes_out(before) && !decision.leave;
     print_plan(session.out, before, session.now,
                {.hints = false, .review = !takes_out_again, .columns = session.columns});
     session.out << "\nabort       " << effect

@@ -124,6 +124,7 @@ struct Decision {
   std::uint64_t revision = 0;  ///< of an approval: that was read; 0: whatever it is now
   bool yes = false;            ///< of an approval and an abort: else a person at a terminal sees the plan and is asked
   std::optional<Duration> wait{};  ///< at most so long until the plan is over; none: not at all
+  bool leave = false;              ///< of an abort: its target is back in service, and stays so
 };
 /// Approves a plan. This and the eight below print the plan. What is refused throws kRefused with the guard's sentence.
 Exit approve_plan(const Session& session, const Decision& decision);

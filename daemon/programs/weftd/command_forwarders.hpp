@@ -125,6 +125,11 @@ class RemedyCommandForwarder final : public api::RemedyCommands {
     main_.call(CommandKind::kChange, remedies_, &RemedyController::abort, std::move(callback), plan, std::move(why),
                std::move(who));
   }
+  void leave(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
+    if (auto foreign = refused_as_foreign(site_, plan, plan_name(plan))) return callback(tl::unexpected(*foreign));
+    main_.call(CommandKind::kChange, remedies_, &RemedyController::leave, std::move(callback), plan, std::move(why),
+               std::move(who));
+  }
   void reject(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
     if (auto foreign = refused_as_foreign(site_, plan, plan_name(plan))) return callback(tl::unexpected(*foreign));
     main_.call(CommandKind::kChange, remedies_, &RemedyController::reject, std::move(callback), plan, std::move(why),

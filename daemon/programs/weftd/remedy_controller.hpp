@@ -111,6 +111,8 @@ class RemedyController {
   void reject(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
   /// Ends a plan that is not over, and undoes what is under way.
   void abort(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
+  /// Ends a plan whose target is back in service, and leaves it so.
+  void leave(std::uint64_t plan, const std::string& why, const std::string& who, PlanCallback callback);
   /// Makes a plan for a target that a person names, and approves it; or only tells what it would be.
   void request(const api::RemedyWish& wish, PlanCallback callback);
   /// A person's brake. When `hands_off` is answered, nothing more is sent to an actuator: the status says what was

@@ -102,7 +102,7 @@ function Notices() {
       ))}
       {!lost && remedy?.silentManagers?.map((fabric, at) => (
         <p key={fabric} class="notice">
-          <b>The subnet manager of {fabric} does not answer, since {clock(remedy?.silentSince?.[at])}:</b>{' '}
+          <b>The subnet manager of {fabric} does not answer (noticed at {clock(remedy?.silentSince?.[at])}):</b>{' '}
           nothing is routed round a failure, and no link is taken out of service. <a href="/runbooks/remedies">What to do</a>
         </p>
       ))}

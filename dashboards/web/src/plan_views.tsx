@@ -14,7 +14,10 @@ const OVER = ['COMMITTED', 'ROLLED_BACK', 'FAILED', 'REJECTED', 'EXPIRED'];
 export const isOver = (plan: Plan) => OVER.includes(plan.state);
 const canReject = (plan: Plan) => plan.state === 'PROPOSED' || plan.state === 'APPROVED';
 const canAbort = (plan: Plan) => plan.state === 'EXECUTING' || plan.state === 'VERIFYING';
-const VERBS = {approve: 'Approve', reject: 'Reject', abort: 'Abort'};
+/** Its target is back in service, or is being brought back; weftd says when it is not. */
+const canLeave = (plan: Plan) =>
+  plan.state === 'ROLLING_BACK' || (plan.state === 'VERIFYING' && /^(RESTORE_LINK|UNDRAIN_NODE)$/.test(plan.action));
+const VERBS = {approve: 'Approve', reject: 'Reject', abort: 'Abort', leave: 'Leave in service'};
 
 const number = (id: string) => Number.parseInt(id.replace(/\D/g, ''), 10);
 
@@ -77,16 +80,17 @@ function Decide({plan}: {plan: Plan}) {
     if (verb) dialog.current?.showModal();
     else dialog.current?.close();
   }, [verb]);
-  if (role === 'viewer' || !(canReject(plan) || canAbort(plan))) return null;
+  if (role === 'viewer' || !(canReject(plan) || canAbort(plan) || canLeave(plan))) return null;
   // Somebody else may have decided while the dialog is open.
-  const mayStill = {approve: plan.state === 'PROPOSED', reject: canReject(plan), abort: canAbort(plan)};
+  const mayStill = {approve: plan.state === 'PROPOSED', reject: canReject(plan), abort: canAbort(plan), leave: canLeave(plan)};
   const send = async (event: Event) => {
     event.preventDefault();
     setSending(true);
     setTrouble('');
     try {
       // The revision that was read: if the plan has become another one, weftd refuses.
-      await post(`/api/v1/plans/${plan.id}/${verb}`, verb === 'approve' ? {revision: plan.revision} : {reason});
+      await post(`/api/v1/plans/${plan.id}/${verb === 'leave' ? 'abort' : verb}`,
+        verb === 'approve' ? {revision: plan.revision} : {reason, ...(verb === 'leave' && {leaveInService: true})});
       setVerb(undefined);
       setReason('');
       refresh();
@@ -100,11 +104,13 @@ function Decide({plan}: {plan: Plan}) {
       {plan.state === 'PROPOSED' && <button type="button" class="primary" onClick={() => setVerb('approve')}>Approve …</button>}
       {canReject(plan) && <button type="button" onClick={() => setVerb('reject')}>Reject …</button>}
       {canAbort(plan) && <button type="button" onClick={() => setVerb('abort')}>Abort …</button>}
+      {canLeave(plan) && <button type="button" onClick={() => setVerb('leave')}>Leave in service …</button>}
       <dialog ref={dialog} aria-labelledby="decide" onClose={() => setVerb(undefined)}>
         <form onSubmit={send}>
           <h3 id="decide">{verb && VERBS[verb]} {plan.id}?</h3>
           <p>{plain(plan.action)}: {plan.target?.label || plan.target?.host}</p>
           {verb === 'abort' && <p>What it did is undone. A change that is on its way is waited for.</p>}
+          {verb === 'leave' && <p>The plan ends, and nothing more is sent: its target stays in service as it is.</p>}
           {verb !== 'approve' && (
             <label>Reason
               <input value={reason} required maxLength={1000} onInput={(event) => setReason(event.currentTarget.value)} />

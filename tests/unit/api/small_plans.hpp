@@ -83,6 +83,10 @@ class FakeRemedies final : public RemedyCommands {
     note({RemedyAction::kNothing, plan, "", std::move(why), std::move(who)});
     callback(make_plan(plan, PlanState::kRollingBack, 6));
   }
+  void leave(std::uint64_t plan, std::string why, std::string who, PlanCallback callback) override {
+    note({RemedyAction::kNothing, plan, "left", std::move(why), std::move(who)});
+    callback(make_plan(plan, PlanState::kCommitted, 6));
+  }
   void request(RemedyWish wish, PlanCallback callback) override {
     note({wish.action, 0, wish.target, wish.why, wish.who, false, wish.only_cost, wish.dry_run});
     if (wish.target == "nobody") return callback(fail(ErrorCode::kNotFound, "no host named nobody"));

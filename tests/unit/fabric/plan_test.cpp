@@ -20,11 +20,15 @@ TEST(Plan, NamesRoundTrip) {
 
 TEST(Plan, WhatWeftDoesByItselfIsOneSentence) {
   EXPECT_EQ(modes_text({}, {}, false), "Weft does nothing by itself, and proposes nothing.");
-  EXPECT_EQ(modes_text({}, {"ISOLATE_LINK"}, true), "Weft does nothing by itself. It proposes: ISOLATE_LINK.");
-  EXPECT_EQ(modes_text({"ISOLATE_LINK", "RESTORE_LINK"}, {}, false),
-            "Weft acts by itself: ISOLATE_LINK, RESTORE_LINK.");
+  EXPECT_EQ(modes_text({}, {"ISOLATE_LINK"}, true),
+            "Weft begins nothing by itself. It proposes: ISOLATE_LINK. What fails on its return is taken out again "
+            "without asking.");
+  EXPECT_EQ(
+      modes_text({"ISOLATE_LINK", "RESTORE_LINK"}, {}, false),
+      "Weft acts by itself: ISOLATE_LINK, RESTORE_LINK. What fails on its return is taken out again without asking.");
   EXPECT_EQ(modes_text({"RESTORE_LINK"}, {"ISOLATE_LINK", "DRAIN_NODE"}, true),
-            "While nothing stops it, Weft acts by itself: RESTORE_LINK. It proposes: ISOLATE_LINK, DRAIN_NODE.");
+            "While nothing stops it, Weft acts by itself: RESTORE_LINK. It proposes: ISOLATE_LINK, DRAIN_NODE. What "
+            "fails on its return is taken out again without asking.");
 }
 
 template <typename Enum, typename Parse>

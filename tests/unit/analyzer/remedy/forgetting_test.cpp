@@ -21,6 +21,14 @@ struct Lasting : Book {
     book->review(look());
   }
 
+  void resolve(std::size_t at) {
+    auto over = std::make_shared<Incident>(*incidents[at]);
+    over->state = IncidentState::kResolved;
+    over->resolved = fabric.now();
+    ++over->revision;
+    incidents[at] = over;
+  }
+
   // The errors go on. Whether anything was sent meanwhile.
   bool acts_within(Duration time) {
     bool acted = false;
@@ -61,11 +69,7 @@ TEST(Forgetting, WhatAPersonRejectedIsNotProposedAgainWhileItsIncidentIsOpen) {
   ASSERT_TRUE(b.book->reject(1, "a link of the storage", "ann", b.fabric.now()));
   EXPECT_FALSE(b.acts_within(9 * 24h));
   ASSERT_EQ(b.book->all()->size(), 1U);
-  auto over = std::make_shared<Incident>(*b.incidents[0]);
-  over->state = IncidentState::kResolved;
-  over->resolved = b.fabric.now();
-  ++over->revision;
-  b.incidents[0] = over;
+  b.resolve(0);
   b.book->review(b.look());
   EXPECT_TRUE(b.book->all()->empty()) << "nothing asks for it any more";
 }
@@ -84,16 +88,63 @@ TEST(Forgetting, WhatAPersonRejectedIsLeftInServiceForEveryTroubleOfThen) {
                         : b.book->reject(1, "a link of the storage", "ann", b.fabric.now()));
     b.book->set_hands_off(false, "", "ann", b.fabric.now());
     EXPECT_FALSE(b.acts_within(2h));
-    auto over = std::make_shared<Incident>(*b.incidents[0]);
-    over->state = IncidentState::kResolved;
-    over->resolved = b.fabric.now();
-    ++over->revision;
-    b.incidents[0] = over;
+    b.resolve(0);
     EXPECT_FALSE(b.acts_within(9 * 24h));
     ASSERT_EQ(b.book->all()->size(), 1U);
     b.errors("leaf-0", "spine-0", 1e-7);
+    EXPECT_FALSE(b.acts_within(2h)) << "one of then lasts";
+    b.resolve(1);
     EXPECT_TRUE(b.acts_within(2h)) << "new trouble";
   }
+}
+
+// Another kind of trouble is no reason while what the person saw lasts.
+TEST(Forgetting, WhatAPersonRejectedIsLeftInServiceWhileATroubleOfThenLasts) {
+  for (const bool given_back : {false, true}) {
+    Lasting b;
+    if (given_back) {
+      Plan back;
+      back.id = 1;
+      back.state = PlanState::kCommitted;
+      back.action = RemedyAction::kRestoreLink;
+      back.target = b.link("leaf-0", "spine-0");
+      back.actuator = "fake";
+      back.requested_by = back.approved_by = "ann";
+      b.fabric.advance(1min);
+      back.started = back.finished = b.fabric.now();
+      RemedyMemory memory;
+      memory.plans = {back};
+      b.book.emplace(b.settings, memory, b.fabric.now());
+    } else {
+      ASSERT_TRUE(b.book->abort(1, "a link of the storage", "ann", b.fabric.now()));
+    }
+    b.fabric.advance(1min);
+    b.errors("leaf-0", "spine-0", 1e-7);
+    EXPECT_FALSE(b.acts_within(9 * 24h)) << given_back;
+    ASSERT_EQ(b.book->all()->size(), 1U);
+    b.resolve(0);
+    EXPECT_TRUE(b.acts_within(2h)) << "the trouble of then is over, and there is another one";
+  }
+}
+
+// Automation gave it up by itself, and then a person said no to it, too.
+TEST(Forgetting, WhatAPersonAbortedWhileItWasBeingUndoneIsLeftInService) {
+  Lasting b;
+  b.errors("leaf-0", "spine-0", 1e-7);
+  Plan plan = b.plan(1);
+  plan.state = PlanState::kRollingBack;
+  plan.intent = PlanIntent::kApply;
+  plan.in_force = true;
+  plan.started = b.fabric.now();
+  plan.outcome = "the symptom is still there";
+  RemedyMemory memory;
+  memory.plans = {plan};
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  ASSERT_TRUE(b.book->abort(1, "keep it in service", "ann", b.fabric.now()));
+  EXPECT_TRUE(b.plan(1).outcome.starts_with("aborted by ann: keep it in service")) << b.plan(1).outcome;
+  EXPECT_TRUE(b.plan(1).outcome.ends_with("the symptom is still there")) << b.plan(1).outcome;
+  EXPECT_FALSE(b.acts_within(9 * 24h)) << "it was found back, and nothing is sent for the other incident";
+  EXPECT_EQ(b.book->all()->size(), 1U);
 }
 
 // What was over `ago`, and holds nothing.

@@ -134,6 +134,126 @@ TEST(SilentManager, WhatIsUndoneIsSeenBackWhenItAnswers) {
   EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).outcome;
 }
 
+// It was read enabled after it had been sent: what is disabled then, somebody else disabled.
+TEST(SilentManager, WhatAPersonDisablesWhileAnUndoingWaitsIsLeftAlone) {
+  BeingIsolated b;
+  b.managers["test"] = ManagerSign::kSilent;
+  ASSERT_TRUE(b.book->abort(1, "no", "ann", b.fabric.now()));
+  int sent = 0;
+  TargetState port = TargetState::kOurs;
+  const auto go_on = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      b.book->review(b.look());
+      for (const RemedyOrder& order : b.orders()) {
+        if (order.kind == OrderKind::kRead) {
+          b.book->answer_reading(order.number, TargetReading{port, ""}, b.fabric.now());
+          continue;
+        }
+        ++sent;
+        port = TargetState::kClear;
+        b.book->answer_action(order.number, {}, b.fabric.now());
+      }
+    }
+  };
+  go_on(30);
+  ASSERT_EQ(sent, 1);
+  port = TargetState::kOurs;
+  b.fabric.port(b.end).physical_state = PortPhysicalState::kDisabled;
+  go_on(30);
+  EXPECT_EQ(sent, 1);
+  EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack);
+  EXPECT_EQ(b.plan(1).outcome, "aborted by ann: no; it was given back, and somebody else has disabled it since");
+}
+
+// Nobody can route round it for hours, and the cable is put right meanwhile.
+TEST(SilentManager, WhatFailedOnItsReturnAndIsUpWhenItAnswersIsOnProbationAnew) {
+  Probation b;
+  b.managers["test"] = ManagerSign::kHeard;
+  b.comes_up(5);
+  b.fabric.unlink(b.end);
+  b.sweeps(1);
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
+  b.managers["test"] = ManagerSign::kSilent;
+  const auto read = [&b](int count) {
+    for (int i = 0; i < count; ++i) {
+      b.sweeps(1);
+      for (const RemedyOrder& order : b.orders()) {
+        ASSERT_EQ(order.kind, OrderKind::kRead);
+        b.book->answer_reading(order.number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+      }
+    }
+  };
+  read(100);
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  read(10);
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
+  b.managers["test"] = ManagerSign::kHeard;
+  read(3);
+  EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  EXPECT_EQ(b.plan(2).outcome, "");
+  read(40);
+  EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
+}
+
+// Our own port is down, or it was not asked yet: that says nothing of it.
+TEST(SilentManager, IsNotCalledSoWhereItWasNotHeardYet) {
+  Probation b;
+  b.managers["test"] = ManagerSign::kUnheard;
+  b.sweeps(3);
+  EXPECT_EQ(b.plan(2).waits_for, "it is not known whether the subnet manager answers");
+  b.fabric.silence(b.fabric.find("leaf-1"));
+  b.fabric.silence(b.fabric.find("spine-0"));
+  b.sweeps(3);
+  EXPECT_EQ(b.plan(2).waits_for, "the last sweep read neither end of the link");
+}
+
+TEST(AnUndoing, IsNotJudgedWhileNobodySweeps) {
+  BeingIsolated b;
+  ASSERT_TRUE(b.book->abort(1, "no", "ann", b.fabric.now()));
+  const auto go_on = [&b](int count, bool sweeps) {
+    for (int i = 0; i < count; ++i) {
+      b.fabric.advance(std::chrono::seconds(1));
+      RemedyView view =
+          sweeps ? b.look() : RemedyView{b.fabric.now(), b.views, b.incidents, b.hosts, b.health, b.maintenance};
+      view.steady = b.fabric.now().time_since_epoch();
+      b.book->review(view);
+      for (const RemedyOrder& order : b.orders()) {
+        if (order.kind == OrderKind::kRead)
+          b.book->answer_reading(order.number, TargetReading{i < 3 ? TargetState::kOurs : TargetState::kClear, ""},
+                                 b.fabric.now());
+        else
+          b.book->answer_action(order.number, {}, b.fabric.now());
+      }
+    }
+  };
+  go_on(1000, false);
+  ASSERT_EQ(b.plan(1).state, PlanState::kRollingBack) << b.plan(1).outcome;
+  EXPECT_EQ(b.plan(1).waits_for, "for the next sweep, which is late: some node may be slow to answer");
+  b.fabric.relink(b.end);
+  b.fabric.route();
+  go_on(3, true);
+  EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).outcome;
+}
+
+// Time that nobody looked is left out once, whatever was missing: the sweep, the manager, or a reading of the link.
+TEST(AProbation, LeavesOutATimeOnce) {
+  Probation b;
+  b.managers["test"] = ManagerSign::kHeard;
+  const Duration patience = b.settings.limits.verification.probation + b.settings.limits.verification.within;
+  const int watched = static_cast<int>(patience / 1s) - 40;
+  b.sweeps(watched);
+  for (int i = 0; i < 5; ++i) {
+    b.no_sweeps(20);
+    b.managers["test"] = ManagerSign::kSilent;
+    b.sweeps(1);
+    b.managers["test"] = ManagerSign::kHeard;
+  }
+  ASSERT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
+  b.sweeps(50);
+  EXPECT_EQ(b.plan(2).state, PlanState::kRollingBack) << "it never came up, and was looked for long enough";
+}
+
 TEST(SilentManager, IsNamedWhereRoutesStay) {
   BeingIsolated b;
   b.managers["test"] = ManagerSign::kSilent;

@@ -377,6 +377,24 @@ TEST(UndoneByOthers, WhatAPersonGaveBackIsNotTakenOutAgainByAutomationWhileItsIn
   }
 }
 
+// Whoever enabled it saw all of its trouble.
+TEST(UndoneByOthers, IsNoReasonToTakeItOutForItsOtherTrouble) {
+  Held b;
+  b.errors("leaf-0", "spine-0", 1e-7);
+  b.fabric.advance(1min);
+  b.enable_by_hand();
+  for (int minute = 0; minute < 10; ++minute) {
+    b.fabric.advance(1min);
+    for (auto& incident : b.incidents) {
+      auto later = std::make_shared<Incident>(*incident);
+      for (Evidence& each : later->finding.evidence) each.observed = b.fabric.now();
+      incident = std::move(later);
+    }
+    b.sweep();
+    ASSERT_EQ(b.book->all()->size(), 1U);
+  }
+}
+
 TEST(UndoneByOthers, NewTroubleIsANewMatter) {
   Held b;
   b.enable_by_hand();

@@ -281,7 +281,7 @@ TEST_F(Remedies, AutomationIsStoppedAndGoesOn) {
   reset.set_reason("looked");
   EXPECT_EQ(call(&Stub::ResetBreaker, reset, status).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   auto snapshot = make_snapshot(1, {});
-  snapshot->remedy = {true, "x", true, "40 links in 5 min", kNow, {}, "/run/stop exists", {}, 3, 4, 2};
+  snapshot->remedy = {true, "x", true, "40 links in 5 min", kNow, {}, "/run/stop exists", {}, kNever, 3, 4, 2};
   snapshot->remedy.silent_managers = {{"ib0", kNow}};
   snapshot->remedy.proposed = {RemedyAction::kIsolateLink};
   snapshot->remedy.under_way = {{7, RemedyAction::kDrainNode, "n1", kNow}};

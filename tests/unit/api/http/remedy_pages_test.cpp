@@ -187,7 +187,7 @@ TEST(RemedyMetrics, IncidentsWithoutAPlanAreCounted) {
 TEST(RemedyMetrics, AutomationAsAWhole) {
   auto snapshot = make_snapshot(1, {});
   EXPECT_THAT(expose(*snapshot), HasSubstr("weft_breaker_tripped 0\n"));
-  snapshot->remedy = {true, "", true, "", kNow, {}, "", {}, 3, 4, 2};
+  snapshot->remedy = {true, "", true, "", kNow, {}, "", {}, kNever, 3, 4, 2};
   const std::string text = expose(*snapshot);
   EXPECT_THAT(text, HasSubstr("weft_breaker_tripped 1\n"));
   EXPECT_THAT(text, HasSubstr("weft_remedy_hands_off 1\n"));

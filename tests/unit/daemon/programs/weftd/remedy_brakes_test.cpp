@@ -307,10 +307,12 @@ TEST_F(RemedyBrakesTest, AfterALeaderThatDidNotEndNothingIsAskedForAWhile) {
   patience = 30s;
   start_with_plan(RemedyMode::kAuto);
   settle();
-  EXPECT_EQ(look().remedy.orders_from, clock.now() + 30s);
+  const TimePoint until = look().remedy.orders_from;
+  EXPECT_GT(until, clock.now() + 20s);
+  EXPECT_LE(until, clock.now() + 30s);
   pass(25s);
   EXPECT_TRUE(world.asked().empty());
-  EXPECT_EQ(look().remedy.orders_from, clock.now() + 5s);
+  EXPECT_EQ(look().remedy.orders_from, until);
   for (int second = 0; second < 10; ++second) {
     pass(1s);
     look();

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A person ends a plan that waits for what may never come, and its target stays in service as it is.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/analyzer/remedy/probation.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+Result<Plan> leave(Book& b, std::uint64_t id) {
+  return b.book->leave(id, "the cable is well", "ann", b.fabric.now());
+}
+
+TEST(LeftInService, AReturnOnProbationEndsAndNothingIsSent) {
+  Probation b;
+  b.comes_up(3);
+  ASSERT_TRUE(leave(b, 2));
+  EXPECT_EQ(b.plan(2).state, PlanState::kCommitted);
+  EXPECT_EQ(b.plan(2).outcome, "left in service by ann: the cable is well; its probation was not over");
+  EXPECT_FALSE(b.plan(1).in_force);
+  b.sweeps(50);
+  EXPECT_TRUE(b.orders().empty());
+}
+
+TEST(LeftInService, AReturnThatFailedIsNotTakenOutAgain) {
+  Probation b;
+  b.managers["test"] = ManagerSign::kHeard;
+  b.comes_up(5);
+  b.fabric.unlink(b.end);
+  b.sweeps(1);
+  b.managers["test"] = ManagerSign::kSilent;
+  b.tell(TargetState::kClear);
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
+  ASSERT_TRUE(leave(b, 2));
+  EXPECT_EQ(b.plan(2).state, PlanState::kRejected);
+  EXPECT_EQ(b.plan(2).outcome,
+            "left in service by ann: the cable is well; before, it failed again: the link went down");
+  EXPECT_FALSE(b.plan(2).in_force);
+  b.managers["test"] = ManagerSign::kHeard;
+  b.sweeps(50);
+  EXPECT_TRUE(b.orders().empty());
+}
+
+TEST(LeftInService, AnUndoingThatNobodyCanLookAtIsOver) {
+  Isolated b;
+  Plan plan = b.plan(1);
+  plan.state = PlanState::kRollingBack;
+  plan.intent = PlanIntent::kNone;
+  plan.in_force = false;
+  plan.outcome = "aborted by bob: wrong link";
+  plan.finished = kNever;
+  RemedyMemory memory;
+  memory.plans = {plan};
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  EXPECT_EQ(leave(b, 1).error().message,
+            "PLAN-1 is being undone, and its link was not read to be back yet: weftctl plan PLAN-1");
+  b.tell(TargetState::kClear);
+  ASSERT_EQ(b.plan(1).state, PlanState::kRollingBack) << b.plan(1).outcome;
+  ASSERT_TRUE(leave(b, 1));
+  EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack);
+  EXPECT_EQ(b.plan(1).outcome, "aborted by bob: wrong link; left as it is by ann: the cable is well");
+}
+
+TEST(LeftInService, WhatIsOutOfServiceIsAborted) {
+  Book b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0"), "why", "ann", b.look()));
+  EXPECT_EQ(leave(b, 1).error().message,
+            "PLAN-1 takes its target out of service, and is not being undone; to end and undo it: weftctl abort PLAN-1 "
+            "--reason ...");
+  ASSERT_TRUE(b.book->abort(1, "no", "ann", b.fabric.now()));
+  EXPECT_EQ(leave(b, 1).error().message.substr(0, 18), "PLAN-1 is REJECTED") << "it is over";
+  EXPECT_EQ(leave(b, 7).error().code, ErrorCode::kNotFound);
+}
+
+TEST(LeftInService, AReturnThatWasNotSentYetIsAborted) {
+  Isolated b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  EXPECT_EQ(leave(b, 2).error().message,
+            "PLAN-2 has not brought its target back yet; to end it: weftctl abort PLAN-2 --reason ...");
+}
+
+TEST(LeftInService, IsNamedWhereAGuardForbidsToTakeItOutAgain) {
+  Probation b;
+  b.comes_up(3);
+  b.managers["test"] = ManagerSign::kSilent;
+  const auto refused = b.book->abort(2, "end it", "ann", b.look());
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.ends_with(
+      ". It stays in service, and PLAN-2 goes on; to end it and leave the link in service: weftctl abort PLAN-2 "
+      "--leave-in-service --reason ..."))
+      << refused.error().message;
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 import resource
 import shutil
 import socket
@@ -314,8 +315,9 @@ class BadInput(unittest.TestCase):
         self.assertEqual(0, weftd.stop(remove=False), "asked to end, it ends with 0")
 
 
-class SystemdUnit(unittest.TestCase):
-    UNIT = os.path.join(weft_testing.ROOT, "deploy", "systemd", "weftd.service")
+class SystemdUnits(unittest.TestCase):
+    FOLDER = os.path.join(weft_testing.ROOT, "deploy", "systemd")
+    UNITS = ("weftd.service", "weft-collector.service", "weft.target")
 
     def setUp(self):
         if not shutil.which("systemd-analyze"):
@@ -326,16 +328,31 @@ class SystemdUnit(unittest.TestCase):
     def analyze(self, *arguments: str):
         return subprocess.run(["systemd-analyze", *arguments], capture_output=True, text=True, timeout=60, check=False)
 
-    def test_verifies(self):
-        path = os.path.join(self.place, "weftd.service")
-        with open(self.UNIT, encoding="utf-8") as unit, open(path, "w", encoding="utf-8") as copy:
-            copy.write(unit.read().replace("/usr/bin/weftd", "/bin/true").replace("Documentation=file:/usr/share", "Documentation=file:/"))
-        done = self.analyze("verify", "--man=no", path)
+    def test_verify(self):
+        for name in self.UNITS:
+            with open(os.path.join(self.FOLDER, name), encoding="utf-8") as unit, open(os.path.join(self.place, name), "w", encoding="utf-8") as copy:
+                copy.write(re.sub(r"/usr/bin/weft\S+", "/bin/true", unit.read()))
+        done = self.analyze("verify", "--man=no", *(os.path.join(self.place, name) for name in self.UNITS))
         self.assertEqual((0, ""), (done.returncode, done.stderr.strip()))
 
+    def test_what_is_enabled_is_wanted_by_the_target(self):
+        units = os.path.join(self.place, "etc", "systemd", "system")
+        shutil.copytree(self.FOLDER, units)
+
+        def wanted_by(target: str) -> list[str]:
+            folder = os.path.join(units, f"{target}.wants")
+            return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+        for names in (self.UNITS, self.UNITS[:2]):
+            subprocess.run(["systemctl", f"--root={self.place}", "--quiet", "enable", *names], check=True, timeout=60)
+            self.assertEqual(sorted(names), wanted_by("multi-user.target"), "the boot starts each, with the target or without")
+            self.assertEqual(sorted(name for name in names if name.endswith(".service")), wanted_by("weft.target"))
+            subprocess.run(["systemctl", f"--root={self.place}", "--quiet", "disable", *names], check=True, timeout=60)
+            self.assertEqual([], wanted_by("weft.target"))
+
     def test_is_hardened(self):
-        for unit in (self.UNIT, self.UNIT.replace("weftd.service", "weft-collector.service")):
-            done = self.analyze("security", "--offline=true", "--threshold=20", unit)
+        for name in ("weftd.service", "weft-collector.service"):
+            done = self.analyze("security", "--offline=true", "--threshold=20", os.path.join(self.FOLDER, name))
             if "Unknown" in done.stderr or "unrecognized" in done.stderr:
                 self.skipTest("this systemd-analyze cannot judge files")
             print(done.stdout.strip().splitlines()[-1], file=sys.stderr)

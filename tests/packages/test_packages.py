@@ -24,7 +24,7 @@ from minimal_debian import MinimalDebian, with_version  # noqa: E402
 from package_repository import NEEDS, repository  # noqa: E402
 from physical_layer import PhysicalLayer  # noqa: E402
 
-ALL = ("weftd", "weft-collector", "weftctl", "python3-weft", "weft-node-conditions", "weft-dashboards", "weft-doc")
+ALL = ("weftd", "weft-collector", "weft-common", "weftctl", "python3-weft", "weft-node-conditions", "weft-dashboards", "weft-doc")
 OLDER = "0.0.1"
 CHANGED = """\
 # changed by the operator
@@ -149,6 +149,8 @@ class Packages(unittest.TestCase):
             self.assertEqual(stream.read(), self.debian.run("weft-collector", "--version"))
         for file in ("/usr/share/doc/weft/deploy/guide/README.md", "/usr/share/weft/prometheus/weft.rules.yml", "/usr/share/weft/grafana/weft-fabric.json"):
             self.assertTrue(os.path.isfile(self.debian.path(file)), file)
+        self.assertEqual({"weftd.service", "weft-collector.service"}, set(os.listdir(self.debian.path("/etc/systemd/system/weft.target.wants"))))
+        self.assertTrue(os.path.islink(self.debian.path("/etc/systemd/system/multi-user.target.wants/weft.target")), "the boot starts it")
         for script in ("certs/make-certificates", "certs/make-token", "rollout", "slurm/weft-prolog"):
             self.assertTrue(os.access(self.debian.path(f"/usr/share/doc/weft/deploy/{script}"), os.X_OK), f"the guide runs {script} where it lies")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The units of the packages under a real systemd: a minimal Debian in qemu, in which the guide's way to certificates from weftd is gone in its own words. Users,
-credentials, hardening, the watchdog, the udev rule; and a rollout to it.
+credentials, hardening, the watchdog, the udev rule, weft.target; and a rollout to it.
 
 What it leaves out: a fabric. The one adapter is soft-RoCE, which has a management device and no subnet."""
 
@@ -26,7 +26,7 @@ from packages import Unavailable  # noqa: E402
 from test_collector_ways import blocks  # noqa: E402
 
 NODE = "dgx-01"
-OURS = ("weftd", "weftctl", "weft-collector", "weft-doc")
+OURS = ("weftd", "weftctl", "weft-collector", "weft-common", "weft-doc")
 EXPOSURE = 2.0
 TOOLS = ("systemd-sysv", "udev", "iproute2", "openssl", "openssh-server", "openssh-client", "sudo", "python3")
 
@@ -147,6 +147,28 @@ class Units(unittest.TestCase):
         self.assertEqual(0, good.code, good.out + good.err)
         self.assertIn("1 of 1 hosts have weft-collector", good.out)
         self.assertEqual(("enabled", "active"), (self.guest.get("systemctl is-enabled weft-collector").strip(), self.active("weft-collector")))
+
+    def test_8_the_target_starts_and_stops_what_is_enabled(self):
+        both = ("weftd", "weft-collector")
+        self.assertEqual(("enabled", "active"), (self.guest.get("systemctl is-enabled weft.target").strip(), self.active("weft.target")), "since the boot")
+        self.guest.get("systemctl stop weft.target", 240)
+        self.assertEqual(["inactive"] * 2, [self.active(unit) for unit in both])
+        self.guest.get("systemctl start weft.target", 240)
+        for unit in both:
+            self.wait_active(unit)
+        before = [self.show(unit, "MainPID") for unit in both]
+        self.guest.get("systemctl restart weft.target", 240)
+        for unit, process in zip(both, before):
+            self.wait_active(unit)
+            self.assertNotEqual(process, self.show(unit, "MainPID"))
+        self.guest.get("systemctl disable --now weft-collector && systemctl stop weft.target && systemctl start weft.target", 240)
+        self.wait_active("weftd")
+        self.assertEqual("inactive", self.active("weft-collector"), "nobody enabled it")
+        self.guest.get("systemctl enable weft-collector && systemctl start weft.target", 240)
+        self.wait_active("weft-collector")
+        self.guest.get("apt-get remove -y -q weft-common", 240)
+        for unit in both:
+            self.assertEqual("active", self.active(unit), "the services do without the target")
 
     def put(self, path: str, text: str) -> None:
         self.guest.get(f"cat >{path} <<'END'\n{text}\nEND")

@@ -4,6 +4,7 @@ API server takes part: see test_kubernetes_overlays_real.py."""
 
 import importlib.machinery
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -282,6 +283,25 @@ class Overlays(unittest.TestCase):
         with open(RULES, encoding="utf-8") as stream:
             rules, = kubectl.objects(stream.read())
         self.assertEqual(rules, self.monitoring.one("PrometheusRule", "weft")["spec"])
+
+    def test_dashboards_are_what_the_sidecar_of_grafana_looks_for(self):
+        folder = os.path.join(ROOT, "dashboards", "grafana")
+        wanted = {}
+        for name in sorted(os.listdir(folder)):
+            if name.startswith("weft-"):
+                with open(os.path.join(folder, name), encoding="utf-8") as stream:
+                    wanted[name] = stream.read()
+        for program_ in KUBECTLS:
+            found = kubectl.objects(kubectl.built(program_, os.path.join(kubectl.KUBERNETES, "overlays", "dashboards")))
+            self.assertEqual(wanted, {name: text for each in found for name, text in each["data"].items()}, "each dashboard, and no other")
+            for each in found:
+                name, = each["data"]
+                self.assertEqual(("ConfigMap", name.removesuffix(".json").replace("weft-", "weft-dashboard-"), "weft"),
+                                 (each["kind"], each["metadata"]["name"], each["metadata"]["namespace"]))
+                self.assertEqual("1", each["metadata"]["labels"]["grafana_dashboard"], "a text: true or a number would be refused")
+                self.assertEqual("Weft", each["metadata"]["annotations"]["grafana_folder"])
+                # `kubectl apply` puts the whole object into an annotation, too, and all of these may have 256 KiB; a ConfigMap 1 MiB.
+                self.assertLess(len(json.dumps(each)), 256 * 1024)
 
     @unittest.skipIf(not which("prometheus"), "prometheus is not installed")
     def test_targets_have_the_labels_of_our_prometheus(self):

@@ -177,7 +177,7 @@ class OnATerminal(weft_testing.SubnetTest):
         os.chmod(shim, 0o755)
         shell = self.shell(name)
         for typed, given in (("weftctl stat\t", "status"), ("weftctl ports leaf-r0-p0\t1", "ports leaf-r0-p01"), ("weftctl ports --count\t", "ports --counters"),
-                             ("weftctl --color ne\t", "--color never"), ("weftctl isolate leaf-r0-p01\t7", "isolate leaf-r0-p01:7"),
+                             ("weftctl --color ne\t", "--color never"), ("weftctl nodes --ty\tsw\t", "nodes --type switch"), ("weftctl isolate leaf-r0-p01\t7", "isolate leaf-r0-p01:7"),
                              ("weftctl drain gpu-0016\t--rea\tx", "drain gpu-0016 --reason x")):
             seen = len(shell.said)
             shell.type(typed)
@@ -214,7 +214,7 @@ class OnATerminal(weft_testing.SubnetTest):
         self.assertIn("incidents", verbs)
         for verb in verbs:
             self.assertIn("--help", offered(verb, "--"), verb)
-        for verb in ("ports", "health", "drain"):
+        for verb in ("nodes", "topology", "ports", "health", "drain"):
             self.assertIn("gpu-0001", offered(verb, ""), verb)
         # Weft took nothing out of service, and proposes nothing.
         for verb in ("undrain", "restore", "lower-cost", "approve", "reject", "abort"):

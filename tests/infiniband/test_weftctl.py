@@ -33,6 +33,22 @@ class Weftctl(weft_testing.SubnetTest):
                 self.assertEqual(0, done.returncode, done.stderr)
         self.assertIn("leaf-r0-p01", weftctl(self.weftd, "nodes").stdout)
 
+    def test_nodes_and_topology_in_part(self):
+        def names(*choice: str) -> list[str]:
+            return sorted(node["name"] for node in weftctl_json(self.weftd, "nodes", *choice)["nodes"])
+        self.assertEqual(["gpu-0006 mlx5_0", "gpu-0006 mlx5_1"], names("gpu-0006"))
+        self.assertEqual(sorted(node.name for node in self.network.switches), names("--type", "switch"))
+        self.assertEqual(["leaf-r0-p01"], names("--type", "switch", "--contains", "LEAF-r0-p01"))
+        self.assertEqual("gpu-0006\n", weftctl(self.weftd, "nodes", "gpu-0006", "--names").stdout)
+        self.assertEqual("No nodes are cut off.\n", weftctl(self.weftd, "nodes", "--down").stdout)
+        self.assertEqual(1, weftctl(self.weftd, "nodes", "gpu-9999").returncode)
+        self.assertEqual(2, weftctl(self.weftd, "nodes", "--type", "leaf").returncode)
+        walk = weftctl(self.weftd, "topology", "leaf-r0-p01").stdout
+        self.assertEqual(1, walk.count("switch "))
+        self.assertEqual(16, walk.count("\n  port "))
+        self.assertLess(walk.index("\n  port 2 "), walk.index("\n  port 10 "))
+        self.assertEqual(2, weftctl(self.weftd, "topology", "leaf-r0-p01", "--differences").returncode)
+
     def test_incidents_and_health(self):
         self.assertEqual(0, weftctl(self.weftd, "health", "gpu-0006").returncode)
         self.subnet.unlink("gpu-0006 mlx5_0", 1)

@@ -23,7 +23,8 @@ struct Arguments {
   std::string every;  ///< seconds between two pages; empty: one is enough
   std::string fabric;
   std::string node;
-  std::string contains;  ///< of links, see ListLinksRequest.contains
+  std::string contains;  ///< of links and nodes, see ListLinksRequest.contains and ListNodesRequest.contains
+  std::string type;
   std::string from;
   std::string to;
   std::string id;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -21,17 +20,6 @@ std::string state_text(const v1::Port& port) {
   std::string text = v1::Port::State_Name(port.state());
   if (port.stale()) text += " (stale)";
   return text;
-}
-
-bool is_rolling_back(const v1::PlanHold& hold) {
-  return hold.state() == "ROLLING_BACK";
-}
-
-/// "PLAN-7", "PLAN-7, VERIFYING"; "-" where nothing is held. `stopped`: hands-off keeps what is undone.
-std::string hold_text(const v1::PlanHold& hold, bool stopped = false) {
-  if (hold.plan_id().empty()) return "-";
-  return hold.plan_id() + (hold.state() == "COMMITTED" ? "" : ", " + hold.state()) +
-         (stopped && is_rolling_back(hold) ? " when hands-off ends" : "");
 }
 
 /// How its return goes: "PLAN-9 waits until it is up".
@@ -88,33 +76,6 @@ std::string errors_text(const v1::Port& port) {
     at_least = at_least || counter.saturated();
   }
   return any ? (at_least ? ">= " : "") + std::to_string(sum) : "-";
-}
-
-const char* type_text(v1::Node::Type type) {
-  switch (type) {
-    case v1::Node::CHANNEL_ADAPTER:
-      return "adapter";
-    case v1::Node::SWITCH:
-      return "switch";
-    case v1::Node::ROUTER:
-      return "router";
-    default:
-      return "unknown";
-  }
-}
-
-v1::Topology whole_topology(const Session& session, const std::string& fabric) {
-  v1::GetTopologyRequest request;
-  request.set_fabric(fabric);
-  v1::Topology all;
-  session.client.attempt(Client::Kind::kRead, [&](grpc::ClientContext& context) {
-    all.Clear();
-    const auto stream = session.client.fabric->GetTopology(&context, request);
-    for (v1::Topology part; stream->Read(&part);) all.MergeFrom(part);
-    return stream->Finish();
-  });
-  for (const std::string& shard : all.missing_shards()) session.client.note_missing(shard);
-  return all;
 }
 
 void print_counters(const Session& session, const v1::ListPortsResponse& ports) {
@@ -191,49 +152,6 @@ void keep_links_of(const v1::ListPortsResponse& ports, v1::ListLinksResponse& li
 }
 
 }  // namespace
-
-Exit show_nodes(const Session& session, const std::string& fabric, bool names_only) {
-  v1::ListNodesRequest request;
-  request.set_fabric(fabric);
-  auto nodes = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListNodes, request);
-  if (names_only) {
-    std::set<std::string> names;
-    for (const v1::Node& node : nodes.nodes()) names.insert(node.host());
-    std::vector<std::string> sorted(names.begin(), names.end());
-    std::ranges::stable_sort(sorted, counts_before);
-    session.out << list_text(sorted, session.json);
-    return Exit::kGood;
-  }
-  if (session.json) {
-    session.out << json_text(nodes, false) << '\n';
-    return Exit::kGood;
-  }
-  std::stable_sort(nodes.mutable_nodes()->begin(), nodes.mutable_nodes()->end(),
-                   [](const v1::Node& a, const v1::Node& b) { return counts_before(a.name(), b.name()); });
-  // Only a fabric that has pods has a column for them.
-  const bool pods = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return !node.pod().empty(); });
-  const bool shards = has_shards(nodes.nodes());
-  std::vector<Column> columns{key("NODE"), "TYPE", spare("GUID"), spare(number("PORTS")), spare(number("TIER"))};
-  if (pods) columns.push_back(spare("POD"));
-  columns.insert(columns.end(), {spare("FABRIC"), judged("REACHED")});
-  // Only where Weft drained a host.
-  const bool holds = std::ranges::any_of(nodes.nodes(), [](const v1::Node& node) { return node.has_hold(); });
-  if (holds) columns.emplace_back("DRAINED BY");
-  if (shards) columns.push_back(key("SHARD"));
-  Table table(std::move(columns));
-  for (const v1::Node& node : nodes.nodes()) {
-    std::vector<std::string> cells{node.name(), type_text(node.type()), node.guid(), std::to_string(node.port_count()),
-                                   node.has_tier() ? std::to_string(node.tier()) : "-"};
-    if (pods) cells.push_back(node.pod().empty() ? "-" : node.pod());
-    cells.push_back(node.fabric());
-    cells.emplace_back(node.unread() ? "not read" : node.reachable() ? "yes" : "no");
-    if (holds) cells.push_back(hold_text(node.hold()));
-    if (shards) cells.push_back(node.shard());
-    table.add(std::move(cells));
-  }
-  table.print(session.sheet());
-  return Exit::kGood;
-}
 
 Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters) {
   const auto ports = ports_of(session, fabric, node, node.empty() && !counters && !session.json);
@@ -360,31 +278,6 @@ Exit show_worst_links(const Session& session, const std::string& fabric, const s
     table.add(std::move(cells));
   }
   table.print(session.sheet());
-  return Exit::kGood;
-}
-
-Exit show_topology(const Session& session, const std::string& fabric) {
-  const v1::Topology topology = whole_topology(session, fabric);
-  if (session.json) {
-    session.out << json_text(topology, false) << '\n';
-    return Exit::kGood;
-  }
-  // As a person walks it: each node with what is behind each of its ports.
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<const v1::Port*>> ports_of;
-  for (const v1::Port& port : topology.ports())
-    if (port.has_peer()) ports_of[{port.shard(), port.fabric(), port.node_guid()}].push_back(&port);
-  for (const v1::Node& node : topology.nodes()) {
-    session.out << type_text(node.type()) << ' ' << printable(node.name()) << "  " << node.guid()
-                << (node.reachable() ? "" : "  unreachable")
-                << (node.shard().empty() ? "" : "  shard " + printable(node.shard())) << '\n';
-    for (const v1::Port* port : ports_of[{node.shard(), node.fabric(), node.guid()}])
-      session.out << (port->name().empty() ? "  port " : "  ") << printable(port_text(*port)) << "  "
-                  << (port->state() == v1::Port::ACTIVE                                        ? ""
-                      : port->state() == v1::Port::STATE_UNKNOWN && !port->has_state_read_at() ? "[not read] "
-                                                                                               : "[not active] ")
-                  << link_text(port->width(), port->speed(), port->rate_bits_per_second()) << "  "
-                  << printable(end_text(port->peer())) << '\n';
-  }
   return Exit::kGood;
 }
 

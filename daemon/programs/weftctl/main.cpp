@@ -45,14 +45,31 @@ bool takes_utf8() {
   return utf8;
 }
 
+void add_node_choice(CLI::App& verb, Arguments& given) {
+  verb.add_option("NODE", given.node, "Only this one: host name, node name or GUID");
+  verb.add_option("--fabric", given.fabric, "Only this fabric");
+  verb.add_option("--contains", given.contains, "Only nodes with this in their name, their host's name or their GUID");
+  verb.add_option("--type", given.type, "Only nodes of this type")
+      ->check(CLI::IsMember({"adapter", "switch", "router"}));
+}
+
+NodeChoice node_choice(const Arguments& given) {
+  return {.fabric = given.fabric,
+          .node = given.node,
+          .contains = given.contains,
+          .type = given.type,
+          .down_only = given.down,
+          .names_only = given.names};
+}
+
 void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* status = app.add_subcommand("status", "Monitoring status: fabrics, sweeps, open incidents");
   status->callback([&] { chosen = show_status; });
   CLI::App* nodes = app.add_subcommand("nodes", "Adapters, switches and routers");
-  nodes->add_option("--fabric", given.fabric, "Only this fabric");
+  add_node_choice(*nodes, given);
+  nodes->add_flag("--down", given.down, "Only nodes that are not reached");
   nodes->add_flag("--names", given.names, "Only the names of hosts and switches, one per line");
-  nodes->callback(
-      [&] { chosen = [&](const Session& session) { return show_nodes(session, given.fabric, given.names); }; });
+  nodes->callback([&] { chosen = [&](const Session& session) { return show_nodes(session, node_choice(given)); }; });
   CLI::App* ports = app.add_subcommand("ports", "States, rates and errors of ports");
   ports->add_option(
       "NODE", given.node,
@@ -98,12 +115,17 @@ void add_fabric_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   path->callback(
       [&] { chosen = [&](const Session& session) { return show_path(session, given.fabric, given.from, given.to); }; });
   CLI::App* topology = app.add_subcommand("topology", "Nodes and the peer of each port");
-  topology->add_option("--fabric", given.fabric, "Only this fabric");
-  topology->add_flag("--differences", given.differences,
-                     "What differs from the expected topology. Exit status 1 if anything does");
+  add_node_choice(*topology, given);
+  topology
+      ->add_flag("--differences", given.differences,
+                 "What differs from the expected topology. Exit status 1 if anything does")
+      ->excludes("NODE")
+      ->excludes("--contains")
+      ->excludes("--type");
   topology->callback([&] {
     chosen = [&](const Session& session) {
-      return given.differences ? show_cabling_differences(session, given.fabric) : show_topology(session, given.fabric);
+      return given.differences ? show_cabling_differences(session, given.fabric)
+                               : show_topology(session, node_choice(given));
     };
   });
 }

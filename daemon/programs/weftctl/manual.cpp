@@ -16,6 +16,9 @@ constexpr std::array kExamples{
     Examples{"status", R"(  weftctl status                       every fabric, with the age of its last sweep
   weftctl status --watch               the same, every two seconds)"},
     Examples{"nodes", R"(  weftctl nodes                        all devices with a GUID
+  weftctl nodes dgx-04                 the adapters of one host
+  weftctl nodes --type switch --contains spine
+  weftctl nodes --down --watch         what is cut off, updated live
   weftctl nodes --names                only names, for scripts
   weftctl --json nodes                 the API's JSON)"},
     Examples{"ports", R"(  weftctl ports leaf-1                 states, rates and errors of a switch's ports
@@ -38,6 +41,7 @@ constexpr std::array kExamples{
   weftctl links --down --watch         the same, updated live
   weftctl links --worst errors         by errors per bit, the worst first; also flaps, stall)"},
     Examples{"topology", R"(  weftctl topology                     each node, and the peer of each port
+  weftctl topology leaf-1              one node
   weftctl topology --differences       cables that are not as planned)"},
     Examples{"path", R"(  weftctl path dgx-04 dgx-17           host to host, on each rail
   weftctl path "leaf-1 port 12" "lid 17"   from a port to a LID

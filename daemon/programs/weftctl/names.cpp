@@ -20,4 +20,14 @@ std::string link_text(const std::string& width, const std::string& speed, double
   return bits_per_second > 0 ? rate_text(bits_per_second) : "-";
 }
 
+bool is_rolling_back(const v1::PlanHold& hold) {
+  return hold.state() == "ROLLING_BACK";
+}
+
+std::string hold_text(const v1::PlanHold& hold, bool stopped) {
+  if (hold.plan_id().empty()) return "-";
+  return hold.plan_id() + (hold.state() == "COMMITTED" ? "" : ", " + hold.state()) +
+         (stopped && is_rolling_back(hold) ? " when hands-off ends" : "");
+}
+
 }  // namespace weft::ctl

@@ -16,6 +16,11 @@ std::string port_text(const v1::Port& port);
 /// "4X NDR", on Ethernet "400 Gb/s"; "-" where nothing is known.
 std::string link_text(const std::string& width, const std::string& speed, double bits_per_second);
 
+/// What is held is given back right now.
+bool is_rolling_back(const v1::PlanHold& hold);
+/// "PLAN-7", "PLAN-7, VERIFYING"; "-" where nothing is held. `stopped`: hands-off keeps what is undone.
+std::string hold_text(const v1::PlanHold& hold, bool stopped = false);
+
 /// "north, south".
 template <typename List>
 std::string joined(const List& names) {

@@ -41,8 +41,19 @@ void print_reach_of_brake(const Session& session);
 
 /// kBadNews when a fabric is not being watched, or there is no complete first picture yet.
 Exit show_status(const Session& session);
-/// `names_only`: host and switch names, one a line.
-Exit show_nodes(const Session& session, const std::string& fabric, bool names_only);
+/// Which nodes are shown. Empty text: all.
+struct NodeChoice {
+  std::string fabric{};
+  std::string node{};       ///< only that one, or all adapters of that host
+  std::string contains{};   ///< only those that fit this text, see ListNodesRequest.contains
+  std::string type{};       ///< "adapter", "switch" or "router"
+  bool down_only = false;   ///< only those that are known not to be reached
+  bool names_only = false;  ///< host and switch names, one a line
+  /// Not all nodes are asked for.
+  bool is_filter() const { return down_only || !node.empty() || !contains.empty() || !type.empty(); }
+};
+/// Throws kBadNews where there is no such node.
+Exit show_nodes(const Session& session, const NodeChoice& choice);
 /// `node`: all ports of a node, or one: "leaf-1:12", "leaf-1 port 12", on Ethernet "leaf01 swp12"; empty: all ports,
 /// without counters. `counters`: each counter on a line of its own. kBadNews where there is none.
 Exit show_ports(const Session& session, const std::string& fabric, const std::string& node, bool counters);
@@ -59,8 +70,8 @@ Exit show_links(const Session& session, const LinkChoice& choice);
 Exit show_worst_links(const Session& session, const std::string& fabric, const std::string& by, std::uint32_t limit);
 /// kBadNews when any of the paths is incomplete.
 Exit show_path(const Session& session, const std::string& fabric, const std::string& from, const std::string& to);
-/// Prints each node with the far end of each of its ports.
-Exit show_topology(const Session& session, const std::string& fabric);
+/// Prints each node with the far end of each of its ports. Throws kBadNews where there is no such node.
+Exit show_topology(const Session& session, const NodeChoice& choice);
 /// Prints what differs from the expected topology, the counts first. kBadNews when anything does.
 Exit show_cabling_differences(const Session& session, const std::string& fabric);
 

@@ -89,7 +89,7 @@ TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {
   EXPECT_THAT(down, HasSubstr("leaf01 swp2"));
   EXPECT_THAT(down, Not(HasSubstr("swp49"))) << "nobody knows that it is down";
   EXPECT_THAT(down, HasSubstr("STATE  LINK  RATE  FABRIC\n"));
-  const std::string walk = say(Exit::kGood, show_topology, std::string());
+  const std::string walk = say(Exit::kGood, show_topology, NodeChoice{});
   EXPECT_THAT(walk, HasSubstr("  swp1  400 Gb/s  gpu-01 eth2\n"));
   EXPECT_THAT(walk, HasSubstr("  swp49  [not read] "));
   EXPECT_THAT(say(Exit::kGood, show_status), HasSubstr("10 of 12, 1 not read"));
@@ -99,7 +99,7 @@ TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {
 
 TEST_F(EthernetVerbs, NodesThatNobodyReadDoNotAnswer) {
   fabric.set_state("gpu-02 eth2", PortState::kUnknown);
-  const std::string nodes = say(Exit::kGood, show_nodes, std::string(), false);
+  const std::string nodes = say(Exit::kGood, show_nodes, NodeChoice{});
   EXPECT_THAT(nodes, ContainsRegex("gpu-01 eth2 [^\n]* yes\n"));
   EXPECT_THAT(nodes, ContainsRegex("gpu-02 eth2 [^\n]* not read\n"));
 }

@@ -49,7 +49,7 @@ TEST_F(Verbs, PlansAreATable) {
 TEST_F(Verbs, LinksAndNodesSayWhichPlanHoldsThem) {
   api::SmallFabric fabric;
   publication.publish(make_snapshot(1, {fabric.build()}));
-  EXPECT_THAT(say(Exit::kGood, show_nodes, std::string(), false), Not(HasSubstr("DRAINED BY")));
+  EXPECT_THAT(say(Exit::kGood, show_nodes, NodeChoice{}), Not(HasSubstr("DRAINED BY")));
   Plan raised = make_plan(7, PlanState::kCommitted);
   raised.action = RemedyAction::kRaiseLinkCost;
   raised.in_force = true;
@@ -62,7 +62,7 @@ TEST_F(Verbs, LinksAndNodesSayWhichPlanHoldsThem) {
   const std::string links = say(Exit::kGood, show_links, LinkChoice());
   EXPECT_THAT(links, HasSubstr("up (cost raised by PLAN-7)"));
   EXPECT_THAT(links, Not(HasSubstr("PLAN-8")));
-  const std::string nodes = say(Exit::kGood, show_nodes, std::string(), false);
+  const std::string nodes = say(Exit::kGood, show_nodes, NodeChoice{});
   EXPECT_THAT(nodes, HasSubstr("DRAINED BY"));
   EXPECT_THAT(nodes, HasSubstr("PLAN-8, VERIFYING"));
   EXPECT_EQ(json(Exit::kGood, show_links, LinkChoice())["links"][0]["hold"]["action"], "RAISE_LINK_COST");
@@ -81,7 +81,7 @@ TEST_F(Verbs, NodesAreInTheOrderInWhichPeopleCount) {
   fabric.nodes[2].name = "gpu-2 mlx5_7";
   fabric.nodes[3].name = "gpu-2 mlx5_0";
   publication.publish(make_snapshot(1, {fabric.build()}));
-  const std::string nodes = say(Exit::kGood, show_nodes, std::string(), false);
+  const std::string nodes = say(Exit::kGood, show_nodes, NodeChoice{});
   const std::vector<std::size_t> places{nodes.find("gpu-2 mlx5_0"), nodes.find("gpu-2 mlx5_7"),
                                         nodes.find("gpu-10 mlx5_0"), nodes.find("leaf-1")};
   EXPECT_TRUE(std::ranges::is_sorted(places)) << nodes;

@@ -48,6 +48,8 @@ class Gate {
   bool is_open() const { return clock_ == nullptr; }
   /// From the next call on. Of a guarded gate.
   void change(Rules rules);
+  /// Headers of requests are needed: see Shown::fields.
+  bool trusts_proxies() const { return !is_open() && rules()->proxies.is_set(); }
   /// Who gets in, and as whom. `permission`: the line of the table, null when there is none. kUnauthenticated,
   /// kPermissionDenied, kResourceExhausted when he asks too fast.
   Result<Principal> admit(const Permission* permission, std::string_view what, const Shown& shown);

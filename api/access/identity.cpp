@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/access/identity.hpp"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <set>
+
+#include "api/access/letters.hpp"
 
 namespace weft::api::access {
 namespace {
@@ -15,13 +14,6 @@ namespace {
 constexpr std::size_t kMostTokens = 100'000;
 constexpr std::size_t kLongestName = 255;
 constexpr std::size_t kLongestToken = 4096;
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-bool same_letters(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
 
 bool is_good_name(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName &&
@@ -125,7 +117,7 @@ Result<std::optional<Principal>> by_token(const Rules& rules, std::string_view a
   const Sha256 hash = sha256(presented);
   const Token* found = nullptr;
   for (const Token& token : rules.tokens)
-    if (CRYPTO_memcmp(token.hash.data(), hash.data(), hash.size()) == 0) found = &token;
+    if (same_hash(token.hash, hash)) found = &token;
   if (found == nullptr) return refuse("unknown token");
   if (found->expires && now >= *found->expires) return refuse("the token of " + found->name + " has expired");
   Principal principal;
@@ -136,13 +128,6 @@ Result<std::optional<Principal>> by_token(const Rules& rules, std::string_view a
 }
 
 }  // namespace
-
-Sha256 sha256(std::string_view text) {
-  Sha256 hash{};
-  unsigned length = 0;
-  EVP_Digest(text.data(), text.size(), hash.data(), &length, EVP_sha256(), nullptr);
-  return hash;
-}
 
 Result<std::vector<Token>> parse_tokens(std::string_view text) {
   std::vector<Token> tokens;
@@ -204,7 +189,14 @@ bool matches(const CertificateRule& rule, std::string_view name) {
 }
 
 Result<std::optional<Principal>> identify(const Rules& rules, const Shown& shown, TimePoint now) {
+  ProxyWord word;
+  if (rules.proxies.is_set()) {
+    auto heard = hear_proxy(rules.proxies, shown.fields, shown.certificate_names, shown.is_local);
+    if (!heard) return tl::unexpected(heard.error());
+    word = std::move(*heard);
+  }
   if (!shown.authorization.empty()) return by_token(rules, shown.authorization, now);
+  if (word.is_proxy) return std::move(word.user);
   if (shown.account != nullptr) return std::optional(*shown.account);
   const std::string_view node = enrolled_node(shown.certificate_names);
   if (rules.enrolls && check_node_name(node)) {

@@ -2,7 +2,6 @@
 #pragma once
 // From what a caller shows to who he is: tokens and names of certificates.
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,15 +10,12 @@
 #include <vector>
 
 #include "api/access/access.hpp"
+#include "api/access/proxy.hpp"
+#include "api/access/sha256.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::api::access {
-
-/// A SHA-256 digest.
-using Sha256 = std::array<unsigned char, 32>;
-/// FIPS 180-4.
-Sha256 sha256(std::string_view text);
 
 /// A token is known by its hash alone: who reads the file cannot use it.
 struct Token {
@@ -60,6 +56,7 @@ struct Rules {
   std::vector<Token> tokens;
   std::vector<CertificateRule> certificates;  ///< the first that fits one of a certificate's names counts
   bool enrolls = false;                       ///< certificates with kNodeUri are collectors' without a rule
+  ProxyRules proxies{};                       ///< whom their word is taken for users
   bool anybody_reads = false;                 ///< who shows nothing is anybody(): there is no [security]
   double requests_per_second = 0;  ///< of one principal, after a burst of twice as many; 0: as many as it likes
 };
@@ -68,14 +65,17 @@ struct Rules {
 struct Shown {
   std::string_view authorization;  ///< the header or metadata of that name, whole; empty: none
   std::span<const std::string>
-      certificate_names;               ///< of the client certificate that TLS has verified: certificate_names()
-  std::string_view peer;               ///< address, for limits and logs; may be empty
-  const Principal* account = nullptr;  ///< of this host, who may act, and whom the kernel vouches for; null: none
+      certificate_names;                  ///< of the client certificate that TLS has verified: certificate_names()
+  std::string_view peer;                  ///< address, for limits and logs; may be empty
+  const Principal* account = nullptr;     ///< of this host, who may act, and whom the kernel vouches for; null: none
+  std::span<const HeaderField> fields{};  ///< all headers of an HTTP request; needed where proxies are trusted
+  bool is_local = false;                  ///< the peer is on this machine
 };
 
 /// Who it is. A token, where one is shown, counts alone: kUnauthenticated when it is unknown or expired, whatever the
-/// certificate or the account says. All tokens are compared, each in constant time. nullopt when nothing is shown, or a
-/// certificate that no rule knows.
+/// certificate or the account says. All tokens are compared, each in constant time. Then the word of a proxy counts,
+/// see hear_proxy(), whose refusals come before everything. nullopt when nothing is shown, or a certificate that no
+/// rule knows.
 Result<std::optional<Principal>> identify(const Rules& rules, const Shown& shown, TimePoint now);
 
 }  // namespace weft::api::access

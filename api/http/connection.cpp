@@ -206,7 +206,17 @@ asio::awaitable<HttpReply> carry_out(HttpServerState& hall, const HttpRequest& r
   co_return error_reply({ErrorCode::kTimeout, "timeout; the command may still be executed"});
 }
 
-HttpRequest plain(Request& request, const std::string& peer, const std::vector<std::string>& certificate_names) {
+/// Who is at the other end.
+struct Peer {
+  std::string name;  ///< address and port
+  bool is_local = false;
+};
+
+HttpRequest plain(Request& request, const Peer& peer, const std::vector<std::string>& certificate_names,
+                  const access::Gate* gate) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  if (gate != nullptr && gate->trusts_proxies())
+    for (const auto& each : request) fields.emplace_back(each.name_string(), each.value());
   const auto field = [&request](http::field name) { return std::string(request[name]); };
   return {std::string(request.method_string()),
           std::string(request.target()),
@@ -214,17 +224,19 @@ HttpRequest plain(Request& request, const std::string& peer, const std::vector<s
           field(http::field::accept_encoding),
           field(http::field::authorization),
           certificate_names,
-          peer,
+          peer.name,
           field(http::field::host),
           field(http::field::origin),
           field(http::field::content_type),
           std::move(request.body()),
-          field(http::field::if_none_match)};
+          field(http::field::if_none_match),
+          std::move(fields),
+          peer.is_local};
 }
 
 /// Requests of one connection, one after the other.
-asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, AddressUse& address,
-                                     const std::string& peer, const std::vector<std::string>& certificate_names) {
+asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, AddressUse& address, const Peer& peer,
+                                     const std::vector<std::string>& certificate_names) {
   const HttpOptions& options = hall.options;
   beast::flat_buffer buffer(options.max_header + options.max_body);
   bool first = true;
@@ -245,10 +257,10 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
     const error_code read_error = co_await read_request(stream, buffer, parser);
     if (read_error) {
       if (read_error == beast::error::timeout && hall.gate != nullptr)
-        hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kTimeout, "timeout while reading it"}});
+        hall.gate->refuse({"an HTTP request", peer.name, {}, {ErrorCode::kTimeout, "timeout while reading it"}});
       if (const auto reply = reply_to_bad_request(read_error)) {
         if (hall.gate != nullptr)
-          hall.gate->refuse({"an HTTP request", peer, {}, {ErrorCode::kInvalidArgument, read_error.message()}});
+          hall.gate->refuse({"an HTTP request", peer.name, {}, {ErrorCode::kInvalidArgument, read_error.message()}});
         const bool is_too_much = reply->status == 413 || reply->status == 431;
         co_await write_whole(stream, *reply, 11, false, false, options);
         if (is_too_much) co_await swallow(stream);
@@ -257,7 +269,7 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
     }
     Request request = parser.release();
     const bool head_only = request.method() == http::verb::head;
-    const HttpRequest asked = plain(request, peer, certificate_names);
+    const HttpRequest asked = plain(request, peer, certificate_names, hall.gate);
     // No co_await within a conditional expression, nor with temporaries: g++ 12 destroys those twice.
     HttpReply reply;
     if (hall.router.may_wait(asked)) {
@@ -285,11 +297,10 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
   }
 }
 
-asio::awaitable<void> serve_tls(ByteStream& stream, HttpServerState& hall, AddressUse& address,
-                                const std::string& peer) {
+asio::awaitable<void> serve_tls(ByteStream& stream, HttpServerState& hall, AddressUse& address, const Peer& peer) {
   const auto refuse = [&](const std::string& why) {
     if (hall.gate != nullptr)
-      hall.gate->refuse({"a TLS handshake on HTTPS", peer, {}, {ErrorCode::kUnauthenticated, why}});
+      hall.gate->refuse({"a TLS handshake on HTTPS", peer.name, {}, {ErrorCode::kUnauthenticated, why}});
   };
   const auto context = hall.tls.current(*hall.options.tls);
   if (!context) co_return refuse("the server's certificate cannot be used");
@@ -327,7 +338,8 @@ asio::awaitable<void> serve_connection(asio::ip::tcp::socket socket, HttpServerS
   const std::string name = remote.address().to_string();
   AddressUse& address = hall.addresses[name];  // stays as long as it has a connection
   const Count of_address(address.connections);
-  const std::string peer = (remote.address().is_v6() ? '[' + name + ']' : name) + ':' + std::to_string(remote.port());
+  const Peer peer{(remote.address().is_v6() ? '[' + name + ']' : name) + ':' + std::to_string(remote.port()),
+                  remote.address().is_loopback()};
   ByteStream stream(std::move(socket));
   if (hall.options.tls != nullptr) {
     co_await serve_tls(stream, hall, address, peer);

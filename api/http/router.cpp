@@ -102,8 +102,12 @@ void Router::answer(const HttpRequest& request, Done done) const {
     done = with_role(publication_->load()->leadership, std::move(done));
   access::Principal principal = access::anybody();
   if (desks_.gate != nullptr) {
-    auto admitted =
-        desks_.gate->admit(route, route->method, {request.authorization, request.certificate_names, request.peer});
+    auto admitted = desks_.gate->admit(route, route->method,
+                                       {.authorization = request.authorization,
+                                        .certificate_names = request.certificate_names,
+                                        .peer = request.peer,
+                                        .fields = request.fields,
+                                        .is_local = request.is_local});
     if (!admitted) return done(error_reply(admitted.error()));
     principal = std::move(*admitted);
   }

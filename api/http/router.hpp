@@ -46,6 +46,8 @@ struct HttpRequest {
   std::string content_type{};
   std::string body{};
   std::string if_none_match{};
+  std::vector<std::pair<std::string, std::string>> fields{};  ///< all headers, where the gate trusts proxies
+  bool is_local = false;                                      ///< the peer is on this machine
 };
 
 /// Makes an answer's body piece by piece: fills `piece`, or returns false at the end.

@@ -193,6 +193,19 @@ struct Enroll {
   Duration lifetime = std::chrono::hours(30 * 24);
 };
 
+/// Section [security.proxy]: reverse proxies whose word is taken for who a user is.
+struct TrustedProxy {
+  std::vector<std::string> certificates;  ///< names in their client certificates
+  std::filesystem::path secret_file;      ///< of one on this machine; empty: none
+  std::string user_header = "X-Forwarded-User";
+  std::string groups_header = "X-Forwarded-Groups";
+  std::vector<std::string> group_roles;  ///< as api::access::parse_group_rule() reads them
+  std::string default_role = "none";     ///< of users without such a group
+
+  /// There is a proxy that is believed.
+  bool is_set() const { return !certificates.empty() || !secret_file.empty(); }
+};
+
 /// Who may come, and how. Nothing set: plain text, everybody who reaches a listener reads, and accounts act.
 struct Security {
   std::filesystem::path certificate;         ///< empty: plain text
@@ -205,9 +218,10 @@ struct Security {
   bool allow_plain_text = false;
   unsigned max_requests_per_second = 2000;
   Enroll enroll;
+  TrustedProxy proxy;
 
   /// Does anybody have to say who he is?
-  bool is_guarded() const { return !certificate.empty() || !tokens_file.empty(); }
+  bool is_guarded() const { return !certificate.empty() || !tokens_file.empty() || proxy.is_set(); }
 };
 
 /// Who is told of incidents by webhook; as events::EventSenderOptions.

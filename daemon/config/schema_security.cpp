@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 
 #include "api/access/identity.hpp"
+#include "api/access/letters.hpp"
 #include "daemon/config/schema.hpp"
 #include "daemon/config/value_text.hpp"
 
@@ -97,6 +98,45 @@ std::vector<Key> security_schema() {
        {10, 825 * kDay},
        "",
        "Lifetime of collectors' certificates. Collectors renew them after two thirds of it."},
+      {"security.proxy.certificates",
+       [](WeftdConfig& c) -> Field { return &c.security.proxy.certificates; },
+       {},
+       "",
+       "Names (common name or DNS name) in the client certificates of reverse proxies that tell weftd over HTTPS who "
+       "their user is, in user_header and groups_header. Only such a proxy, or one with secret_file, is believed: a "
+       "request of anybody else with one of these headers is refused. Such a name has no entry in certificate_roles. "
+       "While there is a trusted proxy, everybody must say who he is."},
+      {"security.proxy.secret_file",
+       [](WeftdConfig& c) -> Field { return &c.security.proxy.secret_file; },
+       {},
+       "",
+       "File with a secret of 32 to 256 characters (openssl rand -hex 32) that a reverse proxy on this machine sends "
+       "in the header X-Weft-Proxy-Secret. It counts from loopback addresses alone. Only its owner and group may have "
+       "access."},
+      {"security.proxy.user_header",
+       [](WeftdConfig& c) -> Field { return &c.security.proxy.user_header; },
+       {},
+       "",
+       "Header in which a trusted proxy names its user: 1 to 128 visible characters, without commas. The audit trail "
+       "has the name of the proxy behind it, \"alice via gateway.example\"."},
+      {"security.proxy.groups_header",
+       [](WeftdConfig& c) -> Field { return &c.security.proxy.groups_header; },
+       {},
+       "",
+       "Header in which a trusted proxy lists the user's groups, separated by commas."},
+      {"security.proxy.group_roles",
+       [](WeftdConfig& c) -> Field { return &c.security.proxy.group_roles; },
+       {},
+       "",
+       "Roles by group: \"fabric-operators=operator\". Of several that fit, the one that may most counts. Roles are "
+       "viewer, operator and admin. Letters must be of the same case."},
+      {"security.proxy.default_role",
+       [](WeftdConfig& c) -> Field { return &c.security.proxy.default_role; },
+       {},
+       "",
+       "Role of users of a trusted proxy who are in no group of group_roles. none: they are refused.",
+       "",
+       {"none", "viewer", "operator", "admin"}},
   };
 }
 
@@ -108,6 +148,41 @@ bool is_loopback(const Address& address) {
   if (::inet_pton(AF_INET, address.host.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
   in6_addr v6{};
   return ::inet_pton(AF_INET6, address.host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+using Contradictions = std::vector<std::pair<std::string, std::string>>;
+
+void check_proxy(const Security& security, Contradictions& found) {
+  const auto must = [&found](bool holds, const char* key, std::string message) {
+    if (!holds) found.emplace_back(key, std::move(message));
+  };
+  const TrustedProxy& proxy = security.proxy;
+  const bool gives_roles = !proxy.group_roles.empty() || proxy.default_role != "none";
+  must(proxy.certificates.empty() || !security.client_authorities.empty(), "security.proxy.certificates",
+       "takes security.client_authorities: no certificate could be checked");
+  must(!gives_roles || proxy.is_set(),
+       proxy.group_roles.empty() ? "security.proxy.default_role" : "security.proxy.group_roles",
+       "takes security.proxy.certificates or security.proxy.secret_file: no proxy is trusted");
+  must(gives_roles || !proxy.is_set(),
+       proxy.certificates.empty() ? "security.proxy.secret_file" : "security.proxy.certificates",
+       "gives no user a role: set security.proxy.group_roles, or security.proxy.default_role");
+  for (const auto& [key, name] : {std::pair("security.proxy.user_header", &proxy.user_header),
+                                  std::pair("security.proxy.groups_header", &proxy.groups_header)})
+    if (const auto good = api::access::check_identity_header(*name); !good) must(false, key, good.error().message);
+  must(!api::access::same_letters(proxy.user_header, proxy.groups_header), "security.proxy.groups_header",
+       "must be another header than security.proxy.user_header");
+  for (const std::string& text : proxy.group_roles)
+    if (const auto rule = api::access::parse_group_rule(text); !rule)
+      must(false, "security.proxy.group_roles", rule.error().message);
+  for (const std::string& name : proxy.certificates) {
+    must(!name.empty() && name.find('*') == std::string::npos, "security.proxy.certificates",
+         '"' + name + "\" must be a whole name, without '*'");
+    for (const std::string& text : security.certificate_roles)
+      if (const auto rule = api::access::parse_certificate_rule(text); rule && api::access::matches(*rule, name))
+        must(false, "security.proxy.certificates",
+             '"' + name + "\" has a role by \"" + text +
+                 "\" of security.certificate_roles: a proxy has none of its own");
+  }
 }
 
 }  // namespace
@@ -135,11 +210,13 @@ std::vector<std::pair<std::string, std::string>> security_contradictions(const W
        "takes security.client_authorities: no certificate could be checked");
   must(!enrolls || !security.require_client_certificate, "security.enroll.certificate",
        "takes security.require_client_certificate = false: a new node has no certificate yet");
-  must(!tls || tokens || enrolls || (certificates && !security.certificate_roles.empty()), "security.certificate",
+  must(!tls || tokens || enrolls || security.proxy.is_set() || (certificates && !security.certificate_roles.empty()),
+       "security.certificate",
        "nobody could get in: set security.tokens_file, or security.client_authorities and security.certificate_roles");
   for (const std::string& rule : security.certificate_roles)
     if (const auto parsed = api::access::parse_certificate_rule(rule); !parsed)
       must(false, "security.certificate_roles", parsed.error().message);
+  check_proxy(security, found);
   const auto may_listen = [&](const Address& address, const char* key) {
     must(tls || security.allow_plain_text || is_loopback(address), key,
          format_address(address) +

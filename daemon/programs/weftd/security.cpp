@@ -78,6 +78,33 @@ Result<std::shared_ptr<const api::access::Issuer>> read_issuer(const config::Sec
   return api::access::Issuer::open(std::move(files), tls, now);
 }
 
+/// Of [security.proxy].
+Result<api::access::ProxyRules> read_proxies(const config::TrustedProxy& proxy) {
+  api::access::ProxyRules rules{.certificates = proxy.certificates,
+                                .secret = std::nullopt,
+                                .user_header = proxy.user_header,
+                                .groups_header = proxy.groups_header,
+                                .groups = {},
+                                .others = std::nullopt};
+  for (const std::string& text : proxy.group_roles) {
+    auto rule = api::access::parse_group_rule(text);
+    if (!rule) return tl::unexpected(rule.error());
+    rules.groups.push_back(std::move(*rule));
+  }
+  if (proxy.default_role != "none") {
+    const auto role = api::access::parse_role(proxy.default_role);
+    if (!role) return tl::unexpected(role.error());
+    rules.others = *role;
+  }
+  if (proxy.secret_file.empty()) return rules;
+  const auto secret = net::read_secret(proxy.secret_file);
+  if (!secret) return tl::unexpected(secret.error());
+  if (const auto good = api::access::check_proxy_secret(*secret); !good)
+    return fail(good.error().code, proxy.secret_file.string() + ' ' + good.error().message);
+  rules.secret = api::access::sha256(*secret);
+  return rules;
+}
+
 }  // namespace
 
 Result<SecurityFiles> read_security(const config::Security& security, TimePoint now) {
@@ -105,6 +132,9 @@ Result<SecurityFiles> read_security(const config::Security& security, TimePoint 
     if (!rule) return tl::unexpected(rule.error());
     files.rules.certificates.push_back(std::move(*rule));
   }
+  auto proxies = read_proxies(security.proxy);
+  if (!proxies) return tl::unexpected(proxies.error());
+  files.rules.proxies = std::move(*proxies);
   files.rules.requests_per_second = security.max_requests_per_second;
   return files;
 }
@@ -157,14 +187,18 @@ void Security::take(Result<SecurityFiles> files) {
   const bool new_issuer = files->issuer && (!issuer || issuer->files() != files->issuer->files());
   if (new_issuer) issuer_.set(files->issuer);
   if (new_issuer && issuer) log()->info("the authority that signs collectors' certificates reloaded");
-  if (!new_tls && !new_tokens) return;
+  const bool new_secret = proxy_secret_ != files->rules.proxies.secret;
+  if (!new_tls && !new_tokens && !new_secret) return;
   if (new_tls) {
     certificate_end_ = api::access::end_of_certificate(files->tls);
     tls_->change(std::move(files->tls));
   }
   tokens_ = files->rules.tokens;
-  if (new_tokens) gate_->change(std::move(files->rules));
+  proxy_secret_ = files->rules.proxies.secret;
+  if (new_tokens || new_secret) gate_->change(std::move(files->rules));
+  if (new_secret && loaded_ > 0) log()->info("the secret of a proxy reloaded");
   ++loaded_;
+  if (!new_tls && !new_tokens) return;
   log()->info("{}{}{} reloaded", new_tls ? "certificates" : "", new_tls && new_tokens ? " and " : "",
               new_tokens ? std::to_string(tokens_.size()) + " tokens" : "");
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,7 @@ class Security {
   std::unique_ptr<api::access::TlsKeys> tls_;
   api::access::CurrentIssuer issuer_;
   std::vector<api::access::Token> tokens_;
+  std::optional<api::access::Sha256> proxy_secret_;
   std::string complaint_;  ///< told once
   TimePoint certificate_end_ = kNever;
   std::uint64_t loaded_ = 0;

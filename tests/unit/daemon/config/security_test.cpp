@@ -57,6 +57,31 @@ TEST(SecurityConfig, WhatGoesTogetherIsAskedFor) {
         HasSubstr("weftd.toml:5: security.certificate_roles: "));
 }
 
+TEST(SecurityConfig, AProxyIsKnownAndItsUsersHaveRoles) {
+  const std::string tls = std::string(kTls) + "client_authorities = \"/a\"\n";
+  const auto errors = [](const std::string& before, const std::string& proxy) {
+    return security_errors_of(before + "[security.proxy]\n" + proxy);
+  };
+  const std::string gateway = "certificates = [\"gateway\"]\n", secret = "secret_file = \"/s\"\n";
+  const std::string ops = "group_roles = [\"ops=operator\"]\n";
+  EXPECT_EQ(errors(tls, gateway + ops), "") << "people get in through it";
+  EXPECT_EQ(errors("", secret + "default_role = \"viewer\"\n"), "");
+  EXPECT_TRUE(load_text<WeftdConfig>("[security.proxy]\n" + secret + ops, "x", {}).config.security.is_guarded());
+  EXPECT_THAT(errors("", gateway + ops), HasSubstr("security.proxy.certificates: takes security.client_authorities"));
+  EXPECT_THAT(errors("", ops), HasSubstr("security.proxy.group_roles: takes security.proxy.certificates or "));
+  EXPECT_THAT(errors("", "default_role = \"viewer\"\n"), HasSubstr("security.proxy.default_role: takes "));
+  EXPECT_THAT(errors("", secret), HasSubstr("security.proxy.secret_file: gives no user a role"));
+  EXPECT_THAT(errors(tls, gateway), HasSubstr("security.proxy.certificates: gives no user a role"));
+  EXPECT_THAT(errors("", secret + "default_role = \"collector\"\n"), HasSubstr("security.proxy.default_role"));
+  EXPECT_THAT(errors("", secret + "group_roles = [\"ops=collector\"]\n"), HasSubstr("which is no person's"));
+  EXPECT_THAT(errors("", secret + ops + "user_header = \"X_User\"\n"), HasSubstr("letters, digits and '-'"));
+  EXPECT_THAT(errors("", secret + ops + "user_header = \"authorization\"\n"), HasSubstr("means something else"));
+  EXPECT_THAT(errors("", secret + ops + "user_header = \"x-forwarded-groups\"\n"), HasSubstr("must be another header"));
+  EXPECT_THAT(errors(tls, "certificates = [\"*.example\"]\n" + ops), HasSubstr("without '*'"));
+  EXPECT_THAT(errors(tls + "certificate_roles = [\"gate*=viewer\"]\n", gateway + ops),
+              HasSubstr("\"gateway\" has a role by \"gate*=viewer\""));
+}
+
 TEST(SecurityConfig, ACollectorsFilesGoTogether) {
   const auto errors = [](const std::string& text) {
     return print(load_text<CollectorConfig>("[analyzer]\n" + text, "weft-collector.toml", {}).errors);

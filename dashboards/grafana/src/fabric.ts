@@ -25,8 +25,8 @@ export const fabric = () =>
       graph({ title: 'Nodes', help: 'As last seen, by type.', queries: { expr: `sum by (type) (weft_fabric_nodes{${S}}) > 0`, legend: '{{type}}' }, min: 0, unit: 'short' }),
     ]],
     ['Load', [
-      graph({ title: 'Utilisation of links', help: 'The busier direction as a share of the active rate: mean of all links, and the busiest.', queries: [{ expr: `avg(weft_link_utilization_ratio{${I}})`, legend: 'mean' }, { expr: `max(weft_link_utilization_ratio{${I}})`, legend: 'busiest' }], min: 0, max: 1, unit: 'percentunit' }),
-      graph({ title: 'Stall of links', help: 'Share of time with data to send and no credit: mean of all links, and the worst.', queries: [{ expr: `avg(weft_link_stall_ratio{${I}})`, legend: 'mean' }, { expr: `max(weft_link_stall_ratio{${I}})`, legend: 'worst' }], min: 0, unit: 'percentunit' }),
+      graph({ title: 'Utilisation of links', help: 'The busier direction as a share of the active rate: mean of all links, and the busiest.', queries: [{ expr: `avg(weft:link_utilization:avg{${I}})`, legend: 'mean' }, { expr: `max(weft:link_utilization:max{${I}})`, legend: 'busiest' }], min: 0, max: 1, unit: 'percentunit' }),
+      graph({ title: 'Stall of links', help: 'Share of time with data to send and no credit: mean of all links, and the worst.', queries: [{ expr: `avg(weft:link_stall:avg{${I}})`, legend: 'mean' }, { expr: `max(weft:link_stall:max{${I}})`, legend: 'worst' }], min: 0, unit: 'percentunit' }),
       ranking({ title: 'Busiest nodes', help: 'By the busiest of their links.', queries: { expr: `topk(10, weft:node_utilization:max{${I}})`, legend: '{{node}}' }, max: 1, unit: 'percentunit' }),
       ranking({ title: 'Most stalled nodes', help: 'By the link that waits most.', queries: { expr: `topk(10, weft:node_stall:max{${I}})`, legend: '{{node}}' }, max: 1, unit: 'percentunit', steps: STALL }),
     ]],

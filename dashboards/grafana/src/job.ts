@@ -28,7 +28,7 @@ export const job = () =>
       heat({ title: 'Sent by host', help: 'Hosts of one job do the same: a row that is paler than the others is a host that waits or keeps others waiting.', queries: { expr: `${sent} / scalar(max(${sent}))`, legend: '{{host}}' }, max: 1, unit: 'percentunit', height: 9 }),
       graph({ title: 'Sent: most, median, least', help: 'Of the hosts. When they differ, a host lags.', queries: [{ expr: `max(${sent})`, legend: 'most' }, { expr: `quantile(0.5, ${sent})`, legend: 'median' }, { expr: `min(${sent})`, legend: 'least' }], min: 0, unit: 'bps' }),
       graph({ title: 'Stall by host', help: 'Of the port that waits most; the ten worst.', queries: { expr: `topk(10, ${byHost('max', `weft_link_stall_ratio{${HOSTS}}`)})`, legend: '{{host}}' }, min: 0, unit: 'percentunit' }),
-      graph({ title: 'RDMA errors by host', help: 'The ten worst.', queries: { expr: `topk(10, sum by (node) (rate(weft_rdma_errors_total{${HOSTS}}[$__rate_interval])) > 0)`, legend: '{{node}}' }, min: 0, unit: 'cps', toNode: true }),
-      graph({ title: 'Slowed down by notifications', help: 'Congestion notifications that hosts obeyed.', queries: { expr: `topk(10, sum by (node) (rate(weft_port_cnp_handled_total{${HOSTS}}[$__rate_interval])) > 0)`, legend: '{{node}}' }, min: 0, unit: 'pps', toNode: true }),
+      graph({ title: 'RDMA errors by host', help: 'The ten worst.', queries: { expr: `topk(10, sum by (node) (rate(weft_rdma_errors_total{${HOSTS}}[$__rate_interval]))) > 0`, legend: '{{node}}' }, min: 0, unit: 'cps', toNode: true }),
+      graph({ title: 'Slowed down by notifications', help: 'Congestion notifications that hosts obeyed.', queries: { expr: `topk(10, sum by (node) (rate(weft_port_cnp_handled_total{${HOSTS}}[$__rate_interval]))) > 0`, legend: '{{node}}' }, min: 0, unit: 'pps', toNode: true }),
     ]],
   ]);

@@ -4,18 +4,18 @@
 import { I, ON_PORT, SUBNET, UIDS, WARN_ABOVE_ZERO, figure, graph, incidents, make, mapped, ranking, rows, states, variable } from './parts.ts';
 
 const AT = `${I}, node=~"$node"`;
-const rate = (metric: string) => `topk(10, rate(${metric}{${AT}}[$__rate_interval]) > 0)`;
+const rate = (metric: string) => `topk(10, rate(${metric}{${AT}}[$__rate_interval])) > 0`;
 /** Of a counter that several sources count: no sum of them. */
-const largest = (metric: string) => `topk(10, max without (source) (rate(${metric}{${AT}}[$__rate_interval])) > 0)`;
+const largest = (metric: string) => `topk(10, max without (source) (rate(${metric}{${AT}}[$__rate_interval]))) > 0`;
 const PORT = '{{node}} {{device}} port {{port}}';
 const open = (kind: string) => ({ expr: `sum(weft_incidents{${I}, kind="${kind}"})` });
 /** dBm of a metric in watts; a dark receiver has none. */
-const dbm = (metric: string) => `10 * log10(1000 * (weft_port_module_${metric}_power_watts{${AT}} > 0))`;
+const leastPower = (metric: string) => `10 * log10(1000 * bottomk(10, weft_port_module_${metric}_power_watts{${AT}} > 0))`;
 
 export const links = () =>
   make(UIDS.links, 'Weft: links', 'Links that are down, flap, take errors or fade.', [
     SUBNET(),
-    variable('node', 'Node', 'label_values(weft_port_info{instance=~"$instance"}, node)', { multi: true }),
+    variable('node', 'Node', 'label_values(weft_port_info{instance=~"$instance"}, node)', { multi: true, all: '.+' }),
   ], [
     ['Now', [
       figure({ title: 'Down', help: 'Open incidents LINK_DOWN.', queries: open('LINK_DOWN'), steps: WARN_ABOVE_ZERO }),
@@ -28,26 +28,26 @@ export const links = () =>
     ]],
     ['Flaps', [
       states({ title: 'Ports that were down for a while', help: 'Of those that were up at some time of the range.', queries: { expr: `weft_port_up{${AT}} and ${ON_PORT} (min_over_time(weft_port_up{${AT}}[$__range] @ end()) == 0) and ${ON_PORT} (max_over_time(weft_port_up{${AT}}[$__range] @ end()) == 1)`, legend: PORT }, mappings: mapped({ '0': { text: 'down', color: 'red' }, '1': { text: 'up', color: 'green' } }) }),
-      graph({ title: 'Times that links went down', help: 'As ports count: between two readings too.', queries: { expr: `topk(10, increase(weft_port_link_downed_total{${AT}}[$__rate_interval]) > 0)`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
-      graph({ title: 'Recoveries', help: 'Times that links retrained.', queries: { expr: `topk(10, increase(weft_port_link_error_recovery_total{${AT}}[$__rate_interval]) > 0)`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
-      graph({ title: 'Carriers lost by hosts', help: 'As the kernel of the host counts.', queries: { expr: `topk(10, increase(weft_port_carrier_down_total{${AT}}[$__rate_interval]) > 0)`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
-      graph({ title: 'Physical link downs of hosts', help: 'As the adapter counts.', queries: { expr: `topk(10, increase(weft_port_link_down_events_total{${AT}}[$__rate_interval]) > 0)`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
+      graph({ title: 'Times that links went down', help: 'As ports count: between two readings too.', queries: { expr: `topk(10, increase(weft_port_link_downed_total{${AT}}[$__rate_interval])) > 0`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
+      graph({ title: 'Recoveries', help: 'Times that links retrained.', queries: { expr: `topk(10, increase(weft_port_link_error_recovery_total{${AT}}[$__rate_interval])) > 0`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
+      graph({ title: 'Carriers lost by hosts', help: 'As the kernel of the host counts.', queries: { expr: `topk(10, increase(weft_port_carrier_down_total{${AT}}[$__rate_interval])) > 0`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
+      graph({ title: 'Physical link downs of hosts', help: 'As the adapter counts.', queries: { expr: `topk(10, increase(weft_port_link_down_events_total{${AT}}[$__rate_interval])) > 0`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
     ]],
     ['Errors', [
       graph({ title: 'Symbol errors', help: 'Minor errors on the lanes.', queries: { expr: rate('weft_port_symbol_errors_total'), legend: PORT }, min: 0, unit: 'cps', toNode: true }),
       graph({ title: 'Receive errors', help: 'Packets received with an error.', queries: { expr: largest('weft_port_receive_errors_total'), legend: PORT }, min: 0, unit: 'pps', toNode: true }),
-      graph({ title: 'Bit errors', help: 'Errors per bit over the error window, as LINK_ERRORS judges them; a logarithmic scale.', queries: { expr: `topk(10, weft_link_error_rate{${AT}} > 0)`, legend: PORT }, log: true, unit: 'sci', toNode: true }),
+      graph({ title: 'Bit errors', help: 'Errors per bit over the error window, as LINK_ERRORS judges them; a logarithmic scale.', queries: { expr: `topk(10, weft_link_error_rate{${AT}}) > 0`, legend: PORT }, log: true, unit: 'sci', toNode: true }),
       graph({ title: 'Frames with a bad check sequence, at hosts', help: 'CRC errors of Ethernet ports.', queries: { expr: rate('weft_port_crc_errors_total'), legend: PORT }, min: 0, unit: 'cps', toNode: true }),
       graph({ title: 'Uncorrectable FEC blocks', help: 'Each one is lost data.', queries: [
-        { expr: `topk(10, sum by (node, device, port) (rate(weft_port_fec_uncorrectable_blocks_total{${AT}}[$__rate_interval])) > 0)`, legend: PORT },
+        { expr: `topk(10, sum by (node, device, port) (rate(weft_port_fec_uncorrectable_blocks_total{${AT}}[$__rate_interval]))) > 0`, legend: PORT },
         { expr: rate('weft_port_rs_fec_uncorrectable_blocks_total'), legend: `${PORT} (RS)` }], min: 0, unit: 'cps', toNode: true }),
       graph({ title: 'Corrected FEC blocks', help: 'Normal with PAM4; watch the trend.', queries: [
         { expr: rate('weft_port_fec_corrected_blocks_total'), legend: PORT },
         { expr: rate('weft_port_rs_fec_correctable_blocks_total'), legend: `${PORT} (RS)` }], min: 0, unit: 'cps', toNode: true }),
     ]],
     ['Optics', [
-      graph({ title: 'Received optical power', help: 'The ten lanes with the least. Below the module\'s limit the link has errors; a slow decrease is dirt or age.', queries: { expr: `bottomk(10, ${dbm('receive')})`, legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
-      graph({ title: 'Transmitted optical power', help: 'The ten lanes with the least.', queries: { expr: `bottomk(10, ${dbm('transmit')})`, legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
+      graph({ title: 'Received optical power', help: 'The ten lanes with the least. Below the module\'s limit the link has errors; a slow decrease is dirt or age.', queries: { expr: leastPower('receive'), legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
+      graph({ title: 'Transmitted optical power', help: 'The ten lanes with the least.', queries: { expr: leastPower('transmit'), legend: `${PORT} lane {{lane}}` }, unit: 'dBm', toNode: true }),
       graph({ title: 'Laser bias current', help: 'A laser that ages needs more.', queries: { expr: `topk(10, weft_port_module_bias_amperes{${AT}})`, legend: `${PORT} lane {{lane}}` }, min: 0, unit: 'amp', toNode: true }),
       graph({ title: 'Temperature of modules', help: 'The ten hottest.', queries: { expr: `topk(10, weft_port_module_temperature_celsius{${AT}})`, legend: PORT }, unit: 'celsius', toNode: true }),
       ranking({ title: 'Supply voltage of modules', help: 'The ten lowest.', queries: { expr: `bottomk(10, weft_port_module_supply_volts{${AT}})`, legend: PORT }, unit: 'volt' }),

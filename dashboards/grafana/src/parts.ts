@@ -39,7 +39,7 @@ export const UIDS = {
 
 // -- variables
 
-export function variable(name: string, label: string, query: string, how: { multi?: boolean; hide?: boolean } = {}): Variable {
+export function variable(name: string, label: string, query: string, how: { multi?: boolean; hide?: boolean; all?: string } = {}): Variable {
   const made = new dashboard.QueryVariableBuilder(name)
     .label(label)
     .datasource(SOURCE)
@@ -47,6 +47,8 @@ export function variable(name: string, label: string, query: string, how: { mult
     .refresh(dashboard.VariableRefresh.OnTimeRangeChanged)
     .sort(dashboard.VariableSort.NaturalAsc);
   if (how.multi) made.multi(true).includeAll(true).current({ text: 'All', value: '$__all' });
+  // Without it Grafana puts in every name: of a large site a megabyte in each query.
+  if (how.all) made.allValue(how.all);
   if (how.hide) made.hide(dashboard.VariableHide.HideVariable);
   return made;
 }

@@ -24,7 +24,7 @@ export const roce = () =>
     ]],
     ['Priority flow control', [
       heat({ title: 'Pause by host and priority', help: 'Share of time in which a host was paused on a priority.', queries: { expr: `sum by (node, priority) (rate(weft_port_pfc_pause_seconds_total{${AT}, direction="receive"}[$__rate_interval]))`, legend: '{{node}} priority {{priority}}' }, max: 0.5, unit: 'percentunit', height: 9 }),
-      graph({ title: 'Paused, by priority', help: 'receive: the switch paused the host; transmit: the host paused the switch. The ten worst.', queries: { expr: `topk(10, ${PAUSED} > 0)`, legend: `${DEVICE} priority {{priority}} {{direction}}` }, min: 0, unit: 'percentunit', toNode: true }),
+      graph({ title: 'Paused, by priority', help: 'receive: the switch paused the host; transmit: the host paused the switch. The ten worst.', queries: { expr: `topk(10, ${PAUSED}) > 0`, legend: `${DEVICE} priority {{priority}} {{direction}}` }, min: 0, unit: 'percentunit', toNode: true }),
       graph({ title: 'PFC frames by priority', help: 'Of all chosen hosts.', queries: { expr: `sum by (priority, direction) (rate(weft_port_pfc_frames_total{${AT}}[$__rate_interval])) > 0`, legend: 'priority {{priority}} {{direction}}' }, min: 0, unit: 'pps' }),
       graph({ title: 'Pause of whole links', help: 'IEEE 802.3x: stops every priority, and is best off where RoCE runs.', queries: { expr: `sum by (direction) (rate(weft_port_pause_frames_total{${AT}}[$__rate_interval])) > 0`, legend: '{{direction}}' }, min: 0, unit: 'pps' }),
       graph({ title: 'Storm warnings of adapters', help: 'Times that an adapter stalled long enough to be warned of, or gave up pausing.', queries: [{ expr: `sum by (node, device) (increase(weft_port_pause_storm_warnings_total{${AT}}[$__rate_interval])) > 0`, legend: `${DEVICE} warned` }, { expr: `sum by (node, device) (increase(weft_port_pause_storm_errors_total{${AT}}[$__rate_interval])) > 0`, legend: `${DEVICE} gave up` }], bars: true, min: 0, unit: 'short', toNode: true }),
@@ -33,13 +33,13 @@ export const roce = () =>
     ]],
     ['Congestion notification', [
       graph({ title: 'Marks and notifications', help: 'Of all chosen hosts: marked packets received, notifications sent for them, received and obeyed, received and not obeyed.', queries: [total('ecn_marked_packets', 'marked packets'), total('cnp_sent', 'CNP sent'), total('cnp_handled', 'CNP obeyed'), IGNORED], min: 0, unit: 'pps' }),
-      graph({ title: 'Marked packets by host', help: 'The ten that receive most.', queries: { expr: `topk(10, sum by (node) (rate(weft_port_ecn_marked_packets_total{${AT}}[$__rate_interval])) > 0)`, legend: '{{node}}' }, min: 0, unit: 'pps', toNode: true }),
-      graph({ title: 'Notifications obeyed by host', help: 'Who is slowed down most.', queries: { expr: `topk(10, sum by (node) (rate(weft_port_cnp_handled_total{${AT}}[$__rate_interval])) > 0)`, legend: '{{node}}' }, min: 0, unit: 'pps', toNode: true }),
+      graph({ title: 'Marked packets by host', help: 'The ten that receive most.', queries: { expr: `topk(10, sum by (node) (rate(weft_port_ecn_marked_packets_total{${AT}}[$__rate_interval]))) > 0`, legend: '{{node}}' }, min: 0, unit: 'pps', toNode: true }),
+      graph({ title: 'Notifications obeyed by host', help: 'Who is slowed down most.', queries: { expr: `topk(10, sum by (node) (rate(weft_port_cnp_handled_total{${AT}}[$__rate_interval]))) > 0`, legend: '{{node}}' }, min: 0, unit: 'pps', toNode: true }),
       graph({ title: 'Notifications per marked packet', help: 'A host that receives marks and sends no notifications does not slow its senders down.', queries: { expr: `sum by (node) (rate(weft_port_cnp_sent_total{${AT}}[$__rate_interval])) / (sum by (node) (rate(weft_port_ecn_marked_packets_total{${AT}}[$__rate_interval])) > 0)`, legend: '{{node}}' }, min: 0, unit: 'percentunit', toNode: true }),
     ]],
     ['Transport', [
       graph({ title: 'RDMA errors', help: 'Of all chosen hosts, by canonical name.', queries: { expr: `sum by (error) (rate(weft_rdma_errors_total{${AT}}[$__rate_interval])) > 0`, legend: '{{error}}' }, min: 0, unit: 'cps' }),
-      graph({ title: 'RDMA errors by host', help: 'The ten worst over five minutes.', queries: { expr: `topk(10, sum by (node) (weft:rdma_errors:rate5m{${AT}}) > 0)`, legend: '{{node}}' }, min: 0, unit: 'cps', toNode: true }),
+      graph({ title: 'RDMA errors by host', help: 'The ten worst over five minutes.', queries: { expr: `topk(10, sum by (node) (weft:rdma_errors:rate5m{${AT}})) > 0`, legend: '{{node}}' }, min: 0, unit: 'cps', toNode: true }),
       incidents('Open incidents at hosts', 'Those of RDMA, of ports of hosts and of pause storms.', 'kind=~"RDMA_ERRORS|PFC_STORM|DEADLOCK|SILENT_LOSS|STRAGGLER|LINK_.*", host=~"($node)"'),
     ]],
   ]);

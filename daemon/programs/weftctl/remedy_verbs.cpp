@@ -373,7 +373,7 @@ Exit abort_plan(const Session& session, const Decision& decision) {
     session.out << before.id() << " is being undone already (" << printable(before.outcome()) << "): "
                 << (is_undone(before) ? "whether the fabric is as before is being checked" : undoing_text(before));
     if (!before.waits_for().empty()) session.out << "; it waits: " << printable(before.waits_for());
-    session.out << '\n';
+    session.out << (takes_out(before) || is_undone(before) ? "\n" : "; to leave it in service: --leave-in-service\n");
   }
   const std::string effect = decision.leave ? "nothing is sent: its target stays as it is" : abort_text(before);
   if (session.answers != nullptr && !decision.yes && !effect.empty()) {

@@ -6,7 +6,9 @@
 //                             │└───────────┴──→ ROLLING_BACK → ROLLED_BACK, FAILED
 //                             └──→ FAILED, ROLLED_BACK, REJECTED, EXPIRED
 //
-// From VERIFYING a plan whose target somebody else gave back, or took, is ROLLED_BACK or FAILED at once.
+// From VERIFYING a plan whose target somebody else gave back, or took, is ROLLED_BACK or FAILED at once. A return that
+// failed, could not be taken out again for a while, and is up by then, is VERIFYING anew. A person may end what waits
+// and leave its target in service: COMMITTED from VERIFYING, REJECTED or ROLLED_BACK from ROLLING_BACK.
 // What was not sent is PROPOSED again when its approval is too old, or a guard leaves it to a person; and APPROVED
 // again when a guard has come to refuse what automation proposed. EXECUTING and ROLLING_BACK read the world, change it
 // once and read it again; what is not known is read, never repeated. The model in tests/model/plan.pml says the same in

@@ -112,6 +112,11 @@ struct HostInventory {
   SeriesList series;            ///< one for each value of a reading
 };
 
+/// What tells one machine from another, also when its disk was copied or wiped: a hash (FNV-1a, 64 bits) of the node
+/// GUIDs of its adapters, in order and each once; those of functions that are made for others do not count. 0: it has
+/// none.
+std::uint64_t adapters_of(const HostInventory& inventory);
+
 /// How one source of the collector fares: each on its own.
 struct SourceStatus {
   std::string name;  ///< "sysfs", "rdma_netlink", "rtnetlink", "ethtool", "dcb", "module", "jobs", "certificate"
@@ -167,6 +172,8 @@ struct HostView {
   std::uint64_t spool = 0;  ///< random identity of what it keeps its batches in; 0: not known
   std::string address;      ///< where its collector is, or was last, connected from; empty: not since weftd was started
   TimePoint since = kNever;  ///< when it was connected last; kNever: not since weftd was started
+  /// adapters_of() its last reading of now since then; 0: there was none.
+  std::uint64_t adapters = 0;
   std::uint64_t stored = 0;  ///< sequence of the last batch that is on disk, as it was told
   CollectorState state = CollectorState::kDisconnected;
   std::shared_ptr<const HostReading> reading;  ///< null before the first; `taken` is on weftd's clock

@@ -24,6 +24,7 @@ void to_proto(const HostView& from, v1::Collector& to) {
   to.set_version(valid_utf8(from.collector_version));
   to.set_address(valid_utf8(from.address));
   to.set_spool(from.spool);
+  to.set_adapters(from.adapters);
   if (from.since != kNever) set_timestamp(*to.mutable_connected(), from.since);
   to.set_stored_sequence(from.stored);
   if (from.heard != kNever && from.reading && from.reading->taken != kNever)

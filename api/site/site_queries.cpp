@@ -282,8 +282,7 @@ void SiteQueries::find_collectors(const std::vector<std::string>& hosts,
           if (!each.answer) continue;
           for (const v1::Collector& collector : each.answer->collectors())
             if (collector.state() == v1::Collector::CONNECTED && collector.stored_sequence() > 0) {
-              found.push_back({each.shard, collector.host(), collector.spool(),
-                               collector.has_connected() ? from_timestamp(collector.connected()) : kNever});
+              found.push_back({each.shard, collector.host(), collector.adapters()});
               state->known.learn(each.shard, collector.host());
             }
         }

@@ -77,8 +77,7 @@ struct ShardFigures {
 struct HeardElsewhere {
   std::string shard;
   std::string host;
-  std::uint64_t spool = 0;   ///< as of HostView
-  TimePoint since = kNever;  ///< the same, by the clock of that shard
+  std::uint64_t adapters = 0;  ///< as of HostView; 0 also of an older weftd
 };
 
 /// All members may be called from any thread. A callback is called once, at once or on a thread of gRPC.

@@ -59,10 +59,10 @@ constexpr const char* kSql[kStatements] = {
     "UPDATE number SET value = ?1 WHERE name = 'next_incident' AND value < ?1",
     "INSERT INTO opened VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET count = opened.count + excluded.count",
     "INSERT INTO event (at, incident, what, who, detail) VALUES (?, ?, ?, ?, ?)",
-    "INSERT INTO collector (host, spool, sequence, batches, late, lost, first_seen, last_seen) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (host) DO UPDATE SET spool = excluded.spool, "
+    "INSERT INTO collector (host, spool, sequence, batches, late, lost, first_seen, last_seen, adapters) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (host) DO UPDATE SET spool = excluded.spool, "
     "sequence = excluded.sequence, batches = excluded.batches, late = excluded.late, "
-    "lost = excluded.lost, last_seen = excluded.last_seen"};
+    "lost = excluded.lost, last_seen = excluded.last_seen, adapters = excluded.adapters"};
 
 void require(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error(what);

@@ -25,14 +25,26 @@ class MovedCollectors(FabriclessSite):
         for weftd in (cls.north, cls.south):
             wait_until(lambda weftd=weftd: all(each.get("answers") for each in weftd.client.json("/api/v1/status")["shards"]), 30, why=weftd.log)
 
-    def collector_with_port(self, name: str) -> tuple[Collector, str]:
+    def collector_with_port(self, name: str, guid: int = 0xB83FD203_0000_0001) -> tuple[Collector, str]:
         """Not started, and without an analyzer; with the file that says how its port is."""
         sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
         self.addCleanup(shutil.rmtree, sysfs, True)
-        device = sysfs_tree.make(sysfs, 1)[0]
+        os.makedirs(os.path.join(sysfs, "class", "net"))
+        device = sysfs_tree.add_adapter(sysfs, 0, guid)
         collector = Collector(sysfs, interval="100ms", node_name=name)
         self.addCleanup(collector.remove)
         return collector, os.path.join(device, "ports", "1", "state")
+
+    def listed(self, host: str) -> list[tuple[str, str]]:
+        found = self.north.client.json("/api/v1/collectors").get("collectors", [])
+        return sorted((each["shard"], each["state"]) for each in found if each["host"] == host)
+
+    @staticmethod
+    def lead(collector: Collector, weftd) -> None:
+        """To that weftd from its next start on."""
+        if not hasattr(collector, "alone"):
+            collector.alone = collector.command
+        collector.command = [*collector.alone, "--analyzer", weftd.grpc]
 
     def expect_verdict(self, host: str, verdict: str) -> None:
         def shown() -> dict:
@@ -62,6 +74,47 @@ class MovedCollectors(FabriclessSite):
         self.assertIn("nomad-1 is removed: its collector is of shard south", self.north.log())
         wait_until(lambda: self.north.client.json("/api/v1/nodes/nomad-1/health")["verdict"] == "HEALTHY", 30,
                    why=lambda: self.north.client.json("/api/v1/nodes/nomad-1/health"))
+
+    def test_a_host_that_is_installed_anew_is_let_go(self):
+        """Its disk is new, its adapters are not; and the first shard was away meanwhile."""
+        collector, _ = self.collector_with_port("nomad-3", 0xB83FD203_0000_0003)
+        self.lead(collector, self.north)
+        collector.start()
+        wait_until(lambda: self.listed("nomad-3") == [("north", "CONNECTED")], 30, why=collector.log)
+        self.expect_verdict("nomad-3", "HEALTHY")
+        time.sleep(3)  # until it is stored
+        collector.stop()
+        self.north.kill()
+        shutil.rmtree(collector.state_dir)
+        self.lead(collector, self.south)
+        collector.start()
+        self.north.start(wait=False)
+        wait_until(lambda: "nomad-3 is removed: its collector is of shard south" in self.north.log(), 60, why=self.north.log)
+        wait_until(lambda: self.listed("nomad-3") == [("south", "CONNECTED")], 40, why=self.north.log)
+
+    def test_a_copied_disk_hides_no_dead_host(self):
+        twins = [self.collector_with_port("twin-1", guid)[0] for guid in (0xB83FD203_0000_0011, 0xB83FD203_0000_0012)]
+        for twin, weftd in zip(twins, (self.north, self.south), strict=True):
+            self.lead(twin, weftd)
+        twins[0].start()
+        wait_until(lambda: self.listed("twin-1") == [("north", "CONNECTED")], 30, why=twins[0].log)
+        twins[0].stop()
+        shutil.copytree(twins[0].state_dir, twins[1].state_dir)
+        for twin in twins:
+            twin.start()
+        wait_until(lambda: self.listed("twin-1") == [("north", "CONNECTED"), ("south", "CONNECTED")], 40, why=lambda: self.listed("twin-1"))
+        twins[0].kill()
+        self.expect_verdict("twin-1", "UNKNOWN")
+        # The copy comes to south once more, later than the dead one was heard in north.
+        twins[1].stop()
+        twins[1].start()
+        wait_until(lambda: self.listed("twin-1") == [("north", "DISCONNECTED"), ("south", "CONNECTED")], 30, why=lambda: self.listed("twin-1"))
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            verdict = self.north.client.json("/api/v1/nodes/twin-1/health")
+            self.assertEqual("UNKNOWN", verdict["verdict"], verdict)
+            time.sleep(0.5)
+        self.assertNotIn("twin-1 is removed", self.north.log())
 
     def test_a_collector_that_moves_takes_no_trouble_away(self):
         """The shard that it goes to has not seen the port up: to that one it is no trouble."""

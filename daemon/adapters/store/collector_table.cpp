@@ -37,15 +37,16 @@ void read_flaps(Database& database, std::vector<CollectorMark>& marks) {
 
 void write_collectors(Database& database, std::span<const CollectorMark> marks) {
   Statement put(database,
-                "INSERT INTO collector (host, spool, sequence, batches, late, lost, first_seen, last_seen) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (host) DO UPDATE SET spool = excluded.spool, "
+                "INSERT INTO collector (host, spool, sequence, batches, late, lost, first_seen, last_seen, adapters) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (host) DO UPDATE SET spool = excluded.spool, "
                 "sequence = excluded.sequence, batches = excluded.batches, late = excluded.late, "
-                "lost = excluded.lost, last_seen = excluded.last_seen");
+                "lost = excluded.lost, last_seen = excluded.last_seen, adapters = excluded.adapters");
   Statement put_jobs(database, "UPDATE collector SET jobs = ? WHERE host = ?");
   Statement drop_flaps(database, "DELETE FROM host_flap WHERE host = ?");
   Statement put_flap(database, "INSERT INTO host_flap VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const CollectorMark& mark : marks) {
-    put.run(mark.host, mark.spool, mark.sequence, mark.batches, mark.late, mark.lost, mark.first_seen, mark.last_seen);
+    put.run(mark.host, mark.spool, mark.sequence, mark.batches, mark.late, mark.lost, mark.first_seen, mark.last_seen,
+            mark.adapters);
     if (mark.jobs) {
       std::string jobs;
       for (const std::string& job : *mark.jobs) jobs += job + '\n';
@@ -70,14 +71,16 @@ void delete_collectors(Database& database, std::span<const std::string> hosts) {
 
 std::vector<CollectorMark> read_collectors(Database& database) {
   std::vector<CollectorMark> marks;
-  Statement rows(
-      database,
-      "SELECT host, spool, sequence, batches, late, lost, first_seen, last_seen, jobs FROM collector ORDER BY host");
+  Statement rows(database,
+                 "SELECT host, spool, sequence, batches, late, lost, first_seen, last_seen, jobs, adapters FROM "
+                 "collector ORDER BY "
+                 "host");
   rows.query();
   while (rows.next()) {
     marks.push_back({rows.text(0), rows.bits(1), rows.bits(2), rows.bits(3), rows.bits(4), rows.bits(5), rows.time(6),
                      rows.time(7), std::nullopt});
     if (!rows.null(8)) marks.back().jobs = lines(rows.text(8));
+    marks.back().adapters = rows.bits(9);
   }
   read_flaps(database, marks);
   return marks;

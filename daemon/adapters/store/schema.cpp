@@ -248,6 +248,11 @@ CREATE TABLE enroll_token (
   used INTEGER NOT NULL, -- 0: not yet
   key_hash TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX enroll_token_by_hash ON enroll_token (hash);
+)sql",
+                                      // What tells one machine from another, as HostView::adapters. 0: an older weftd
+                                      // wrote the mark.
+                                      R"sql(
+ALTER TABLE collector ADD COLUMN adapters INTEGER NOT NULL DEFAULT 0;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

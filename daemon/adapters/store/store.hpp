@@ -62,6 +62,7 @@ struct CollectorMark {
   std::optional<std::vector<HostFlapState>> flaps;  ///< of its ports; none: as they are stored, if any are
   /// That hold its host; none: as they are stored, or not known.
   std::optional<std::vector<std::string>> jobs{};
+  std::uint64_t adapters = 0;  ///< of adapters_of(); 0: not known
   bool operator==(const CollectorMark&) const = default;
 };
 

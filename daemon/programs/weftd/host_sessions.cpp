@@ -49,6 +49,7 @@ void HostSessions::add(store::CollectorMark mark) {
   host.view.lost_batches = mark.lost;
   host.view.jobs_before = std::move(mark.jobs);
   host.view.spool = mark.spool;
+  host.adapters = mark.adapters;
   host.first_seen = mark.first_seen;
   host.counted_from = true;
   hosts_.emplace(std::move(mark.host), std::move(host));
@@ -81,8 +82,16 @@ CollectorState HostSessions::state_of(const Host& host, TimePoint now) {
 }
 
 store::CollectorMark HostSessions::mark_of(const Host& host) {
-  return {host.view.host,         host.view.spool, host.view.sequence, host.view.batches, host.view.late_batches,
-          host.view.lost_batches, host.first_seen, host.view.heard,    std::nullopt};
+  return {.host = host.view.host,
+          .spool = host.view.spool,
+          .sequence = host.view.sequence,
+          .batches = host.view.batches,
+          .late = host.view.late_batches,
+          .lost = host.view.lost_batches,
+          .first_seen = host.first_seen,
+          .last_seen = host.view.heard,
+          .flaps = std::nullopt,
+          .adapters = host.adapters};
 }
 
 HostSessions::Host* HostSessions::host_of(const Stream& stream) {
@@ -135,6 +144,7 @@ void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
   host->moved_to.clear();
   host->told_of_trouble = false;
   host->view.since = now;
+  host->view.adapters = 0;  // a copied disk may have brought another machine
   host->view.collector_version = std::move(hello.version);
   host->view.address = std::move(hello.address);
   host->view.interval = hello.interval;
@@ -184,6 +194,10 @@ void HostSessions::take(Host& host, HostBatch batch) {
     host.moves->update(*batch.reading, clock_.now());
     view.moved = host.moves->moved();
   }
+  // What waited may be on a disk that was copied.
+  if (!batch.is_late && batch.reading->inventory &&
+      (view.adapters == 0 || !view.reading || view.reading->inventory != batch.reading->inventory))
+    host.adapters = view.adapters = adapters_of(*batch.reading->inventory);
   view.reading = std::make_shared<const HostReading>(std::move(*batch.reading));
 }
 
@@ -244,14 +258,13 @@ std::vector<std::string> HostSessions::lost(std::size_t most) {
   return names;
 }
 
-void HostSessions::heard_in(const std::string& shard, const std::string& name, std::uint64_t spool, TimePoint since) {
+void HostSessions::heard_in(const std::string& shard, const std::string& name, std::uint64_t adapters) {
   const auto found = hosts_.find(name);
   if (found == hosts_.end() || found->second.stream || !site_ || shard == site_->own) return;
   Host& host = found->second;
   const SiteShard* const owner = site_->collected_by(name);
-  // What was there while it was here is of another host, with a copied disk. Where the clocks of the two weftd are
-  // apart by more than a collector needs to come there, it stays here as one that is lost.
-  const bool is_same = spool != 0 && spool == host.view.spool && since >= host.view.heard;
+  // A copied disk brings its name and its spool, a new one neither; and clocks of two hosts differ.
+  const bool is_same = adapters != 0 && adapters == host.adapters;
   if (owner == nullptr ? is_same : owner->name == shard) host.moved_to = shard;
 }
 

@@ -77,11 +77,10 @@ class HostSessions {
   /// Names of hosts whose collectors are not connected, and not only for a moment: `most` of them, the next ones with
   /// each call.
   std::vector<std::string> lost(std::size_t most);
-  /// Another shard hears a collector of a host of that name. Where it is the one that was heard here, by its spool and
-  /// because it came there later, the host is removed with the next tick(): it has moved. Where the site says whose
+  /// Another shard hears a collector of a host of that name, with `adapters` as HostView has them. Where the one that
+  /// was heard here had the same, the host is removed with the next tick(): it has moved. Where the site says whose
   /// collector that of the host is, this counts instead, so that one of another host of the same name moves nothing.
-  /// `since`: when it was connected there, by the clock of that shard.
-  void heard_in(const std::string& shard, const std::string& name, std::uint64_t spool, TimePoint since);
+  void heard_in(const std::string& shard, const std::string& name, std::uint64_t adapters);
   /// Writes how far collectors were heard, about once a second, and acknowledges what is written. To be called when all
   /// incidents that batches led to are stored or on the store lane.
   void save();
@@ -100,6 +99,7 @@ class HostSessions {
     std::shared_ptr<const HostView> shown;
     Stream stream;  ///< null while there is none
     TimePoint first_seen = kNever;
+    std::uint64_t adapters = 0;    ///< of its last reading of now, also before weftd was started; 0: not known
     bool told_of_trouble = false;  ///< why it stays though it moved
     std::string moved_to;          ///< the shard that its collector was sent on to, or that hears it; empty: none
     bool counted_from = false;     ///< a gap before the next batch is a loss

@@ -165,7 +165,7 @@ void look_for_moved(HostSessions& hosts, const api::SiteQueries& site, const Hos
   site.find_collectors(lost, [&hosts, post](std::vector<api::HeardElsewhere> found) {
     if (found.empty()) return;
     post([&hosts, found = std::move(found)] {
-      for (const api::HeardElsewhere& each : found) hosts.heard_in(each.shard, each.host, each.spool, each.since);
+      for (const api::HeardElsewhere& each : found) hosts.heard_in(each.shard, each.host, each.adapters);
     });
   });
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fabric/counters.hpp"
+#include "fabric/host.hpp"
 #include "fabric/ids.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/link_rate.hpp"
@@ -96,6 +97,21 @@ TEST(IncidentNames, RoundTrip) {
   EXPECT_FALSE(parse_incident_name("INC-"));
   EXPECT_FALSE(parse_incident_name("17x"));
   EXPECT_EQ(parse_incident_kind("TELEMETRY_LOST"), IncidentKind::kTelemetryLost);
+}
+
+TEST(Adapters, TellMachinesApart) {
+  const auto of = [](std::vector<std::uint64_t> guids) {
+    HostInventory inventory;
+    for (const std::uint64_t guid : guids) inventory.ports.emplace_back().node_guid = NodeGuid{guid};
+    return inventory;
+  };
+  EXPECT_EQ(adapters_of(of({})), 0U);
+  EXPECT_EQ(adapters_of(of({0})), 0U) << "an interface without an adapter's GUID";
+  EXPECT_EQ(adapters_of(of({1, 2})), adapters_of(of({2, 1, 0, 2})));
+  EXPECT_NE(adapters_of(of({1, 2})), adapters_of(of({1})));
+  HostInventory shared = of({1, 2});
+  shared.ports.back().is_virtual_function = true;
+  EXPECT_EQ(adapters_of(shared), adapters_of(of({1})));
 }
 
 }  // namespace

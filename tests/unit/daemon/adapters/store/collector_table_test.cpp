@@ -14,6 +14,7 @@ CollectorMark make_mark(const std::string& host) {
   mark.lost = 1;
   mark.first_seen = at_second(1);
   mark.last_seen = at_second(9);
+  mark.adapters = 0xE000000000000007;
   return mark;
 }
 

@@ -74,6 +74,17 @@ class HostSessionsTest : public ::testing::Test {
     batch.is_late = late;
     desk->batch(stream, std::move(batch), 0s);
   }
+  /// A reading of a host with one adapter.
+  void tell(const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence, std::uint64_t guid, bool late = false) {
+    HostBatch batch;
+    batch.sequence = sequence;
+    batch.is_late = late;
+    batch.reading.emplace();
+    auto inventory = std::make_shared<HostInventory>();
+    inventory->ports.emplace_back().node_guid = NodeGuid{guid};
+    batch.reading->inventory = std::move(inventory);
+    desk->batch(stream, std::move(batch), 0s);
+  }
   HostView view() {
     const auto views = desk->views();
     return views && !views->empty() ? *views->front() : HostView{};
@@ -225,7 +236,7 @@ TEST_F(HostSessionsTest, ForgetsWhoWasSentOnToItsShard) {
 TEST_F(HostSessionsTest, ForgetsWhomAnotherShardHears) {
   for (const char* host : {"a", "b", "c", "d"}) {
     const auto stream = connect(host);
-    send(stream, 1);
+    tell(stream, 1, 7);
     if (*host != 'a') desk->gone(stream);
   }
   auto site = std::make_shared<Site>();
@@ -240,32 +251,60 @@ TEST_F(HostSessionsTest, ForgetsWhomAnotherShardHears) {
     for (const auto& host : *desk->views()) text += host->host;
     return text;
   };
-  const std::uint64_t spool = view().spool;
-  ASSERT_NE(spool, 0U);
+  const std::uint64_t adapters = view().adapters;
+  ASSERT_NE(adapters, 0U);
   EXPECT_TRUE(desk->lost(10).empty()) << "they may be back in a moment";
   clock.time += 3s;
   EXPECT_EQ(desk->lost(10), (std::vector<std::string>{"b", "c", "d"}));
   EXPECT_EQ(desk->lost(2), (std::vector<std::string>{"b", "c"}));
   EXPECT_EQ(desk->lost(2), (std::vector<std::string>{"d", "b"})) << "the next ones";
 
-  desk->heard_in("south", "a", spool, clock.time);
-  desk->heard_in("south", "nobody", spool, clock.time);
-  desk->heard_in("north", "b", spool, clock.time);
-  desk->heard_in("south", "b", spool + 1, clock.time);
-  desk->heard_in("south", "c", 0, clock.time);
-  desk->heard_in("west", "d", spool, clock.time);
-  desk->heard_in("south", "b", spool, clock.time - 1h);
-  EXPECT_EQ(names(), "abcd") << "connected here; ourselves; of others of the name; belongs to south; was there before";
-  desk->heard_in("south", "b", spool, clock.time);
-  EXPECT_EQ(names(), "acd") << "the same collector";
-  desk->heard_in("south", "d", spool + 1, clock.time);
-  EXPECT_EQ(names(), "ac") << "it belongs there, and was set up anew";
+  desk->heard_in("south", "a", adapters);
+  desk->heard_in("south", "nobody", adapters);
+  desk->heard_in("north", "b", adapters);
+  desk->heard_in("south", "b", adapters + 1);
+  desk->heard_in("south", "c", 0);
+  desk->heard_in("west", "d", adapters);
+  EXPECT_EQ(names(), "abcd") << "connected here; ourselves; another machine; an older weftd; belongs to south";
+  desk->heard_in("south", "b", adapters);
+  EXPECT_EQ(names(), "acd") << "the same machine";
+  desk->heard_in("south", "d", adapters + 1);
+  EXPECT_EQ(names(), "ac") << "it belongs there, and is another machine now";
   clock.time += 3s;
-  desk->heard_in("west", "c", spool, clock.time);
+  desk->heard_in("west", "c", adapters);
   desk->tick([](const std::string& host) { return host == "c" ? "INC-7" : ""; });
   EXPECT_EQ(desk->views()->size(), 2U) << "west does not know what is wrong with it";
   connect("c");
   EXPECT_EQ(names(), "ac") << "it came back first";
+}
+
+TEST_F(HostSessionsTest, KnowsAMachineByItsAdapters) {
+  auto stream = connect("a");
+  EXPECT_EQ(view().adapters, 0U) << "nothing was read yet";
+  tell(stream, 1, 7, true);
+  EXPECT_EQ(view().adapters, 0U) << "what waited may be of the machine that the disk was copied from";
+  tell(stream, 2, 7);
+  const std::uint64_t adapters = view().adapters;
+  EXPECT_NE(adapters, 0U);
+  save();
+  crash();
+  EXPECT_EQ(view().adapters, 0U) << "nothing was read since";
+  auto site = std::make_shared<Site>();
+  site->own = "north";
+  site->shards = {{.name = "north", .number = 1, .leader = "n", .collectors = {}},
+                  {.name = "south", .number = 2, .leader = "s", .collectors = {}}};
+  desk->show(site);
+  desk->heard_in("south", "a", adapters);
+  desk->tick();
+  EXPECT_TRUE(desk->views()->empty()) << "it moved while we were away";
+  stream = connect("a");
+  tell(stream, 1, 7);
+  EXPECT_EQ(view().adapters, adapters) << "whenever it is read, and wherever";
+  stream = connect("a");
+  EXPECT_EQ(view().adapters, 0U) << "another machine may have come with the disk";
+  tell(stream, 2, 8);
+  EXPECT_NE(view().adapters, adapters);
+  EXPECT_NE(view().adapters, 0U);
 }
 
 TEST_F(HostSessionsTest, FlapPenaltiesAreSavedWithTheBatchesThatBroughtThem) {

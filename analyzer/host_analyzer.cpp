@@ -265,16 +265,17 @@ Analysis HostAnalyzer::judge(TimePoint now) {
 bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint now) const {
   const bool settled = silence_.is_settled(now);
   if (cause.fabric != kHostsFabric) {
-    if (kind == IncidentKind::kSilentLoss) return losses_.has_judged(cause.fabric);
+    if (kind == IncidentKind::kSilentLoss) return losses_.has_judged(cause.fabric) || (settled && hosts_.empty());
     if (kind == IncidentKind::kStraggler && !settled) return false;
     const auto is_heard = [this](NodeGuid node) {
       const HostWatch* const host = host_at(node);
       return host && host->has_reading && !host->lost;
     };
-    if (kind == IncidentKind::kLinkDegraded)
-      return is_degradable(cause) && (is_heard(cause.port.node) || is_heard(cause.peer.node));
-    if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler) return false;
-    return is_heard(cause.port.node);
+    if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler &&
+        (kind != IncidentKind::kLinkDegraded || !is_degradable(cause)))
+      return false;
+    return is_heard(cause.port.node) || (cause.peer.node && is_heard(cause.peer.node)) ||
+           (settled && is_forgotten(cause));
   }
   if (cause.kind == EntityKind::kFabric)
     return kind == IncidentKind::kTelemetryLost ? silence_.is_telling(now) : settled;
@@ -287,6 +288,13 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
   // A port that is forgotten has no trouble any more either.
   if (kind == IncidentKind::kStraggler && !settled) return false;
   return host.has_reading && !host.lost && (!port || port->present || is_gone(*port));
+}
+
+bool HostAnalyzer::is_forgotten(const Entity& cause) const {
+  if (!cause.host.empty()) return find_host(cause.host) == nullptr;
+  // An older weftd did not note who told: it may be any whose ports are not known.
+  return host_at(cause.port.node) == nullptr && host_at(cause.peer.node) == nullptr &&
+         std::ranges::all_of(hosts_, [](const auto& entry) { return entry.second.has_reading && !entry.second.lost; });
 }
 
 const HostWatch* HostAnalyzer::host_at(NodeGuid node) const {

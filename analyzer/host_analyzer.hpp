@@ -99,6 +99,8 @@ class HostAnalyzer {
   /// Of a host that is down, or has lost a link, and whose collector lately said that no job runs there, that.
   void note_idle(std::vector<Finding>& findings, TimePoint now) const;
   bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
+  /// Whoever told of it, on a fabric, has no collector any more.
+  bool is_forgotten(const Entity& cause) const;
   bool is_degradable(const Entity& cause) const;
   bool is_of_a_switch(const SubnetPlace& place) const;
   const HostWatch* host_at(NodeGuid node) const;

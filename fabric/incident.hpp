@@ -57,6 +57,12 @@ constexpr bool is_outage_or_blindness(IncidentKind kind) {
 }
 /// From so many links on, which are trained at once and not activated, the subnet manager is in doubt and not they.
 inline constexpr std::size_t kManyNotActivated = 3;
+/// Collectors tell of it, not sweeps, also where it is of a port or a link of a watched fabric; LINK_DEGRADED only on
+/// Ethernet.
+constexpr bool is_told_by_hosts(IncidentKind kind) {
+  return kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kSilentLoss || kind == IncidentKind::kStraggler ||
+         kind == IncidentKind::kLinkDegraded;
+}
 /// What may cut connections of jobs, for a moment or for good: a flap is enough to lose transfers, and behind what is
 /// out of sight there may be an outage.
 constexpr bool may_cut_connections(IncidentKind kind) {
@@ -102,15 +108,16 @@ std::optional<EntityKind> parse_entity_kind(std::string_view text);
 /// A thing that incidents speak of. Which fields are set follows from `kind`: a fabric has none but its name; a node
 /// its GUID; a port a key; a link both keys (canonical order, see LinkKey); a collector its host's name in `host`; a
 /// port that only a collector sees `host`, `device` and port.port (0 for an interface alone); a host, which a scheduler
-/// drains as a whole, `host`. A host's port that is on a watched subnet is a port, known by its key there. Equality and
-/// identity are kind, fabric, keys, host and device; labels may change.
+/// drains as a whole, `host`. A host's port that is on a watched subnet is a port, known by its key there; in a cause
+/// that only its collector tells of, `host` names that one. Equality and identity are kind, fabric and what is set for
+/// that kind; labels may change, and so may the host of a port or link.
 struct Entity {
   EntityKind kind = EntityKind::kFabric;
   std::string fabric;
   PortKey port;          ///< node and port; port 0 for a node
   PortKey peer;          ///< the other end, of a link
   std::string label;     ///< for people: "leaf-1 port 12 - dgx-04 mlx5_0 port 1"
-  std::string host{};    ///< of a collector, host_port or host
+  std::string host{};    ///< of a collector, host_port or host; of a port or link, whose collector told of it
   std::string device{};  ///< of a host_port, as HostPort::device
 
   /// Text that is equal exactly when the entity is the same: key of maps and of the store.

@@ -150,8 +150,9 @@ void HostLinks::report_slow(const HostWatch& host, const PortWatch& port, const 
                             std::vector<Finding>& findings) const {
   const double rate = static_cast<double>(port.rate) / 1e9;
   const double best = static_cast<double>(link.best_rate) / 1e9;
-  Finding finding = link_degraded(reported_link(host, port, cable_of(host, port)), Severity::kWarning, 0.8,
-                                  "runs at " + short_number(rate) + " Gb/s, before at " + short_number(best) + " Gb/s");
+  Finding finding =
+      link_degraded(reported_link(host, port, told_by(host, cable_of(host, port))), Severity::kWarning, 0.8,
+                    "runs at " + short_number(rate) + " Gb/s, before at " + short_number(best) + " Gb/s");
   finding.evidence.push_back({.signal = "rate",
                               .description = "the port's rate was " + short_number(rate) + " Gb/s; the best seen was " +
                                              short_number(best) + " Gb/s",

@@ -55,7 +55,7 @@ void HostTrends::report(const HostWatch& host, TimePoint now, std::vector<Findin
     if (is_swept(port) || !port.present || !port.up) continue;
     for (const auto& [series, lane, trend] : trends_[port.slot]) {
       if (!trend.is_worse(thresholds_)) continue;
-      const Entity cause = cable_of(host, port);
+      const Entity cause = told_by(host, cable_of(host, port));
       trend.report(reported_link(host, port, cause),
                    {.label = port.label,
                     .unit = "bits",

@@ -95,6 +95,11 @@ Entity entity_of(const HostWatch& host, const PortWatch& port);
 Entity place_of(const HostWatch& host, const PortWatch& port);
 /// What LINK_DEGRADED blames: its cable on an Ethernet fabric, else the port as a thing of its own.
 Entity cable_of(const HostWatch& host, const PortWatch& port);
+/// `cause` of what only the host's collector tells: with the host that is to be asked whether it is over.
+inline Entity told_by(const HostWatch& host, Entity cause) {
+  cause.host = host.name;
+  return cause;
+}
 /// Its device has gone.
 inline bool is_gone(const PortWatch& port) {
   return !port.present && port.missing_readings >= kHostReadingsToBelieve;

@@ -98,7 +98,7 @@ void RdmaErrors::report(const HostWatch& host, const PortWatch& port, TimePoint 
     names += (names.empty() ? "" : ", ") + name;
   }
   if (evidence.empty()) return;
-  Finding finding = make_finding(IncidentKind::kRdmaErrors, Severity::kWarning, place_of(host, port));
+  Finding finding = make_finding(IncidentKind::kRdmaErrors, Severity::kWarning, told_by(host, place_of(host, port)));
   finding.jobs = host.jobs;
   finding.evidence = std::move(evidence);
   finding.summary = "RDMA errors on " + port.label + ": " + names;

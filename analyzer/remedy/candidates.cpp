@@ -179,6 +179,7 @@ std::optional<Remedy> remedy_for(const Incident& incident, const RemedyView& vie
   if (const NodeIndex adapter = adapter_at(topology, link); adapter != kNoIndex)
     return drain(host_in(topology, adapter, hosts));
   if (!is_trouble_of_a_link(incident.finding.kind)) return std::nullopt;
+  link.host.clear();  // who told of it
   return Remedy{RemedyAction::kIsolateLink, std::move(link)};
 }
 

@@ -263,7 +263,7 @@ void HostStragglers::judge(const Hosts& hosts, const HostStalls& stalls, TimePoi
       if (finding) {
         finding->affected.push_back(cause);  // the host is slow, not its adapter
       } else {
-        finding = &found.emplace_back(make_finding(IncidentKind::kStraggler, Severity::kWarning, cause));
+        finding = &found.emplace_back(make_finding(IncidentKind::kStraggler, Severity::kWarning, told_by(host, cause)));
         finding->jobs = {host.jobs.front()};
         finding->summary =
             name + " is slower than the others of " + host.jobs.front() + ": they wait for data from " + port.label;

@@ -326,6 +326,48 @@ TEST(HostAnalyzer, APortOfAWatchedSubnetIsNamedAsTheSubnetDoes) {
   EXPECT_EQ(watching.open().size(), 1U);
 }
 
+TEST(HostAnalyzer, WhatAHostToldOfAPortOnASubnetEndsWhenItIsForgotten) {
+  fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(2, 3, 2);
+  FabricView view;
+  view.name = fabric.name();
+  view.watching = true;
+  view.sweep = std::make_shared<const Sweep>(fabric.sweep());
+  const Topology& topology = *view.sweep->topology;
+  PortIndex adapter = 0;
+  while (topology.node_of(topology.port(adapter)).type != NodeType::kChannelAdapter || !topology.port(adapter).guid)
+    ASSERT_LT(++adapter, topology.ports().size());
+  HostWatching watching(2);
+  watching.port().port_guid = topology.port(adapter).guid;
+  watching.seconds(60);
+  watching.analyzer.join(std::span(&view, 1));
+  watching.values[0][2] += 1;
+  watching.seconds(1);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kRdmaErrors});
+  const Incident told = watching.open().front();
+  EXPECT_EQ(told.finding.cause.kind, EntityKind::kPort);
+  EXPECT_EQ(told.finding.cause.host, "node-0");
+  watching.silent[0] = 1;
+  watching.seconds(200);
+  EXPECT_EQ(watching.open().size(), 2U) << "nobody sees whether it is over";
+
+  // The same after a restart, and when its adapter is not found again.
+  HostWatching restarted(2);
+  restarted.now = watching.now;
+  restarted.analyzer = HostAnalyzer(Thresholds{}, restarted.now);
+  restarted.book = IncidentManager(IncidentPolicy{}, {told}, 1);
+  restarted.analyzer.remember(told);
+  restarted.analyzer.expect("node-0", watching.now - 200s);
+  restarted.silent[0] = 1;
+  restarted.seconds(300);
+  EXPECT_EQ(restarted.open().size(), 2U);
+
+  for (HostWatching* each : {&watching, &restarted}) {
+    each->analyzer.forget("node-0");
+    each->seconds(5);
+    EXPECT_TRUE(each->open().empty());
+  }
+}
+
 TEST(HostHealth, ComesFromWhatTheCollectorTells) {
   HostWatching watching(2);
   watching.seconds(3);

@@ -132,15 +132,31 @@ inline constexpr const char* kCreateSite =
     "CREATE TABLE IF NOT EXISTS weft_site.site (one BIGINT PRIMARY KEY CHECK (one = 1), first_id BIGINT NOT NULL, "
     "elder TEXT NOT NULL, last_number BIGINT NOT NULL); "
     "INSERT INTO weft_site.site VALUES (1, 1, '', 0) ON CONFLICT DO NOTHING; "
-    "CREATE TABLE IF NOT EXISTS weft_site.shard (name TEXT COLLATE \"C\" PRIMARY KEY, number BIGINT NOT NULL UNIQUE); "
-    "ALTER TABLE weft_site.shard ADD COLUMN IF NOT EXISTS has_led BOOLEAN NOT NULL DEFAULT true; "
+    "CREATE TABLE IF NOT EXISTS weft_site.shard (name TEXT COLLATE \"C\" PRIMARY KEY, number BIGINT NOT NULL UNIQUE, "
+    "has_led BOOLEAN NOT NULL DEFAULT true); "
     "CREATE TABLE IF NOT EXISTS weft_site.given (number BIGINT PRIMARY KEY, shard TEXT COLLATE \"C\" UNIQUE); "
     "INSERT INTO weft_site.given SELECT number, name FROM weft_site.shard ON CONFLICT DO NOTHING; "
     "CREATE TABLE IF NOT EXISTS weft_site.weftd (shard TEXT COLLATE \"C\" NOT NULL REFERENCES weft_site.shard ON "
     "DELETE CASCADE, seat TEXT NOT NULL, machine TEXT NOT NULL, address TEXT NOT NULL, holder TEXT NOT NULL, epoch "
-    "BIGINT NOT NULL, fabrics TEXT NOT NULL, collectors TEXT NOT NULL, updated TIMESTAMPTZ NOT NULL, PRIMARY KEY "
-    "(shard, seat)); "
-    "ALTER TABLE weft_site.weftd ADD COLUMN IF NOT EXISTS switches TEXT NOT NULL DEFAULT ''";
+    "BIGINT NOT NULL, fabrics TEXT NOT NULL, collectors TEXT NOT NULL, updated TIMESTAMPTZ NOT NULL, switches TEXT NOT "
+    "NULL DEFAULT '', PRIMARY KEY (shard, seat))";
+/// Columns that the tables of an older weftd lack: the table, the statement that adds it, and 1 where the role may.
+/// Even where it is there ALTER TABLE ... IF NOT EXISTS waits until nobody reads the table, as a backup does, and all
+/// others wait behind it.
+inline constexpr const char* kMissingOfSite =
+    "SELECT 'weft_site.' || wanted.name, 'ALTER TABLE weft_site.' || wanted.name || ' ADD COLUMN IF NOT EXISTS ' || "
+    "wanted.field || wanted.kind, CASE WHEN pg_has_role(pg_class.relowner, 'USAGE') THEN 1 ELSE 0 END FROM (VALUES "
+    "('shard', 'has_led', ' BOOLEAN NOT NULL DEFAULT true'), ('weftd', 'switches', ' TEXT NOT NULL DEFAULT ''''')) AS "
+    "wanted (name, field, kind) JOIN pg_class ON pg_class.oid = to_regclass('weft_site.' || wanted.name) WHERE NOT "
+    "EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = wanted.field AND NOT attisdropped)";
+/// For ALTER TABLE: who waits for it holds up all others.
+inline constexpr const char* kWaitShortly = "SET LOCAL lock_timeout = '500ms'";
+/// Who uses the tables of the site: "pg_dump, process 123; …".
+inline constexpr const char* kUsersOfSite =
+    "SELECT coalesce(string_agg(DISTINCT coalesce(nullif(left(application_name, 64), ''), 'somebody') || ', process ' "
+    "|| pg_locks.pid, '; '), '') FROM pg_locks JOIN pg_stat_activity ON pg_stat_activity.pid = pg_locks.pid WHERE "
+    "granted AND pg_locks.pid <> pg_backend_pid() AND relation IN (to_regclass('weft_site.shard'), "
+    "to_regclass('weft_site.weftd'))";
 /// Parameters: seat, machine, address, holder, epoch, fabrics, collectors, switches, shard, number. Changes no row
 /// where the site does not list that shard. Times are the server's.
 inline constexpr const char* kTellSite =
@@ -150,6 +166,9 @@ inline constexpr const char* kTellSite =
     "WHERE name = ? AND number = ? ON CONFLICT (shard, seat) DO UPDATE SET machine = "
     "excluded.machine, address = excluded.address, holder = excluded.holder, epoch = excluded.epoch, fabrics = "
     "excluded.fabrics, collectors = excluded.collectors, switches = excluded.switches, updated = excluded.updated";
+/// The weftd at that seat of the shard has ended: what it owned counts no more. Parameters: shard, seat.
+inline constexpr const char* kLeaveSite =
+    "UPDATE weft_site.weftd SET updated = least(updated, now() - interval '150 seconds') WHERE shard = ? AND seat = ?";
 /// Parameters: name, epoch.
 inline constexpr const char* kNoteLeader =
     "UPDATE weft_site.shard SET has_led = true WHERE name = ? AND NOT has_led AND ?::BIGINT > 0";
@@ -160,6 +179,24 @@ inline constexpr const char* kForgetMembers =
 inline constexpr const char* kTakeOut =
     "DELETE FROM weft_site.shard WHERE name = ? AND number = ? AND NOT EXISTS (SELECT 1 FROM weft_site.weftd WHERE "
     "shard = name AND seat <> ?)";
+/// All shards with what their weftd tell, a leader's first, the newest of those that led; then those that spoke last.
+/// What is longer than a weftd would tell is not read, and of a shard 64 weftd are: name, number, address, holder,
+/// epoch, fabrics, collectors, machine, 1 where no weftd of the shard has led yet, 1 where that weftd spoke lately,
+/// switches, 1 where something was too long. Two columns may be missing in the tables of an older weftd.
+inline constexpr const char* kReadMembers =
+    "SELECT s.name, s.number, CASE WHEN octet_length(m.address) <= 300 THEN m.address ELSE '' END, "
+    "coalesce(left(m.holder, 300), ''), coalesce(m.epoch, 0), "
+    "CASE WHEN octet_length(m.fabrics) <= 65536 THEN m.fabrics ELSE '' END, "
+    "CASE WHEN octet_length(m.collectors) <= 2560000 THEN m.collectors ELSE '' END, "
+    "coalesce(left(m.machine, 300), ''), CASE WHEN to_jsonb(s) ->> 'has_led' = 'false' THEN 1 ELSE 0 END, "
+    "CASE WHEN m.updated > now() - interval '150 seconds' THEN 1 ELSE 0 END, "
+    "coalesce(left(to_jsonb(m) ->> 'switches', 65536), ''), "
+    "CASE WHEN octet_length(m.address) > 300 OR octet_length(m.fabrics) > 65536 OR octet_length(m.collectors) > "
+    "2560000 "
+    "THEN 1 ELSE 0 END FROM weft_site.shard s LEFT JOIN (SELECT *, row_number() OVER (PARTITION BY shard ORDER BY "
+    "epoch "
+    "DESC, updated DESC) AS place FROM weft_site.weftd) m ON m.shard = s.name AND m.place <= 64 ORDER BY s.name, "
+    "m.place";
 /// The shard whose schema is the own one; see shard_schema().
 inline constexpr const char* kShardOfSchema =
     "SELECT shard FROM weft_site.given WHERE 'weft_shard_' || shard = current_schema()";

@@ -35,7 +35,7 @@ std::string one_line(const char* message) {
 
 /// By the class of SQLSTATE (PostgreSQL 15 documentation, appendix A).
 ErrorCode of_sqlstate(std::string_view state) {
-  if (state == "57014") return ErrorCode::kTimeout;
+  if (state == "57014" || state == "55P03") return ErrorCode::kTimeout;
   if (state.starts_with("53")) return ErrorCode::kResourceExhausted;
   if (state.starts_with("XX00") && state != "XX000") return ErrorCode::kCorrupt;
   if (state == "42501" || state.starts_with("28")) return ErrorCode::kPermissionDenied;

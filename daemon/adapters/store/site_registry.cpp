@@ -52,7 +52,10 @@ SiteRegistry::~SiteRegistry() {
     stops_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return;
+  thread_.join();
+  // Where the database is away this fails soon, and what was told is old after a while.
+  if (told_ && !database_.failed()) leave_member(database_, *told_);
 }
 
 void SiteRegistry::run() {

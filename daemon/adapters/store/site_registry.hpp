@@ -33,7 +33,8 @@ class SiteRegistry {
   /// `url` as of StoreOptions; join_site() was called, and gave `self.number`. Reads once before it returns; fails when
   /// that does, and with kFailedPrecondition where the site does not list the shard any more.
   static Result<std::unique_ptr<SiteRegistry>> start(const std::string& url, SiteMember self);
-  /// The thread ends. What it told stays: others ask, and say that nobody answers.
+  /// The thread ends. What it told stays: others ask, and say that nobody answers. It is not held against what another
+  /// weftd of the shard tells any more.
   ~SiteRegistry();
   SiteRegistry(const SiteRegistry&) = delete;
   SiteRegistry& operator=(const SiteRegistry&) = delete;

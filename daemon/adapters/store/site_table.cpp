@@ -2,11 +2,14 @@
 #include "daemon/adapters/store/site_table.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,11 +17,15 @@
 #include "daemon/adapters/store/entity_columns.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
+#include "daemon/platform/cli/terminal_text.hpp"
 
 namespace weft::store {
 namespace {
 
 constexpr std::uint64_t kMostMembers = 8;  ///< of a shard that are asked
+/// Of what a weftd tells that is shown in one sentence.
+constexpr std::size_t kMostShown = 8, kLongestShown = 64;
+constexpr auto kLongestWait = std::chrono::seconds(60), kLookAgain = std::chrono::seconds(1);
 
 Result<Database> open_site(const std::string& url) {
   const auto address = parse_postgres_address(url);
@@ -91,8 +98,25 @@ std::uint64_t unused_number(Database& database, const std::string& schema, const
   return number;
 }
 
-/// What join_site() does within its transaction.
-SiteFound join(Database& database, const std::string& shard) {
+/// Adds what is missing of tables that an older weftd made; `looks`: only says where the role may not.
+void complete_tables(Database& database, bool looks) {
+  std::vector<std::string> additions;
+  std::string forbidden;
+  Statement missing(database, postgres::kMissingOfSite);
+  missing.query();
+  while (missing.next()) {
+    additions.push_back(missing.text(1));
+    if (missing.integer(2) == 0) forbidden = missing.text(0);
+  }
+  if (!forbidden.empty())
+    database.fail(ErrorCode::kPermissionDenied, database.name() + ": must be owner of table " + forbidden);
+  if (looks || additions.empty()) return;
+  database.run(postgres::kWaitShortly);
+  for (const std::string& addition : additions) database.run(addition.c_str());
+}
+
+/// What join_site() does within its transaction; `looks`: for look_at_site().
+SiteFound join(Database& database, const std::string& shard, bool looks) {
   const std::string schema = shard_schema(shard);
   SiteFound found;
   SitePlace& place = found.place;
@@ -102,6 +126,7 @@ SiteFound join(Database& database, const std::string& shard) {
   place.made_schema = !found.has_schema;
   if (place.made_schema) database.run(("CREATE SCHEMA " + schema).c_str());
   database.run(postgres::kCreateSite);
+  complete_tables(database, looks);
   place.number = number_of(database, "SELECT number FROM weft_site.shard WHERE name = ?", shard);
   place.is_new = place.number == 0;
   if (place.is_new && !database.failed()) {
@@ -109,8 +134,9 @@ SiteFound join(Database& database, const std::string& shard) {
     place.is_unused = place.number == 0;
     if (place.is_unused) place.number = unused_number(database, schema, shard);
     // Until it leads, nobody waits for a shard that may never start: its name may be mistyped.
-    Statement(database, "INSERT INTO weft_site.shard (name, number, has_led) VALUES (?, ?, ?::BIGINT = 0)")
-        .run(shard, place.number, place.is_unused ? std::int64_t{1} : std::int64_t{0});
+    if (!looks)
+      Statement(database, "INSERT INTO weft_site.shard (name, number, has_led) VALUES (?, ?, ?::BIGINT = 0)")
+          .run(shard, place.number, place.is_unused ? std::int64_t{1} : std::int64_t{0});
   }
   place.first_id = static_cast<std::uint64_t>(database.number("SELECT first_id FROM weft_site.site"));
   return found;
@@ -120,7 +146,8 @@ SiteFound join(Database& database, const std::string& shard) {
 void add_address(SiteShard& shard, const std::string& address, bool is_here) {
   std::vector<std::string>& addresses = shard.addresses;
   // Both weftd of a pair may be behind one.
-  if (address.empty() || addresses.size() >= kMostMembers || std::ranges::find(addresses, address) != addresses.end())
+  if (address.empty() || addresses.size() >= kMostMembers || usage::printable(address) != address ||
+      std::ranges::find(addresses, address) != addresses.end())
     return;
   if (is_here || !is_loopback_address(address)) {
     addresses.push_back(address);
@@ -129,6 +156,12 @@ void add_address(SiteShard& shard, const std::string& address, bool is_here) {
     shard.trouble =
         "its address " + address + " is a loopback address of another host: set site.address or listen.grpc there";
   }
+}
+
+/// The lines of what a weftd tells; of more than a weftd may have, none.
+std::vector<std::string> few_lines(const std::string& text) {
+  constexpr std::ptrdiff_t kMostLines = 10'000;
+  return std::ranges::count(text, '\n') > kMostLines ? std::vector<std::string>() : lines(text);
 }
 
 /// What a weftd of a shard tells that those of one shard have in common.
@@ -161,10 +194,24 @@ std::string other_subnet(const Told& first, const Told& other) {
   return {};
 }
 
+/// Other weftd write these texts, and whoever has their password.
+std::string shown(const std::string& text) {
+  return usage::printable(text.size() <= kLongestShown ? text : text.substr(0, kLongestShown) + "...");
+}
+
 std::string one_line(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostShown); ++i) text += (i == 0 ? "" : ", ") + shown(names[i]);
+  if (names.size() > kMostShown) text += " and " + std::to_string(names.size() - kMostShown) + " more";
   return text.empty() ? "none" : text;
+}
+
+/// Of a long list those that the other one lacks, if any: not all are shown. Both are sorted.
+std::vector<std::string> without(const std::vector<std::string>& names, const std::vector<std::string>& others) {
+  if (names.size() <= kMostShown) return names;
+  std::vector<std::string> own;
+  std::ranges::set_difference(names, others, std::back_inserter(own));
+  return own.empty() ? names : own;
 }
 
 /// Empty: they agree. One that has not told of fabrics yet agrees.
@@ -172,39 +219,61 @@ std::string disagreement(const Told& first, const Told& other) {
   const char* const kAdvice =
       ": a takeover changes what the shard owns. Compare the weftd.toml of both, site.shard first";
   if (!first.fabrics.empty() && !other.fabrics.empty() && first.fabrics != other.fabrics)
-    return "its weftd at " + first.address + " watches " + one_line(first.fabrics) + ", the one at " + other.address +
-           " " + one_line(other.fabrics) + kAdvice;
+    return "its weftd at " + shown(first.address) + " watches " + one_line(first.fabrics) + ", the one at " +
+           shown(other.address) + " " + one_line(other.fabrics) + kAdvice;
   if (const std::string fabric = other_subnet(first, other); !fabric.empty())
-    return "its weftd at " + first.address + " and the one at " + other.address +
-           " watch different subnets, which both call " + fabric + kAdvice;
+    return "its weftd at " + shown(first.address) + " and the one at " + shown(other.address) +
+           " watch different subnets, which both call " + shown(fabric) + kAdvice;
   if (first.collectors != other.collectors)
-    return "its weftd at " + first.address + " has site.collectors " + one_line(first.collectors) + ", the one at " +
-           other.address + " " + one_line(other.collectors) + kAdvice;
+    return "its weftd at " + shown(first.address) + " has site.collectors " +
+           one_line(without(first.collectors, other.collectors)) + ", the one at " + shown(other.address) + " " +
+           one_line(without(other.collectors, first.collectors)) + kAdvice;
   return {};
 }
 
 }  // namespace
 
-Result<SitePlace> join_site(const std::string& url, const std::string& shard) {
+Result<SitePlace> join_site(const std::string& url, const std::string& shard,
+                            const std::function<void(const std::string&)>& tell) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  Transaction transaction(*opened);
-  const SiteFound found = join(*opened, shard);
-  if (auto done = transaction.commit(); !done)
-    return tl::unexpected<Error>(may_not_create(done.error(), shard_schema(shard)));
-  return found.place;
+  const auto until = std::chrono::steady_clock::now() + kLongestWait;
+  std::string told;
+  while (true) {
+    Result<void> done;
+    SiteFound found;
+    {
+      Transaction transaction(*opened);
+      found = join(*opened, shard, false);
+      done = transaction.commit();
+    }
+    if (done) return found.place;
+    if (done.error().code != ErrorCode::kTimeout)
+      return tl::unexpected<Error>(may_not_create(done.error(), shard_schema(shard)));
+    Statement look(*opened, postgres::kUsersOfSite);
+    look.query();
+    const std::string users = look.next() ? usage::printable(look.text(0)) : std::string();
+    if (auto outcome = opened->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+    const std::string why =
+        "the tables of the site get a new column when nobody uses them" + (users.empty() ? "" : ": " + users);
+    if (std::chrono::steady_clock::now() > until)
+      return fail(ErrorCode::kTimeout, opened->name() + ": " + why + ". Start weftd again when that has ended");
+    if (tell && told != why) tell(why);
+    told = why;
+    std::this_thread::sleep_for(kLookAgain);
+  }
 }
 
 Result<SiteFound> look_at_site(const std::string& url, const std::string& shard) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
   Transaction transaction(*opened);  // never committed
-  SiteFound found = join(*opened, shard);
+  SiteFound found = join(*opened, shard, true);
   if (auto outcome = opened->outcome(); !outcome)
     return tl::unexpected<Error>(may_not_create(outcome.error(), shard_schema(shard)));
   const Site site = read_site(*opened, {});
   if (const SiteShard* const known = site.find(shard); known != nullptr && !known->leader.empty())
-    found.owner = "shard " + shard + " was last led by " + known->leader + ", which watches " +
+    found.owner = "shard " + shard + " was last led by " + shown(known->leader) + ", which watches " +
                   one_line(known->fabrics) + ", with site.collectors " + one_line(known->collectors);
   if (auto outcome = opened->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   if (!found.has_schema) {
@@ -249,6 +318,10 @@ bool write_member(Database& database, const SiteMember& member) {
   return true;
 }
 
+void leave_member(Database& database, const SiteMember& member) {
+  Statement(database, postgres::kLeaveSite).run(member.shard, member.seat);
+}
+
 Site read_site(Database& database, const std::string& machine) {
   Site site;
   Statement first(database, "SELECT first_id, elder, (" + std::string(postgres::kIdentity) + ") FROM weft_site.site");
@@ -258,17 +331,7 @@ Site read_site(Database& database, const std::string& machine) {
     site.elder = first.text(1);
     site.database = first.text(2);
   }
-  // A leader's first, the newest of those that led; then those that spoke last.
-  Statement members(database,
-                    "SELECT s.name, s.number, coalesce(m.address, ''), coalesce(m.holder, ''), coalesce(m.epoch, 0), "
-                    "coalesce(m.fabrics, ''), coalesce(m.collectors, ''), coalesce(m.machine, ''), "
-                    // Not there in the tables of an older weftd.
-                    "CASE WHEN to_jsonb(s) ->> 'has_led' = 'false' THEN 1 ELSE 0 END, "
-                    // One that is stopped says nothing.
-                    "CASE WHEN m.updated > now() - interval '150 seconds' THEN 1 ELSE 0 END, coalesce(to_jsonb(m) ->> "
-                    "'switches', '') FROM weft_site.shard s LEFT "
-                    "JOIN "
-                    "weft_site.weftd m ON m.shard = s.name ORDER BY s.name, coalesce(m.epoch, 0) DESC, m.updated DESC");
+  Statement members(database, postgres::kReadMembers);
   members.query();
   Told first_told;
   while (members.next()) {
@@ -279,19 +342,21 @@ Site read_site(Database& database, const std::string& machine) {
       shard.number = members.bits(1);
       shard.epoch = members.integer(4);
       if (shard.epoch > 0) shard.leader = members.text(3);
-      shard.fabrics = lines(members.text(5));
-      shard.collectors = lines(members.text(6));
+      shard.fabrics = few_lines(members.text(5));
+      shard.collectors = few_lines(members.text(6));
       shard.is_new = members.integer(8) == 1;
       site.shards.push_back(std::move(shard));
       first_told = {};
     }
     const std::string address = members.text(2), where = members.text(7);
     if (members.integer(9) == 1) {
-      Told told{address, lines(members.text(5)), lines(members.text(6)), switches_of(members.text(10))};
+      Told told{address, few_lines(members.text(5)), few_lines(members.text(6)), switches_of(members.text(10))};
       std::ranges::sort(told.fabrics);
       std::ranges::sort(told.collectors);
       std::string& found = site.shards.back().disagreement;
-      if (first_told.address.empty())
+      if (members.integer(11) == 1)
+        found = "its weftd at " + shown(address) + " tells more than a weftd would: that is not read";
+      else if (first_told.address.empty())
         first_told = std::move(told);
       else if (found.empty())
         found = disagreement(first_told, told);

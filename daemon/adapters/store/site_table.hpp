@@ -4,6 +4,7 @@
 // are, with which numbers, where they are asked, and what they own.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "daemon/adapters/store/sql.hpp"
@@ -39,9 +40,11 @@ struct SiteFound {
 /// number, the same one each time, also when it was taken out meanwhile. `url` as of StoreOptions. kPermissionDenied,
 /// with what to do, where the role may not make schemas and they are missing; kFailedPrecondition for a shard with
 /// incidents or plans of its own that comes to a site with other shards; kResourceExhausted when the site has
-/// kMostShards - 1.
-Result<SitePlace> join_site(const std::string& url, const std::string& shard);
-/// Does the same and takes all of it back: fails where join_site() would.
+/// kMostShards - 1. A column that an older weftd did not have is added when nobody uses the table, for up to a minute:
+/// `tell` hears for whom that waits; then it fails with kTimeout.
+Result<SitePlace> join_site(const std::string& url, const std::string& shard,
+                            const std::function<void(const std::string&)>& tell = {});
+/// Looks what that would do, and fails where it would, but for what others use. Nothing is changed or waited for.
 Result<SiteFound> look_at_site(const std::string& url, const std::string& shard);
 /// Undoes what a join_site() with `place.is_new` did to the list of shards, after a start that failed, and frees the
 /// number if it is unused and no id was given. `seat`: of the weftd that joined. False: left as it is, because another
@@ -69,6 +72,8 @@ struct SiteMember {
 /// In place of what that weftd said before; forgets others of the shard that said nothing for an hour. False: the site
 /// does not list the shard with that number, and nothing is written. Failures stay in the Database.
 bool write_member(Database& database, const SiteMember& member);
+/// That weftd ends: what it said stays known, but is no more held against what others of its shard say.
+void leave_member(Database& database, const SiteMember& member);
 /// All shards, and what their weftd say of them; `own` is left empty. `machine`: of loopback_name(), here; loopback
 /// addresses of others are left out. Failures stay in the Database.
 Site read_site(Database& database, const std::string& machine);

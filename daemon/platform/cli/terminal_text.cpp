@@ -40,6 +40,14 @@ std::string printable(std::string_view text) {
   // The C1 control characters, U+0080 to U+009F, are C2 80 to C2 9F.
   for (std::size_t i = 0; i + 1 < result.size(); ++i)
     if (result[i] == '\xC2' && static_cast<unsigned char>(result[i + 1]) <= 0x9F) result.replace(i, 2, "?");
+  // U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 (Unicode 15, annex 9): with them text looks like another one.
+  for (std::size_t i = 0; i + 2 < result.size(); ++i) {
+    const auto second = static_cast<unsigned char>(result[i + 1]), third = static_cast<unsigned char>(result[i + 2]);
+    if (result[i] == '\xE2' &&
+        ((second == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xAA && third <= 0xAE))) ||
+         (second == 0x81 && third >= 0xA6 && third <= 0xA9)))
+      result.replace(i, 3, "?");
+  }
   return result;
 }
 

@@ -9,7 +9,8 @@
 
 namespace weft::usage {
 
-/// Control characters replaced by '?': a node's description comes from the fabric and must not steer the terminal.
+/// Control characters, and those that change the direction of text, replaced by '?': a node's description comes from
+/// the fabric and must not steer the terminal.
 std::string printable(std::string_view text);
 /// Columns of a terminal that UTF-8 text takes: two for a wide East Asian character, none for one that combines. What
 /// is not UTF-8 counts a column for each byte.

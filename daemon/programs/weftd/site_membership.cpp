@@ -35,7 +35,8 @@ Result<Enrolment> Enrolment::begin(const config::WeftdConfig& config, bool start
   const std::string& shard = config.site.shard;
   Enrolment enrolment(config.store.url, shard, seat_of(config), {});
   if (shard.empty()) return enrolment;
-  auto place = store::join_site(config.store.url, shard);
+  auto place = store::join_site(
+      config.store.url, shard, [](const std::string& why) { logger("site")->warn("{}; a start waits for that", why); });
   if (!place) return tl::unexpected(place.error());
   enrolment.place_ = *place;
   if (place->is_new && !starts)

@@ -12,42 +12,12 @@
 #include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/schema.hpp"
 #include "daemon/adapters/store/site_registry.hpp"
+#include "tests/unit/daemon/adapters/store/site_testing.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
 namespace {
 
-class SiteTest : public OnEachEngine {
- protected:
-  void SetUp() override {
-    OnEachEngine::SetUp();
-    if (!IsSkipped()) url = PostgresServer::shared().database_url(dir.path().filename().string());
-  }
-  std::unique_ptr<SqlStore> open(const TempDir& place, const std::string& shard) const {
-    auto store = SqlStore::open(place.path(), {.url = url, .shard = shard});
-    if (store) return std::move(*store);
-    ADD_FAILURE() << store.error().message;
-    return nullptr;
-  }
-  /// A weftd of that shard, which has joined; `address` is also where it is.
-  static SiteMember member(const std::string& shard, std::uint64_t number, const std::string& address) {
-    SiteMember member{shard, address, address + ", process 1"};
-    member.number = number;
-    member.seat = address;
-    member.machine = "here";
-    return member;
-  }
-  /// Starts a registry and waits until it has read the site anew, `change` being done before.
-  static SitePtr next_of(const SiteRegistry& registry, const std::function<bool(const Site&)>& wanted) {
-    for (int i = 0; i < 1000 && !wanted(*registry.site()); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    return registry.site();
-  }
-  Database by_psql() const { return Database(std::move(*PostgresConnection::open(*parse_postgres_address(url)))); }
-
-  const TempDir dir, other, third;
-  std::string url;
-};
 INSTANTIATE_TEST_SUITE_P(On, SiteTest, ::testing::Values(Engine::kPostgres), [](const auto&) { return "Postgres"; });
 
 TEST_P(SiteTest, EachShardHasRowsAndIdsOfItsOwn) {
@@ -158,119 +128,6 @@ TEST_P(SiteTest, TheElderBringsItsIdsBack) {
   database.run("CREATE SCHEMA weft_shard_north");
   const auto back = copy_store(aside.path(), shard_url(url, "north"), quietly);
   EXPECT_TRUE(back) << back.error().message;
-}
-
-TEST_P(SiteTest, TheRegistryTellsTheOthers) {
-  ASSERT_TRUE(join_site(url, "north"));
-  ASSERT_TRUE(join_site(url, "south"));
-  const auto leader =
-      SiteRegistry::start(url, {"north", "a:1", "a, process 1", 4, "ib0\nib1\n", "gpu-*\n", 1, "a", "here"});
-  ASSERT_TRUE(leader) << leader.error().message;
-  SiteMember second = member("north", 1, "b:1");
-  second.collectors = "gpu-*\n";
-  const auto standby = SiteRegistry::start(url, second);
-  const auto south = SiteRegistry::start(url, member("south", 2, "c:1"));
-  ASSERT_TRUE(standby && south);
-  const SitePtr site = (*south)->site();
-  EXPECT_EQ(site->own, "south");
-  const SiteShard north = *site->find("north");
-  EXPECT_EQ(north, (SiteShard{"north", 1, "a, process 1", 4, {"a:1", "b:1"}, {"ib0", "ib1"}, {"gpu-*"}}));
-  EXPECT_EQ(site->find("south")->leader, "") << "nobody leads there";
-}
-
-TEST_P(SiteTest, ATakeoverIsWrittenAtOnce) {
-  ASSERT_TRUE(join_site(url, "north"));
-  SiteMember self = member("north", 1, "a:1");
-  const auto registry = SiteRegistry::start(url, self);
-  ASSERT_TRUE(registry) << registry.error().message;
-  Database database = by_psql();
-  const auto began = std::chrono::steady_clock::now();
-  (*registry)->tell("a, process 1", 7, "ib0\n");
-  while (read_site(database, "here").find("north")->epoch != 7 &&
-         std::chrono::steady_clock::now() - began < kReadSiteEvery)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_LT(std::chrono::steady_clock::now() - began, kReadSiteEvery / 2) << "not only when the site is read again";
-}
-
-TEST_P(SiteTest, TwoWeftdBehindOneAddressAreTwo) {
-  ASSERT_TRUE(join_site(url, "north"));
-  SiteMember first = member("north", 1, "virtual:1"), second = first;
-  first.seat = "a";
-  first.epoch = 4;
-  first.fabrics = "ib0\n";
-  second.seat = "b";
-  second.holder = "b, process 2";
-  const auto leader = SiteRegistry::start(url, first);
-  const auto standby = SiteRegistry::start(url, second);
-  ASSERT_TRUE(leader && standby);
-  Database database = by_psql();
-  const SiteShard north = *read_site(database, "here").find("north");
-  EXPECT_EQ(north, (SiteShard{"north", 1, "virtual:1, process 1", 4, {"virtual:1"}, {"ib0"}, {}}));
-  second.epoch = 5;
-  EXPECT_TRUE(write_member(database, second));
-  EXPECT_EQ(read_site(database, "here").find("north")->leader, "b, process 2") << "the newest of those that led";
-}
-
-TEST_P(SiteTest, WeftdOfOneShardThatOwnOtherThingsAreTold) {
-  ASSERT_TRUE(join_site(url, "north"));
-  ASSERT_TRUE(join_site(url, "south"));
-  SiteMember leader{"north", "a:1", "a, process 1", 4, "ib1\nib0\n", "gpu-*\nlogin-?\n", 1, "a", "here"};
-  SiteMember standby{"north", "b:1", "b, process 2", 0, "", "login-?\ngpu-*\n", 1, "b", "here"};
-  SiteMember south{"south", "c:1", "c, process 3", 2, "ib7\n", "", 2, "c", "here"};
-  Database database = by_psql();
-  const auto told = [&](const SiteMember& member) {
-    EXPECT_TRUE(write_member(database, member));
-    const Site site = read_site(database, "here");
-    EXPECT_EQ(site.find("south")->disagreement, "");
-    return site.find("north")->disagreement;
-  };
-  EXPECT_EQ(told(south) + told(leader), "");
-  EXPECT_EQ(told(standby), "") << "it has not begun to watch";
-  standby.fabrics = "ib0\nib1\n";
-  EXPECT_EQ(told(standby), "") << "in any order";
-  standby.fabrics = "ib7\n";
-  EXPECT_EQ(
-      told(standby),
-      "its weftd at a:1 watches ib0, ib1, the one at b:1 ib7: a takeover changes what the shard owns. Compare the "
-      "weftd.toml of both, site.shard first");
-  standby.fabrics = leader.fabrics;
-  leader.switches = "ib0 0x1 0x2 0x3\nib1 0x7\n";
-  standby.switches = "ib0 0x3 0x4\n";
-  EXPECT_EQ(told(leader) + told(standby), "") << "some are not seen by both";
-  standby.switches = "ib0 0x3\nib1 0x8 0x9\n";
-  EXPECT_EQ(told(standby),
-            "its weftd at a:1 and the one at b:1 watch different subnets, which both call ib1: a takeover changes what "
-            "the shard owns. Compare the weftd.toml of both, site.shard first");
-  standby.switches = "";
-  standby.collectors = "";
-  EXPECT_EQ(
-      told(standby),
-      "its weftd at a:1 has site.collectors gpu-*, login-?, the one at b:1 none: a takeover changes what the shard "
-      "owns. Compare the weftd.toml of both, site.shard first");
-  database.run("UPDATE weft_site.weftd SET updated = now() - interval '3 minutes' WHERE seat = 'b'");
-  EXPECT_EQ(read_site(database, "here").find("north")->disagreement, "") << "it was stopped";
-}
-
-TEST_P(SiteTest, LoopbackAddressesOfOtherMachinesAreNotFollowed) {
-  ASSERT_TRUE(join_site(url, "north"));
-  SiteMember north = member("north", 1, "127.0.0.1:9641");
-  const auto registry = SiteRegistry::start(url, north);
-  ASSERT_TRUE(registry);
-  Database database = by_psql();
-  EXPECT_EQ(read_site(database, "here").find("north")->addresses, std::vector<std::string>{"127.0.0.1:9641"});
-  for (const char* machine : {"there", ""}) {
-    const SiteShard seen = *read_site(database, machine).find("north");
-    EXPECT_TRUE(seen.addresses.empty());
-    EXPECT_NE(seen.trouble.find("127.0.0.1:9641 is a loopback address of another host"), std::string::npos)
-        << seen.trouble;
-  }
-  north.address = "mgmt1:9641";
-  EXPECT_TRUE(write_member(database, north));
-  EXPECT_EQ(read_site(database, "there").find("north")->addresses, std::vector<std::string>{"mgmt1:9641"});
-  EXPECT_EQ(read_site(database, "there").find("north")->trouble, "");
-  EXPECT_NE(read_site(database, "there").database, "");
-  EXPECT_NE(loopback_name(), "");
-  EXPECT_EQ(loopback_name(), loopback_name());
 }
 
 TEST_P(SiteTest, AShardThatIsTakenOutIsToldSoAndIsNotEnteredAgain) {

@@ -162,11 +162,18 @@ tl::unexpected<Error> ShardPeers::no_address(const SiteShard& shard) {
 
 void ShardPeers::note(const std::string& shard, bool answers, const std::string& trouble) {
   const std::lock_guard lock(mutex_);
-  peers_[shard].reached = {answers, answers ? "" : trouble.empty() ? "no answer" : unreachable_reason(trouble)};
+  Peer& peer = peers_[shard];
+  peer.reached = {answers, answers ? "" : trouble.empty() ? "no answer" : unreachable_reason(trouble)};
+  peer.is_late = false;
   if (answers) return;
   // A stream on which nothing comes does not tell a shard that hangs from one where nothing happens.
   for (const auto& [context, open] : open_)
     if (open.stream_of == shard) open.cancel();
+}
+
+void ShardPeers::note_late(const std::string& shard) {
+  const std::lock_guard lock(mutex_);
+  peers_[shard].is_late = true;
 }
 
 void ShardPeers::judge(const std::string& shard, const std::string& question, const std::string& why) {
@@ -194,6 +201,7 @@ std::map<std::string, ShardPeers::Reached> ShardPeers::reached() const {
   std::map<std::string, Reached> all;
   for (const auto& [name, peer] : peers_) {
     Reached& reached = all.emplace(name, peer.reached).first->second;
+    if (reached.answers && peer.is_late) reached = {false, kLate};
     if (reached.answers && !peer.unanswered.empty()) reached.trouble = peer.unanswered.begin()->second;
   }
   return all;

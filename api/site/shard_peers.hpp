@@ -34,6 +34,8 @@ inline constexpr const char* kMeantShard = "weft-meant-shard";
 inline constexpr const char* kAnsweringShard = "weft-answering-shard";
 /// Another shard has so long for an answer, all of its addresses together.
 inline constexpr std::chrono::milliseconds kShardPatience{1000};
+/// Of a shard that took longer.
+inline constexpr const char* kLate = "no answer within 1 s";
 /// A longer answer is none; weftd's own pages have some 1 MB.
 inline constexpr int kMostAnswerBytes = 4 << 20;
 
@@ -77,6 +79,9 @@ class ShardPeers {
 
   /// Whether the shard answers, and if not why: it is not asked then until a probe finds it, and its streams end.
   void note(const std::string& shard, bool answers, const std::string& trouble);
+  /// A question took too long: until the shard answers another one, nobody is told that it answers. It is asked all the
+  /// same.
+  void note_late(const std::string& shard);
   /// How the shard answered a question of that kind last: `why` it did not; empty: it did. It is asked all the same.
   void judge(const std::string& shard, const std::string& question, const std::string& why);
   /// By name; those that were never asked are not there.
@@ -87,6 +92,7 @@ class ShardPeers {
     std::vector<std::string> addresses;
     std::size_t current = 0;  ///< of addresses
     Reached reached;
+    bool is_late = false;                           ///< see note_late()
     std::map<std::string, std::string> unanswered;  ///< why, by question
   };
   template <typename Service, typename Request, typename Response, typename Begin>
@@ -195,8 +201,11 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
     peers.try_next(shard.name);
     if (is_lost && attempts.size() < shard.addresses.size() && std::chrono::system_clock::now() < deadline)
       return start();
-    // A question that took too long says nothing of the shard: it may have been a large one.
-    if (is_lost || is_probe) peers.note(shard.name, false, is_late ? "no answer within 1 s" : error.message);
+    // That a question took too long says little of the shard: it may have been a large one.
+    if (is_lost || is_probe)
+      peers.note(shard.name, false, is_late ? kLate : error.message);
+    else
+      peers.note_late(shard.name);
     done({shard.name, tl::unexpected(error), true});
   }
 

@@ -44,6 +44,17 @@ TEST(ShardPeers, stop_while_a_question_ends) {
   }
 }
 
+TEST(ShardPeers, a_late_answer_shows_at_once) {
+  ShardPeers peers({});
+  peers.note("south", true, {});
+  EXPECT_TRUE(peers.reached()["south"].answers);
+  peers.note_late("south");
+  EXPECT_FALSE(peers.reached()["south"].answers);
+  EXPECT_EQ(peers.reached()["south"].trouble, "no answer within 1 s");
+  peers.note("south", true, {});
+  EXPECT_TRUE(peers.reached()["south"].answers) << "it answered another question";
+}
+
 TEST(ShardPeers, stop_while_a_stream_ends) {
   using Stream = ShardStream<v1::IncidentService, v1::WatchIncidentsRequest, v1::WatchIncidentsResponse>;
   const SitePtr site = lonely_site();

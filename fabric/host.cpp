@@ -5,6 +5,10 @@
 
 namespace weft {
 
+std::string port_name(std::string_view device, std::uint32_t number) {
+  return std::string(device) + ' ' + std::to_string(number);
+}
+
 std::uint64_t adapters_of(const HostInventory& inventory) {
   std::set<std::uint64_t> guids;
   for (const HostPort& port : inventory.ports)

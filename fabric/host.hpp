@@ -45,6 +45,9 @@ struct HostPort {
   bool operator==(const HostPort&) const = default;
 };
 
+/// What other shards call it: "mlx5_0 1"; the number is 0 for an interface alone.
+std::string port_name(std::string_view device, std::uint32_t number);
+
 /// The direction of traffic that a series counts; kNone where a direction does not apply.
 enum class Direction : std::uint8_t { kNone, kTransmit, kReceive };
 const char* to_string(Direction direction);  ///< "", "transmit", "receive": the value of the label direction
@@ -178,6 +181,7 @@ struct HostView {
   CollectorState state = CollectorState::kDisconnected;
   std::shared_ptr<const HostReading> reading;  ///< null before the first; `taken` is on weftd's clock
   TimePoint heard = kNever;                    ///< when anything last came
+  bool is_late = false;                        ///< the reading waited, on its disk or on the way, as it says
   Duration interval{};                         ///< between its readings, as it says
   Duration clock_offset{};                     ///< weftd's clock minus the host's
   std::uint64_t sequence = 0;                  ///< of the last batch taken
@@ -189,6 +193,8 @@ struct HostView {
   std::shared_ptr<const MovedCounters> moved;
   /// That held the host when it last told before weftd was started; none: not known.
   std::optional<std::vector<std::string>> jobs_before{};
+  /// Of one whose collector is heard by another shard, and that is kept for what is open of it: that, for people.
+  std::string elsewhere{};
 };
 
 /// Jobs that hold the host, as it last told, before weftd was started too. Null: not known. Valid as long as `host`.

@@ -77,6 +77,12 @@ void add_readings(const HostReading& reading, v1::Collector& to) {
   }
 }
 
+void add_active_ports(const HostReading& reading, v1::Collector& to) {
+  if (!reading.inventory) return;
+  for (const HostPort& port : reading.inventory->ports)
+    if (port.state == PortState::kActive) to.add_active_ports(valid_utf8(port_name(port.device, port.number)));
+}
+
 bool is_wanted(const HostView& host, const v1::ListCollectorsRequest& request) {
   if (!request.hosts().empty() && std::ranges::find(request.hosts(), host.host) == request.hosts().end()) return false;
   if (request.job().empty()) return true;
@@ -103,6 +109,8 @@ Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, con
     v1::Collector& added = *response.add_collectors();
     to_proto(**at, added);
     if (request.with_readings() && (*at)->reading) add_readings(*(*at)->reading, added);
+    // A reading of before, or one that waited, is no news of now.
+    if (request.lost() && (*at)->adapters != 0 && !(*at)->is_late) add_active_ports(*(*at)->reading, added);
     budget.spend(added.ByteSizeLong());
   }
   return response;

@@ -21,6 +21,13 @@ inline bool is_for_site(const SiteQueries* site, const grpc::CallbackServerConte
   return site != nullptr && !context.client_metadata().contains(kAskedByShard);
 }
 
+/// The shard that asks; empty: none does.
+inline std::string asking_shard(const grpc::CallbackServerContext& context) {
+  const auto found = context.client_metadata().find(kAskedByShard);
+  return found == context.client_metadata().end() ? std::string()
+                                                  : std::string(found->second.data(), found->second.size());
+}
+
 /// A call that waits for the site. `begin(done)` asks the question.
 template <typename Response, typename Begin>
 grpc::ServerUnaryReactor* ask_site(Response* response, const Begin& begin) {

@@ -18,6 +18,8 @@ grpc::ServerUnaryReactor* TelemetryService::ListCollectors(grpc::CallbackServerC
                                                            v1::ListCollectorsResponse* response) {
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->list_collectors(*request, std::move(done)); });
+  if (site_ != nullptr && request->lost())
+    if (const std::string shard = asking_shard(*context); !shard.empty()) site_->note_known(shard, *request);
   const auto of = [&](const Snapshot& snapshot) { return list_collectors(snapshot, *request); };
   return answer(context, of_own_shard(*context, *publication_.load(), of), response);
 }

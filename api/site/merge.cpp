@@ -165,6 +165,23 @@ Error unknown_in_site(Error unknown, const std::vector<std::string>& missing, co
   return unknown;
 }
 
+bool keep_incidents(v1::NodeHealth& health) {
+  const bool is_in_trouble = std::ranges::any_of(
+      health.reasons(), [](const v1::HealthReason& reason) { return !reason.incident_id().empty(); });
+  if (is_in_trouble) return true;
+  const std::string node = health.node();
+  health.Clear();
+  health.set_node(node);
+  health.set_verdict(v1::NodeHealth::UNKNOWN);
+  return false;
+}
+
+bool keep_incidents(v1::BatchGetHealthResponse& answer) {
+  bool is_any = false;
+  for (v1::NodeHealth& health : *answer.mutable_nodes()) is_any = keep_incidents(health) || is_any;
+  return is_any;
+}
+
 void name_missing(v1::NodeHealth& health, const std::vector<std::string>& missing) {
   health.clear_missing_shards();
   for (std::size_t i = 0; i < std::min(missing.size(), kMostMissingNamed); ++i) health.add_missing_shards(missing[i]);
@@ -197,7 +214,7 @@ Result<v1::BatchGetHealthResponse> merge_health(std::vector<ShardAnswer<v1::Batc
   v1::BatchGetHealthResponse merged;
   bool is_first = true;
   for (auto& each : answers) {
-    if (each.is_missing) continue;
+    if (!each.answer && each.is_missing) continue;
     if (!each.answer) return tl::unexpected(each.answer.error());
     for (v1::NodeHealth& health : *each.answer->mutable_nodes()) mark(health, each.shard);
     if (std::exchange(is_first, false)) {

@@ -49,6 +49,12 @@ bool is_unswept(const ShardAnswer<Response>& answer) {
 /// Whether a shard that says this of a node has ever seen it.
 bool is_seen(const v1::NodeHealth& health);
 
+/// What a weftd that stands by says where nobody leads its shard: only what is open of a node counts, of others it is
+/// as one that has never seen them. False: nothing counts.
+bool keep_incidents(v1::NodeHealth& health);
+/// The same of many.
+bool keep_incidents(v1::BatchGetHealthResponse& answer);
+
 /// Notes in a message which shard it is from.
 void mark(v1::Incident& incident, const std::string& shard);
 void mark(v1::IncidentTimeline& timeline, const std::string& shard);

@@ -275,6 +275,7 @@ void SiteQueries::find_collectors(const std::vector<std::string>& hosts,
   if (hosts.empty() || others.empty()) return done({});
   v1::ListCollectorsRequest request;
   for (const std::string& host : hosts) request.add_hosts(host);
+  request.set_lost(true);
   const auto gathering = std::make_shared<Gathering<v1::ListCollectorsResponse>>(
       others.size(), [done = std::move(done), state = state_](const auto& answers) {
         std::vector<HeardElsewhere> found;
@@ -282,7 +283,10 @@ void SiteQueries::find_collectors(const std::vector<std::string>& hosts,
           if (!each.answer) continue;
           for (const v1::Collector& collector : each.answer->collectors())
             if (collector.state() == v1::Collector::CONNECTED && collector.stored_sequence() > 0) {
-              found.push_back({each.shard, collector.host(), collector.adapters()});
+              found.push_back({each.shard,
+                               collector.host(),
+                               collector.adapters(),
+                               {collector.active_ports().begin(), collector.active_ports().end()}});
               state->known.learn(each.shard, collector.host());
             }
         }
@@ -292,6 +296,12 @@ void SiteQueries::find_collectors(const std::vector<std::string>& hosts,
     state_->peers.ask<v1::TelemetryService, v1::ListCollectorsRequest, v1::ListCollectorsResponse>(
         site, others[i], request, rpc(&Calls<v1::TelemetryService>::ListCollectors), false,
         [gathering, i](ShardAnswer<v1::ListCollectorsResponse> answer) { gathering->take(i, std::move(answer)); });
+}
+
+void SiteQueries::note_known(const std::string& shard, const v1::ListCollectorsRequest& request) const {
+  const SitePtr site = state_->publication.load()->site;
+  if (!site || !request.lost() || shard == site->own || site->find(shard) == nullptr) return;
+  for (const std::string& host : request.hosts()) state_->known.learn(shard, host);
 }
 
 void SiteQueries::list_audit(const v1::ListAuditRequest& request,

@@ -77,7 +77,8 @@ struct ShardFigures {
 struct HeardElsewhere {
   std::string shard;
   std::string host;
-  std::uint64_t adapters = 0;  ///< as of HostView; 0 also of an older weftd
+  std::uint64_t adapters = 0;               ///< as of HostView; 0 also of an older weftd
+  std::vector<std::string> active_ports{};  ///< of port_name(), those that are up
 };
 
 /// All members may be called from any thread. A callback is called once, at once or on a thread of gRPC.
@@ -145,9 +146,11 @@ class SiteQueries {
   /// A page of collectors; see TelemetryService. A weftd that stands by asks its leader. Of a shard of which only a
   /// standby is reached they are missing.
   void list_collectors(const v1::ListCollectorsRequest& request, Done<v1::ListCollectorsResponse> done) const;
-  /// The collectors of `hosts` that are connected to other shards, as far as these answer.
+  /// The collectors of `hosts`, which are lost here, that are connected to other shards, as far as these answer.
   void find_collectors(const std::vector<std::string>& hosts,
                        std::function<void(std::vector<HeardElsewhere>)> done) const;
+  /// Another shard says by find_collectors() that it knows these hosts: without it there is no whole verdict of them.
+  void note_known(const std::string& shard, const v1::ListCollectorsRequest& request) const;
   /// The past of ports that the own shard does not know, as it says by `unknown`, from the shard that does; see
   /// HistoryService.
   void get_port_history(const v1::GetPortHistoryRequest& request, const Error& unknown,

@@ -82,7 +82,14 @@ struct SiteQueries::State {
     const auto gathering = std::make_shared<Gathering<Response>>(shards.size(), std::move(done));
     const auto of_own = [gathering](ShardAnswer<Response> answer) { gathering->take(0, std::move(answer)); };
     if (stands_by)
-      peers.ask<Service, Request, Response>(site, *site->find(site->own), request, begin, false, of_own);
+      peers.ask<Service, Request, Response>(site, *site->find(site->own), request, begin, false,
+                                            [of_own, local = std::move(local)](ShardAnswer<Response> answer) mutable {
+                                              // Incidents are in the store: they are known also while nobody leads.
+                                              if constexpr (requires { keep_incidents(*local); })
+                                                if (answer.is_missing && local && keep_incidents(*local))
+                                                  answer.answer = std::move(local);
+                                              of_own(std::move(answer));
+                                            });
     else
       of_own({site->own, std::move(local), is_blind});
     for (std::size_t i = 1; i < shards.size(); ++i)

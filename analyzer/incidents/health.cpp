@@ -357,9 +357,9 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
   for (Subject& subject : subjects_) worsen(subject.health, subject.elsewhere, RecommendedAction::kNone);
 }
 
-/// Its last reading waited on its disk, or on the way.
+/// Its last reading waited on its disk, or on the way, as it says: by clocks alone all would when one was set.
 bool tells_of_past(const HostView& host, TimePoint now) {
-  return host.reading && host.reading->taken != kNever &&
+  return host.reading && host.is_late && host.reading->taken != kNever &&
          now - host.reading->taken > std::max<Duration>(host.interval * 6, std::chrono::seconds(30));
 }
 

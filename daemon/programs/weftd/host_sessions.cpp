@@ -198,6 +198,7 @@ void HostSessions::take(Host& host, HostBatch batch) {
   if (!batch.is_late && batch.reading->inventory &&
       (view.adapters == 0 || !view.reading || view.reading->inventory != batch.reading->inventory))
     host.adapters = view.adapters = adapters_of(*batch.reading->inventory);
+  view.is_late = batch.is_late;
   view.reading = std::make_shared<const HostReading>(std::move(*batch.reading));
 }
 

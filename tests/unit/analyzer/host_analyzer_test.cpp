@@ -368,6 +368,25 @@ TEST(HostAnalyzer, WhatAHostToldOfAPortOnASubnetEndsWhenItIsForgotten) {
   }
 }
 
+TEST(HostHealth, DoesNotDependOnClocks) {
+  HostWatching watching;
+  auto view = std::make_shared<HostView>();
+  view->host = "node-0";
+  view->heard = watching.now;
+  view->interval = 1s;
+  auto reading = std::make_shared<HostReading>();
+  reading->taken = watching.now - 2min;
+  reading->inventory = watching.inventory;
+  view->reading = reading;
+  const auto verdict = [&] {
+    const std::vector<std::shared_ptr<const HostView>> hosts{view};
+    return assess({}, hosts, {}, {}, watching.now)[0].verdict;
+  };
+  EXPECT_EQ(verdict(), HealthVerdict::kHealthy) << "a clock was set";
+  view->is_late = true;
+  EXPECT_EQ(verdict(), HealthVerdict::kUnknown) << "it waited, as it says";
+}
+
 TEST(HostHealth, ComesFromWhatTheCollectorTells) {
   HostWatching watching(2);
   watching.seconds(3);

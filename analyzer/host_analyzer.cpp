@@ -124,6 +124,15 @@ void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint no
   silence_.hear(known ? *known : add_host(name), !known, interval, now);
 }
 
+void HostAnalyzer::hear_elsewhere(const std::string& name, const std::string& shard,
+                                  std::vector<std::string> active_ports, TimePoint now) {
+  HostWatch* const host = find_host(name);
+  if (!host) return;
+  if (!host->elsewhere || host->elsewhere->shard != shard) host->elsewhere = HeardIn{shard, now, now, {}};
+  host->elsewhere->last = now;
+  host->elsewhere->active_ports = std::move(active_ports);
+}
+
 void HostAnalyzer::expect(const std::string& name, TimePoint heard, std::vector<std::string> jobs) {
   HostWatch& host = add_host(name);
   host.heard = heard;
@@ -271,11 +280,15 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
       const HostWatch* const host = host_at(node);
       return host && host->has_reading && !host->lost;
     };
+    const auto is_over = [&](const std::string& name) {
+      const HostWatch* const host = find_host(name);
+      return host && is_over_elsewhere(kind, *host, cause, now);
+    };
     if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler &&
         (kind != IncidentKind::kLinkDegraded || !is_degradable(cause)))
       return false;
     return is_heard(cause.port.node) || (cause.peer.node && is_heard(cause.peer.node)) ||
-           (settled && is_forgotten(cause));
+           (settled && is_forgotten(cause)) || is_over(cause.host);
   }
   if (cause.kind == EntityKind::kFabric)
     return kind == IncidentKind::kTelemetryLost ? silence_.is_telling(now) : settled;
@@ -287,7 +300,18 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
   const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
   // A port that is forgotten has no trouble any more either.
   if (kind == IncidentKind::kStraggler && !settled) return false;
+  if (is_over_elsewhere(kind, host, cause, now)) return true;
   return host.has_reading && !host.lost && (!port || port->present || is_gone(*port));
+}
+
+bool HostAnalyzer::is_over_elsewhere(IncidentKind kind, const HostWatch& host, const Entity& cause,
+                                     TimePoint now) const {
+  if (!host.elsewhere || now - host.elsewhere->last > kPresent) return false;
+  if (kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kStraggler)
+    return now - host.elsewhere->since > thresholds_.rdma_error_quiet;
+  return kind == IncidentKind::kLinkDown && cause.kind == EntityKind::kHostPort &&
+         std::ranges::find(host.elsewhere->active_ports, port_name(cause.device, cause.port.port.value)) !=
+             host.elsewhere->active_ports.end();
 }
 
 bool HostAnalyzer::is_forgotten(const Entity& cause) const {

@@ -52,6 +52,10 @@ class HostAnalyzer {
   void excuse_silence(TimePoint now) { silence_.excuse(now); }
   /// The collector of `host` was heard.
   void hear(const std::string& host, Duration interval, TimePoint now);
+  /// Another shard hears the collector of `host`, which is not heard here; `active_ports` of it, by port_name(), are
+  /// up.
+  void hear_elsewhere(const std::string& host, const std::string& shard, std::vector<std::string> active_ports,
+                      TimePoint now);
   /// `host` is known from before, and was last heard then; `jobs` held it.
   void expect(const std::string& host, TimePoint heard, std::vector<std::string> jobs = {});
   /// Removes the host with all that is remembered of it.
@@ -99,6 +103,9 @@ class HostAnalyzer {
   /// Of a host that is down, or has lost a link, and whose collector lately said that no job runs there, that.
   void note_idle(std::vector<Finding>& findings, TimePoint now) const;
   bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
+  /// Whether another shard has seen that the trouble of that host and port is over. Errors that go on it finds itself;
+  /// of a port that is down it does not know that it was up.
+  bool is_over_elsewhere(IncidentKind kind, const HostWatch& host, const Entity& cause, TimePoint now) const;
   /// Whoever told of it, on a fabric, has no collector any more.
   bool is_forgotten(const Entity& cause) const;
   bool is_degradable(const Entity& cause) const;

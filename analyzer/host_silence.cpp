@@ -26,6 +26,7 @@ void HostSilence::hear(HostWatch& host, bool is_new, Duration interval, TimePoin
   // After our own start those come that were there all the time.
   if (is_new && is_settled(now)) host.came = now;
   host.heard = now;
+  host.elsewhere.reset();
   host.unheard = 0;
   host.interval = interval;
 }
@@ -101,9 +102,13 @@ void HostSilence::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& findi
     finding.confidence = 0.99;
     finding.jobs = host->jobs;
     finding.summary = "No data from the collector of " + host->name;
+    if (host->elsewhere) finding.summary += ", which reports to shard " + host->elsewhere->shard + " now";
     finding.evidence.push_back(evidence(finding.cause,
                                         "its last data was " + short_duration(now - host->heard) + " old",
                                         seconds(now - host->heard), seconds(patience(*host)), "s"));
+    if (host->elsewhere)
+      finding.evidence.push_back(fact("heard_elsewhere", "shard " + host->elsewhere->shard + " heard it",
+                                      host->elsewhere->last, finding.cause));
     findings.push_back(std::move(finding));
   }
 }

@@ -370,7 +370,7 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
     Subject& of = subject(host->host, false, {});
     if (host->reading) of.oldest = std::min(of.oldest, host->reading->taken);
     if (host->reading && now_ - host->heard <= std::max<Duration>(host->interval * 3, std::chrono::seconds(5)) &&
-        !tells_of_past(*host, now_))
+        !tells_of_past(*host, now_) && host->elsewhere.empty())
       continue;
     silent.emplace(host->host, host.get());
     worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
@@ -391,6 +391,9 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
   }
   for (const auto& [name, host] : silent) {
     NodeHealth& health = subject(name, false, {}).health;
+    if (!host->elsewhere.empty())
+      health.reasons.push_back(
+          {.severity = Severity::kWarning, .since = host->heard, .message = host->elsewhere, .ports = {}});
     if (health.verdict != HealthVerdict::kUnknown || is_told(health)) continue;
     health.reasons.push_back({.severity = Severity::kWarning,
                               .since = host->reading ? host->heard : kNever,

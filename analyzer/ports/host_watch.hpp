@@ -62,16 +62,24 @@ struct PortWatch {
   std::optional<SubnetPlace> place;
 };
 
+/// Another shard that hears a host's collector.
+struct HeardIn {
+  std::string shard;
+  TimePoint since = kNever, last = kNever;  ///< when it was first and last known to hear it
+  std::vector<std::string> active_ports;    ///< of port_name(), those that are up
+};
+
 /// One host.
 struct HostWatch {
   std::string name;
   TimePoint heard = kNever;
   Duration interval{};
-  bool has_reading = false;  ///< in this process
-  TimePoint came = kNever;   ///< when it was heard for the first time, of a host that came while we watched
-  unsigned unheard = 0;      ///< judgements since it was last heard
-  bool lost = false;         ///< silent for too long
-  bool lost_alone = false;   ///< and has an incident of its own
+  bool has_reading = false;          ///< in this process
+  TimePoint came = kNever;           ///< when it was heard for the first time, of a host that came while we watched
+  unsigned unheard = 0;              ///< judgements since it was last heard
+  bool lost = false;                 ///< silent for too long
+  std::optional<HeardIn> elsewhere;  ///< until it is heard here again
+  bool lost_alone = false;           ///< and has an incident of its own
   std::vector<std::string> jobs;
   std::shared_ptr<const HostInventory> inventory;  ///< null before the first reading
   std::vector<PortWatch> ports;

@@ -340,7 +340,9 @@ std::vector<Key> telemetry_schema() {
        [](WeftdConfig& c) -> Field { return &c.telemetry.forget_after; },
        {kMinute, 3650 * kDay},
        "",
-       "Time without data from a collector after which its host is removed and its incidents are resolved."},
+       "Time without data from a collector after which its host is removed and its incidents are resolved. Of a site: "
+       "one "
+       "with open incidents stays as long as another shard hears its collector."},
   };
 }
 

@@ -18,6 +18,8 @@ constexpr unsigned kSilentIntervals = 3;
 constexpr Duration kLeaderHears = 15s;
 /// Soon enough to find one that moved before its silence is trouble.
 constexpr Duration kLostAfter = 2s;
+/// After a restart other shards are asked first whether they hear those of which something is open.
+constexpr Duration kAskOthersFirst = 1min;
 /// Times max_collectors: those who went and are not forgotten yet.
 constexpr std::size_t kRememberedHosts = 2;
 
@@ -57,6 +59,7 @@ void HostSessions::add(store::CollectorMark mark) {
 
 void HostSessions::restore(std::vector<store::CollectorMark> known, std::span<const Incident> incidents) {
   hosts_.clear();
+  keep_until_ = clock_.now() + kAskOthersFirst;
   for (const Incident& incident : incidents) rules_.remember(incident);
   for (store::CollectorMark& mark : known) {
     rules_.expect(mark.host, mark.last_seen, mark.jobs.value_or(std::vector<std::string>{}));
@@ -142,7 +145,8 @@ void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
   }
   host->stream = stream;
   host->moved_to.clear();
-  host->told_of_trouble = false;
+  host->heard_elsewhere = kNever;
+  host->view.elsewhere.clear();
   host->view.since = now;
   host->view.adapters = 0;  // a copied disk may have brought another machine
   host->view.collector_version = std::move(hello.version);
@@ -217,17 +221,29 @@ void HostSessions::set_behind(bool behind) {
   for (const Stream& stream : std::exchange(waiting_, {})) stream->proceed();
 }
 
+/// Says why it stays though it moved.
+void HostSessions::keep(Host& host, const std::string& open) {
+  std::string why = "its collector reports to shard " + host.moved_to + " now, which does not know " + open +
+                    ": it stays here until that is over. Let it report here again until then";
+  if (why == host.view.elsewhere) return;
+  logger("hosts")->warn("{} is of another shard: {}", host.view.host, why);
+  host.view.elsewhere = std::move(why);
+  host.changed = list_changed_ = true;
+}
+
 void HostSessions::tick(const OpenTrouble& trouble) {
   const TimePoint now = clock_.now();
+  keep_until_ = std::min(keep_until_, now + kAskOthersFirst);
   for (auto at = hosts_.begin(); at != hosts_.end();) {
     Host& host = at->second;
     host.view.heard = std::min(host.view.heard, now);  // the clock may have been set back
+    host.heard_elsewhere = std::min(host.heard_elsewhere, now);
     const bool has_moved = !host.stream && !host.moved_to.empty();
-    const std::string open = has_moved && trouble ? trouble(at->first) : std::string();
-    if (!open.empty() && !std::exchange(host.told_of_trouble, true))
-      logger("hosts")->warn("{} is of shard {} now, which does not know {}: it stays here until that is over",
-                            at->first, host.moved_to, open);
-    if ((has_moved && open.empty()) || (!host.stream && now - host.view.heard > config_.forget_after)) {
+    const bool is_old = !host.stream && now - std::max(host.view.heard, host.heard_elsewhere) > config_.forget_after;
+    const bool may_be_kept = has_moved || (is_old && now < keep_until_);
+    const std::string open = may_be_kept && trouble ? trouble(at->first) : std::string();
+    if (has_moved && !open.empty()) keep(host, open);
+    if ((has_moved && open.empty()) || (is_old && (open.empty() || now >= keep_until_))) {
       logger("hosts")->info("{} is removed: its collector {}", at->first,
                             host.moved_to.empty() ? "sent nothing for too long" : "is of shard " + host.moved_to);
       forgotten_.push_back(at->first);
@@ -259,14 +275,18 @@ std::vector<std::string> HostSessions::lost(std::size_t most) {
   return names;
 }
 
-void HostSessions::heard_in(const std::string& shard, const std::string& name, std::uint64_t adapters) {
+void HostSessions::heard_in(const std::string& shard, const std::string& name, std::uint64_t adapters,
+                            std::vector<std::string> active_ports) {
   const auto found = hosts_.find(name);
   if (found == hosts_.end() || found->second.stream || !site_ || shard == site_->own) return;
   Host& host = found->second;
   const SiteShard* const owner = site_->collected_by(name);
   // A copied disk brings its name and its spool, a new one neither; and clocks of two hosts differ.
   const bool is_same = adapters != 0 && adapters == host.adapters;
-  if (owner == nullptr ? is_same : owner->name == shard) host.moved_to = shard;
+  if (owner == nullptr ? !is_same : owner->name != shard) return;
+  host.moved_to = shard;
+  host.heard_elsewhere = clock_.now();
+  rules_.hear_elsewhere(name, shard, std::move(active_ports), host.heard_elsewhere);
 }
 
 void HostSessions::save() {

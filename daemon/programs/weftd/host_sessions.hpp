@@ -72,7 +72,7 @@ class HostSessions {
   /// empty: nothing.
   using OpenTrouble = std::function<std::string(const std::string& host)>;
   /// Time passes: collectors fall silent or are forgotten. One that moved to another shard stays as long as there is
-  /// trouble: the other shard has not seen how it was before.
+  /// trouble, and is heard there: the other shard has not seen how it was before.
   void tick(const OpenTrouble& trouble = {});
   /// Names of hosts whose collectors are not connected, and not only for a moment: `most` of them, the next ones with
   /// each call.
@@ -80,7 +80,9 @@ class HostSessions {
   /// Another shard hears a collector of a host of that name, with `adapters` as HostView has them. Where the one that
   /// was heard here had the same, the host is removed with the next tick(): it has moved. Where the site says whose
   /// collector that of the host is, this counts instead, so that one of another host of the same name moves nothing.
-  void heard_in(const std::string& shard, const std::string& name, std::uint64_t adapters);
+  /// `active_ports`: of port_name(), those that are up.
+  void heard_in(const std::string& shard, const std::string& name, std::uint64_t adapters,
+                std::vector<std::string> active_ports = {});
   /// Writes how far collectors were heard, about once a second, and acknowledges what is written. To be called when all
   /// incidents that batches led to are stored or on the store lane.
   void save();
@@ -99,11 +101,11 @@ class HostSessions {
     std::shared_ptr<const HostView> shown;
     Stream stream;  ///< null while there is none
     TimePoint first_seen = kNever;
-    std::uint64_t adapters = 0;    ///< of its last reading of now, also before weftd was started; 0: not known
-    bool told_of_trouble = false;  ///< why it stays though it moved
-    std::string moved_to;          ///< the shard that its collector was sent on to, or that hears it; empty: none
-    bool counted_from = false;     ///< a gap before the next batch is a loss
-    bool changed = true;           ///< `shown` is out of date
+    std::uint64_t adapters = 0;          ///< of its last reading of now, also before weftd was started; 0: not known
+    std::string moved_to;                ///< the shard that its collector was sent on to, or that hears it; empty: none
+    TimePoint heard_elsewhere = kNever;  ///< when that shard was last known to hear it
+    bool counted_from = false;           ///< a gap before the next batch is a loss
+    bool changed = true;                 ///< `shown` is out of date
     std::optional<HostMoves> moves;
     bool unsaved = false;
     bool flapped = false;       ///< flap penalties of its ports are not saved
@@ -119,6 +121,7 @@ class HostSessions {
   Host* host_of(const Stream& stream);
   Host* admit(const Stream& stream, const api::CollectorHello& hello, TimePoint now);
   void take(Host& host, HostBatch batch);
+  void keep(Host& host, const std::string& open);
   void saved(Batch batch, const runtime::WriteOutcome& outcome);
   static store::CollectorMark mark_of(const Host& host);
   static CollectorState state_of(const Host& host, TimePoint now);
@@ -135,7 +138,8 @@ class HostSessions {
   bool behind_ = false;
   runtime::WriteBehind<Batch> writes_;
   TimePoint saved_at_ = kNever;
-  bool is_save_failing_ = false;  ///< and that is logged
+  TimePoint keep_until_ = kNever;  ///< until then nobody of whom something is open is forgotten
+  bool is_save_failing_ = false;   ///< and that is logged
   HostFigures figures_;
   std::string refusal_;  ///< of hellos; empty: none
   SitePtr site_;         ///< null: all collectors are ours

@@ -165,8 +165,9 @@ void look_for_moved(HostSessions& hosts, const api::SiteQueries& site, const Hos
   if (lost.empty()) return;
   site.find_collectors(lost, [&hosts, post](std::vector<api::HeardElsewhere> found) {
     if (found.empty()) return;
-    post([&hosts, found = std::move(found)] {
-      for (const api::HeardElsewhere& each : found) hosts.heard_in(each.shard, each.host, each.adapters);
+    post([&hosts, found = std::move(found)]() mutable {
+      for (api::HeardElsewhere& each : found)
+        hosts.heard_in(each.shard, each.host, each.adapters, std::move(each.active_ports));
     });
   });
 }

@@ -278,6 +278,50 @@ TEST_F(HostSessionsTest, ForgetsWhomAnotherShardHears) {
   EXPECT_EQ(names(), "ac") << "it came back first";
 }
 
+TEST_F(HostSessionsTest, KeepsWhomAnotherShardHearsAsLongAsSomethingIsOpen) {
+  const auto site = std::make_shared<Site>();
+  site->own = "north";
+  site->shards = {{.name = "north", .number = 1, .leader = "n", .collectors = {}},
+                  {.name = "south", .number = 2, .leader = "s", .collectors = {}}};
+  const auto begin = [&] {
+    desk->show(site);
+    return connect("a");
+  };
+  const auto stream = begin();
+  tell(stream, 1, 7);
+  const std::uint64_t adapters = view().adapters;
+  save();
+  desk->gone(stream);
+  std::string open = "INC-7";
+  const auto pass = [&](Duration span, bool heard) {
+    clock.time += span;
+    if (heard) desk->heard_in("south", "a", adapters);
+    desk->tick([&](const std::string&) { return open; });
+    return desk->views()->size();
+  };
+  EXPECT_EQ(pass(3s, true), 1U);
+  EXPECT_NE(view().elsewhere.find("reports to shard south now, which does not know INC-7"), std::string::npos)
+      << view().elsewhere;
+  EXPECT_EQ(pass(config.telemetry.forget_after, true), 1U);
+  EXPECT_EQ(pass(1h, true), 1U) << "its link is still down";
+  save();
+  crash();
+  desk->show(site);
+  EXPECT_EQ(pass(1s, false), 1U) << "south is asked first";
+  EXPECT_EQ(pass(2s, true), 1U);
+  EXPECT_EQ(pass(2min, true), 1U);
+  EXPECT_EQ(pass(config.telemetry.forget_after - 1s, false), 1U);
+  EXPECT_EQ(pass(2s, false), 0U) << "nobody hears it";
+  crash();
+  begin();
+  tell(connect("a"), 1, 7);
+  save();
+  crash();
+  desk->show(site);
+  open.clear();
+  EXPECT_EQ(pass(2s, true), 0U) << "it is over";
+}
+
 TEST_F(HostSessionsTest, KnowsAMachineByItsAdapters) {
   auto stream = connect("a");
   EXPECT_EQ(view().adapters, 0U) << "nothing was read yet";

@@ -15,6 +15,7 @@
 #include "fabric/clock.hpp"
 #include "fabric/counters.hpp"
 #include "fabric/ids.hpp"
+#include "fabric/neighbours.hpp"
 #include "fabric/topology.hpp"
 
 namespace weft {
@@ -122,7 +123,8 @@ std::uint64_t adapters_of(const HostInventory& inventory);
 
 /// How one source of the collector fares: each on its own.
 struct SourceStatus {
-  std::string name;  ///< "sysfs", "rdma_netlink", "rtnetlink", "ethtool", "dcb", "module", "jobs", "certificate"
+  std::string
+      name;  ///< "sysfs", "rdma_netlink", "rtnetlink", "ethtool", "dcb", "module", "lldp", "jobs", "certificate"
   bool ok = true;
   std::string message;  ///< why not, or what is missing (a right); empty when all is well
 
@@ -137,6 +139,9 @@ struct HostReading {
   std::vector<std::uint8_t> present;  ///< 1 where the value was read this time
   std::vector<SourceStatus> sources;
   std::vector<std::string> jobs;  ///< that hold the host: "slurm:1234", "kubernetes:<pod uid>", or a prolog's line
+  /// By LLDP, as they were read last; the same object until something changes. Null: never read.
+  std::shared_ptr<const NeighbourTable> neighbours{};
+  TimePoint neighbours_at = kNever;  ///< when they were, on the clock of `taken`
 };
 
 /// A carrier or port state change, told at once.

@@ -34,6 +34,10 @@ struct HostReaderOptions {
   bool ethtool = true;
   bool dcb = true;
   bool module = true;  ///< optics, through ethtool
+  bool lldp = true;    ///< neighbours, from lldpd
+  /// Of lldpd; empty: the usual one. Between two looks at its neighbours.
+  std::string lldp_socket{};
+  Duration lldp_interval = std::chrono::seconds(5);
   /// Between two looks at optical modules, which answer slowly; in between their last values stand.
   Duration module_interval = std::chrono::seconds(10);
   /// Between two looks at what changes without a device coming or going: firmware, GIDs, interfaces of a device.

@@ -39,6 +39,7 @@ Sources::Sources(HostReaderOptions options)
   if (options_.dcb) dcb_.emplace();
   if (options_.ethtool && options_.module) modules_.emplace(options_.module_interval);
   if (options_.rtnetlink) links_.emplace(options_.sysfs_root, options_.interfaces ? &*options_.interfaces : nullptr);
+  if (options_.lldp) neighbours_.emplace(lldp::LldpOptions{options_.lldp_socket, options_.lldp_interval});
 }
 
 HostReading Sources::read(TimePoint now) {
@@ -56,6 +57,11 @@ HostReading Sources::read(TimePoint now) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     reading.present[i] = reading.present[i] == parts[i] ? 1 : 0;
     if (reading.present[i] == 0) reading.values[i] = 0;
+  }
+  if (neighbours_) {
+    neighbours_->read(now);
+    reading.neighbours = neighbours_->table();
+    reading.neighbours_at = neighbours_->read_at();
   }
   reading.sources = statuses();
   const std::shared_ptr<const HostInventory> before = inventory_;
@@ -94,6 +100,7 @@ std::vector<SourceStatus> Sources::statuses() const {
   if (ethtool_) statuses.push_back(ethtool_->status());
   if (dcb_) statuses.push_back(dcb_->status());
   if (modules_) statuses.push_back(modules_->status());
+  if (neighbours_) statuses.push_back(neighbours_->status());
   return statuses;
 }
 

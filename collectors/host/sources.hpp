@@ -16,6 +16,7 @@
 #include "collectors/ethernet/link_source.hpp"
 #include "collectors/ethernet/module_source.hpp"
 #include "collectors/host/host_reader.hpp"
+#include "collectors/lldp/lldp_source.hpp"
 #include "collectors/rdma/nldev_source.hpp"
 #include "collectors/rdma/sysfs_source.hpp"
 #include "collectors/series/series_registry.hpp"
@@ -57,6 +58,7 @@ class Sources {
   std::optional<ethernet::DcbSource> dcb_;
   std::optional<ethernet::ModuleSource> modules_;
   std::optional<ethernet::LinkSource> links_;
+  std::optional<lldp::LldpSource> neighbours_;
 
   TimePoint scanned_at_ = kNever;
   bool suspect_ = true;   ///< interfaces must be looked at again

@@ -37,6 +37,8 @@ struct Reading {
   std::string interfaces;  ///< regular expression; empty: none
   Duration module_interval = std::chrono::seconds(10);
   Duration rescan_interval = std::chrono::seconds(10);
+  Duration lldp_interval = std::chrono::seconds(5);
+  std::filesystem::path lldp_socket;  ///< empty: the usual one
 };
 
 /// Section [sources]: each can be switched off.
@@ -47,6 +49,7 @@ struct Sources {
   bool ethtool = true;
   bool dcb = true;
   bool module = true;
+  bool lldp = true;
 };
 
 /// Section [jobs].

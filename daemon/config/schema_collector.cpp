@@ -138,6 +138,16 @@ std::vector<CollectorKey> reading_schema() {
        {1, kDay},
        "",
        "Interval for reading firmware versions, GIDs and interface names, which change without a device event."},
+      {"reading.lldp_interval",
+       [](CollectorConfig& c) -> Field { return &c.reading.lldp_interval; },
+       {1, kMinute / 2},
+       "",
+       "Interval for asking lldpd for the neighbours of all interfaces."},
+      {"reading.lldp_socket",
+       [](CollectorConfig& c) -> Field { return &c.reading.lldp_socket; },
+       {},
+       "",
+       "Control socket of lldpd. Empty: the one that its library uses, /run/lldpd.socket."},
   };
 }
 
@@ -173,6 +183,12 @@ std::vector<CollectorKey> source_schema() {
        {},
        "",
        "Read optical modules. Needs CAP_NET_ADMIN; without it one message is logged and the modules are skipped."},
+      {"sources.lldp",
+       [](CollectorConfig& c) -> Field { return &c.sources.lldp; },
+       {},
+       "",
+       "Read the neighbours of network interfaces from lldpd, if it is installed and its control socket may be used: "
+       "the group _lldpd has it."},
   };
 }
 

@@ -97,6 +97,9 @@ HostReaderOptions reader_options(const config::CollectorConfig& config) {
   options.ethtool = config.sources.ethtool;
   options.dcb = config.sources.dcb;
   options.module = config.sources.module;
+  options.lldp = config.sources.lldp;
+  options.lldp_socket = config.reading.lldp_socket;
+  options.lldp_interval = config.reading.lldp_interval;
   options.module_interval = config.reading.module_interval;
   options.rescan_interval = config.reading.rescan_interval;
   return options;

@@ -53,6 +53,32 @@ Json of(const HostSeries& series, std::uint64_t value) {
   return object;
 }
 
+Json of(const Neighbour& neighbour) {
+  Json object{{"chassis_type", to_string(neighbour.chassis.type)},
+              {"chassis", neighbour.chassis.id},
+              {"port_type", to_string(neighbour.port.type)},
+              {"port", neighbour.port.id},
+              {"ttl_seconds", neighbour.ttl_seconds},
+              {"since", neighbour.since}};
+  put(object, "system_name", neighbour.system_name);
+  put(object, "port_description", neighbour.port_description);
+  if (!neighbour.addresses.empty()) object["addresses"] = neighbour.addresses;
+  return object;
+}
+
+/// Only interfaces that have neighbours.
+Json of(const NeighbourTable& table) {
+  Json list = Json::array();
+  for (const NeighbourPort& port : table.ports) {
+    if (port.neighbours.empty()) continue;
+    Json entry{{"interface", port.interface}, {"neighbours", Json::array()}};
+    for (const Neighbour& neighbour : port.neighbours) entry["neighbours"].push_back(of(neighbour));
+    if (port.left_out != 0) entry["left_out"] = port.left_out;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string to_json(const std::string& node, const HostReading& reading) {
@@ -69,6 +95,7 @@ std::string to_json(const std::string& node, const HostReading& reading) {
     object["sources"].push_back(std::move(entry));
   }
   object["jobs"] = reading.jobs;
+  if (reading.neighbours) object["neighbours"] = of(*reading.neighbours);
   // What a driver or a prolog wrote may be no UTF-8.
   return object.dump(2, ' ', false, Json::error_handler_t::replace);
 }

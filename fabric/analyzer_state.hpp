@@ -16,6 +16,7 @@ namespace weft {
 struct KnownEnd {
   std::string node_name;  ///< empty: named by its GUID
   NodeType type = NodeType::kUnknown;
+  std::string port_name{};  ///< on Ethernet: "swp3"; empty where ports have numbers only
 };
 
 /// A link that was seen up. If it is not up later, that is LINK_DOWN, even if it died while nobody watched.

@@ -15,6 +15,7 @@ namespace weft {
 struct NamedPort {
   PortKey key;
   std::string node;
+  std::string name{};  ///< of the interface on Ethernet, "swp3"; empty where ports have numbers only
   bool operator==(const NamedPort&) const = default;
 };
 

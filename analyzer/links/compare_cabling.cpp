@@ -7,7 +7,7 @@ namespace weft::analyzer {
 namespace {
 
 NamedPort named_port(const Topology& topology, PortIndex port) {
-  return {topology.key_of(port), topology.node_of(topology.port(port)).name};
+  return {topology.key_of(port), topology.node_of(topology.port(port)).name, std::string(topology.port_name(port))};
 }
 
 /// The port that is planned at the other end, or kNoIndex.

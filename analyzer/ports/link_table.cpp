@@ -77,6 +77,8 @@ void LinkTable::restore(std::span<const KnownLink> links) {
   for (const KnownLink& known : links) {
     const LinkId id = add_link(known.key);
     links_[id].was_up = true;
+    links_[id].low_name = known.low.port_name;
+    links_[id].high_name = known.high.port_name;
     name_node(links_[id].low_node, known.low.node_name, known.low.type, false);
     name_node(links_[id].high_node, known.high.node_name, known.high.type, false);
   }
@@ -88,8 +90,8 @@ std::vector<KnownLink> LinkTable::known_links() const {
   for (const LinkState& link : links_)
     if (link.was_up)
       known.push_back({link.key,
-                       {nodes_[link.low_node].name, nodes_[link.low_node].type},
-                       {nodes_[link.high_node].name, nodes_[link.high_node].type}});
+                       {nodes_[link.low_node].name, nodes_[link.low_node].type, link.low_name},
+                       {nodes_[link.high_node].name, nodes_[link.high_node].type, link.high_name}});
   return known;
 }
 
@@ -100,10 +102,10 @@ std::vector<AbsentLink> LinkTable::absent_links() const {
     const bool is_seen = link.view == LinkView::kDown || link.view == LinkView::kTraining;
     // Of a plan's part that is not there the comparison with it tells.
     if (!link.was_up && !is_seen) continue;
-    absent.push_back(
-        {.ends = {{link.key.low, nodes_[link.low_node].name}, {link.key.high, nodes_[link.high_node].name}},
-         .is_seen = is_seen,
-         .is_disabled = link.is_disabled()});
+    absent.push_back({.ends = {{link.key.low, nodes_[link.low_node].name, link.low_name},
+                               {link.key.high, nodes_[link.high_node].name, link.high_name}},
+                      .is_seen = is_seen,
+                      .is_disabled = link.is_disabled()});
   }
   return absent;
 }
@@ -171,6 +173,8 @@ void LinkTable::synchronise(const Topology& topology) {
     link.low = topology.find_port(link.key.low);
     link.high = topology.find_port(link.key.high);
     link.recabled = false;
+    link.low_name = topology.port_name(link.low);
+    link.high_name = topology.port_name(link.high);
     link_at_[i] = link_at_[peer] = id;
   }
 }
@@ -274,7 +278,9 @@ void LinkTable::observe_links(const Sweep& sweep) {
       view = LinkView::kTraining;
     else if (either(EndView::kUp))
       view = LinkView::kUp;
-    const bool unread_before = link.view == LinkView::kUnknown && link.sweeps_in_view > 0 && !link.recabled;
+    // A cable that is found on Ethernet may have been there for long.
+    const bool unread_before =
+        link.view == LinkView::kUnknown && !link.recabled && (link.sweeps_in_view > 0 || topology.is_ethernet());
     link.activated_in = {};
     if (view == link.view) {
       if (link.sweeps_in_view < 255) ++link.sweeps_in_view;

@@ -78,6 +78,8 @@ struct LinkState {
   /// Somebody switched one of its ends off.
   bool is_disabled() const { return low_view == EndView::kDisabled || high_view == EndView::kDisabled; }
   bool recabled = false;  ///< an end was seen connected with another port
+  /// Of the interfaces, as they were called last; empty where ports have numbers only.
+  std::string low_name{}, high_name{};
 };
 
 /// Links and nodes with stable ids over all epochs of the topology.

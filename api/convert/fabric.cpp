@@ -200,6 +200,7 @@ void link_to_proto(const FabricView& fabric, const AbsentLink& link, v1::Link& t
     reference.set_node(valid_utf8(port.node));
     reference.set_node_guid(to_string(port.key.node));
     reference.set_port(port.key.port.value);
+    reference.set_name(valid_utf8(port.name));
   };
   to.set_fabric(valid_utf8(fabric.name));
   end(link.ends.a, *to.mutable_a());

@@ -19,21 +19,21 @@ LinkKey read_link_key(Database& database, const Statement& row, int first) {
   return {read_port_key(database, row, first), read_port_key(database, row, first + 2)};
 }
 
-KnownEnd read_end(const Statement& row, int first) {
-  return {row.text(first), static_cast<NodeType>(row.integer(first + 1))};
+KnownEnd read_end(const Statement& row, int first, int port_name) {
+  return {row.text(first), static_cast<NodeType>(row.integer(first + 1)), row.text(port_name)};
 }
 
 bool same(const KnownEnd& a, const KnownEnd& b) {
-  return a.node_name == b.node_name && a.type == b.type;
+  return a.node_name == b.node_name && a.type == b.type && a.port_name == b.port_name;
 }
 
 std::vector<KnownLink> read_links(Database& database, std::string_view fabric) {
   std::vector<KnownLink> links;
   Statement rows(database,
-                 "SELECT low_node, low_port, high_node, high_port, low_name, low_type, high_name, high_type FROM link "
-                 "WHERE fabric = ?");
+                 "SELECT low_node, low_port, high_node, high_port, low_name, low_type, high_name, high_type, "
+                 "low_interface, high_interface FROM link WHERE fabric = ?");
   rows.query(fabric);
-  while (rows.next()) links.push_back({read_link_key(database, rows, 0), read_end(rows, 4), read_end(rows, 6)});
+  while (rows.next()) links.push_back({read_link_key(database, rows, 0), read_end(rows, 4, 8), read_end(rows, 6, 9)});
   return links;
 }
 
@@ -73,7 +73,7 @@ std::vector<ErrorState> read_errors(Database& database, std::string_view fabric)
 void write_links(Database& database, std::string_view fabric, std::span<const KnownLink> links) {
   std::unordered_map<LinkKey, KnownLink> stored;
   for (KnownLink& link : read_links(database, fabric)) stored.emplace(link.key, std::move(link));
-  Statement put(database, "INSERT INTO link VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement put(database, "INSERT INTO link VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Statement drop(
       database,
       "DELETE FROM link WHERE fabric = ? AND low_node = ? AND low_port = ? AND high_node = ? AND high_port = ?");
@@ -89,7 +89,7 @@ void write_links(Database& database, std::string_view fabric, std::span<const Kn
     remove(link.key);
     put.run(fabric, link.key.low.node.value, link.key.low.port.value, link.key.high.node.value,
             link.key.high.port.value, link.low.node_name, static_cast<int>(link.low.type), link.high.node_name,
-            static_cast<int>(link.high.type));
+            static_cast<int>(link.high.type), link.low.port_name, link.high.port_name);
   }
   for (const auto& [key, link] : stored) remove(key);
 }

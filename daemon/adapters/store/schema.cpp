@@ -253,6 +253,12 @@ CREATE INDEX enroll_token_by_hash ON enroll_token (hash);
                                       // wrote the mark.
                                       R"sql(
 ALTER TABLE collector ADD COLUMN adapters INTEGER NOT NULL DEFAULT 0;
+)sql",
+                                      // Names of the interfaces of an Ethernet fabric's links: what was found keeps its
+                                      // ports' numbers.
+                                      R"sql(
+ALTER TABLE link ADD COLUMN low_interface TEXT NOT NULL DEFAULT '';
+ALTER TABLE link ADD COLUMN high_interface TEXT NOT NULL DEFAULT '';
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -136,12 +136,16 @@ bool FabricAnalyzer::Implementation::match_expected(const Topology& seen) {
   std::shared_ptr<const Topology> matched = expected.by_guid;
   std::vector<IgnoredCable> ignored;
   if (expected.by_name) {
-    PlanOnSubnet plan = plan_on_subnet(*expected.by_name, seen, table.nodes());
+    PlanOnSubnet plan = seen.is_ethernet() ? plan_on_ethernet(*expected.by_name, seen)
+                                           : plan_on_subnet(*expected.by_name, seen, table.nodes());
     matched = std::move(plan.topology);
     ignored = std::move(plan.ignored);
   }
   const auto same_guids = [&] {
-    return std::ranges::equal(matched->nodes(), cabling.expected()->nodes(), {}, &Node::guid, &Node::guid);
+    const Topology& before = *cabling.expected();
+    if (!std::ranges::equal(matched->nodes(), before.nodes(), {}, &Node::guid, &Node::guid)) return false;
+    // Of a fabric that is found ports get their numbers as they are found.
+    return !seen.is_ethernet() || std::ranges::equal(matched->ports(), before.ports(), {}, &Port::peer, &Port::peer);
   };
   if (std::exchange(is_matched, true) &&
       (matched == cabling.expected() || (matched && cabling.expected() && same_guids())))

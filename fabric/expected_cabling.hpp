@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What people expect of an InfiniBand subnet's cabling: all of it, or of a part.
+// What people expect of the cabling of a subnet, or of an Ethernet fabric: all of it, or of a part.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace weft {
 /// One of the two, or none where nothing is expected.
 struct ExpectedCabling {
   std::shared_ptr<const Topology> by_guid;   ///< its nodes are known by their GUIDs
-  std::shared_ptr<const CablePlan> by_name;  ///< by names, and its ports are numbers
+  std::shared_ptr<const CablePlan> by_name;  ///< by names; its ports are numbers, on Ethernet names of interfaces
 
   /// False: nothing is expected.
   explicit operator bool() const { return by_guid || by_name; }

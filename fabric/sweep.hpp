@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fabric/clock.hpp"
+#include "fabric/found_cabling.hpp"
 #include "fabric/routes.hpp"
 #include "fabric/samples.hpp"
 #include "fabric/topology.hpp"
@@ -66,6 +67,9 @@ struct Sweep {
   /// For each port of an Ethernet fabric: 1 where nobody reads the port itself, and its state is what the other end of
   /// the cable tells of itself. Empty on InfiniBand.
   std::vector<std::uint8_t> inferred_from_peer;
+  /// Of an Ethernet fabric whose cables were found: what a person should know of them. Null: they are planned, or told
+  /// by a subnet.
+  std::shared_ptr<const FoundCabling> found{};
   SweepStatistics statistics;
 };
 

@@ -14,6 +14,7 @@ namespace weft::analyzer {
 namespace {
 
 std::string label_of(const NamedPort& port) {
+  if (!port.name.empty()) return port.node.ends_with(' ' + port.name) ? port.node : port.node + ' ' + port.name;
   return port.node + " port " + std::to_string(port.key.port.value);
 }
 

@@ -20,6 +20,10 @@ constexpr unsigned kReadingsToBelieve = 3;
 constexpr Duration kSlowestHeeded = 30s;
 /// Of sweeps. After so many a port's own readings are stale, as for the rules.
 constexpr int kStaleSweeps = 4;
+/// Cables are looked for again so often, whether anything was told or not.
+constexpr Duration kSearchEvery = 10s;
+/// Neighbours that were read no longer ago are what is there now.
+constexpr Duration kTellsNow = 60s;
 
 /// A device's own port comes before a software one on the same interface.
 std::uint32_t find_interface(const HostInventory& inventory, std::string_view name) {
@@ -37,20 +41,90 @@ std::uint32_t find_interface(const HostInventory& inventory, std::string_view na
 Result<EthernetFabric> EthernetFabric::make(const CablePlan& plan, std::string name, Duration interval) {
   auto topology = make_topology(plan);
   if (!topology) return tl::unexpected(topology.error());
-  return EthernetFabric(std::move(name), interval, std::move(*topology));
+  std::vector<PortBinding> bindings;
+  for (PortIndex port = 0; port < (*topology)->ports().size(); ++port)
+    if ((*topology)->port(port).peer != kNoIndex)
+      bindings.push_back({port, std::string(host_name((*topology)->node_of((*topology)->port(port)))),
+                          std::string((*topology)->port_name(port))});
+  return EthernetFabric(std::move(name), interval, std::move(*topology), bindings);
 }
 
-EthernetFabric::EthernetFabric(std::string name, Duration interval, std::shared_ptr<const Topology> topology)
+EthernetFabric EthernetFabric::find(const FoundFabricOptions& options, std::string name, Duration interval) {
+  FoundFabric found(options);
+  EthernetFabric fabric(std::move(name), interval, found.topology(), {});
+  fabric.found_ = std::move(found);
+  return fabric;
+}
+
+EthernetFabric::EthernetFabric(std::string name, Duration interval, std::shared_ptr<const Topology> topology,
+                               const std::vector<PortBinding>& bindings)
     : name_(std::move(name)),
       interval_(interval),
       topology_(std::move(topology)),
       multipath_(std::make_shared<const Multipath>(topology_)),
       told_(topology_->ports().size()),
       teller_(topology_->ports().size(), Teller::kNobody) {
-  for (PortIndex port = 0; port < topology_->ports().size(); ++port)
-    if (topology_->port(port).peer != kNoIndex)
-      hosts_[std::string(host_name(topology_->node_of(topology_->port(port))))].ports.push_back(
-          {.port = port, .series = {}});
+  for (const PortBinding& binding : bindings)
+    hosts_[binding.collector].ports.push_back({.port = binding.port, .interface = binding.interface, .series = {}});
+}
+
+void EthernetFabric::restore(std::span<const KnownLink> links) {
+  if (!found_ || is_told_ || links.empty()) return;
+  found_->restore(links);
+  if (found_->topology()->epoch() != topology_->epoch()) rebuild();
+}
+
+/// Again where a table is another one, and now and then: what was told grows old.
+void EthernetFabric::find_cables(std::span<const std::shared_ptr<const HostView>> hosts, TimePoint now) {
+  bool has_news = searched_at_ == kNever || now < searched_at_ || now - searched_at_ >= kSearchEvery;
+  std::map<std::string, std::shared_ptr<const NeighbourTable>> heard;
+  for (const auto& view : hosts) {
+    if (!view->reading) continue;
+    const auto before = heard_.find(view->host);
+    has_news = has_news || before == heard_.end() || before->second != view->reading->neighbours;
+    is_told_ = is_told_ || view->reading->neighbours;
+    heard.emplace(view->host, view->reading->neighbours);
+  }
+  has_news = has_news || heard.size() != heard_.size();
+  heard_ = std::move(heard);
+  if (!has_news) return;
+  searched_at_ = now;
+  std::vector<NeighbourTeller> tellers;
+  for (const auto& view : hosts) {
+    if (!view->reading) continue;
+    const bool is_fresh = view->state == CollectorState::kConnected && view->reading->neighbours_at >= now - kTellsNow;
+    tellers.push_back({view->host, view->reading->neighbours, is_fresh});
+  }
+  if (found_->update(tellers, now)) rebuild();
+}
+
+/// Another graph: what is known of ports that stay goes with them.
+void EthernetFabric::rebuild() {
+  const auto before = std::exchange(topology_, found_->topology());
+  const std::vector<Told> told = std::exchange(told_, std::vector<Told>(topology_->ports().size()));
+  const std::vector<Teller> teller =
+      std::exchange(teller_, std::vector<Teller>(topology_->ports().size(), Teller::kNobody));
+  std::vector<std::uint8_t> was_there(before->ports().size(), 0);
+  for (const auto& [name, host] : hosts_)
+    for (const Watched& watched : host.ports) was_there[watched.port] = watched.was_there ? 1 : 0;
+  hosts_.clear();
+  std::vector<PortIndex> place(topology_->ports().size(), kNoIndex);
+  for (PortIndex port = 0; port < place.size(); ++port) {
+    place[port] = before->find_port(topology_->key_of(port));
+    if (place[port] == kNoIndex) continue;
+    told_[port] = told[place[port]];
+    told_[port].series = nullptr;  // they pointed into hosts_, and are found again there
+    told_[port].reading = nullptr;
+    teller_[port] = teller[place[port]];
+  }
+  for (const PortBinding& binding : found_->bindings()) {
+    const PortIndex old = place[binding.port];
+    hosts_[binding.collector].ports.push_back({.port = binding.port,
+                                               .interface = binding.interface,
+                                               .was_there = old != kNoIndex && was_there[old] != 0,
+                                               .series = {}});
+  }
+  multipath_ = std::make_shared<const Multipath>(topology_);
 }
 
 /// Another inventory: where the planned ports stand in it.
@@ -60,7 +134,7 @@ void EthernetFabric::look(Host& host, const HostReading& reading) {
   // A state that changed is another inventory with the same series. A switch has thousands of them.
   const bool same_series = before && before->series.shared() == host.inventory->series.shared();
   for (Watched& watched : host.ports) {
-    const std::uint32_t position = find_interface(*host.inventory, topology_->port_name(watched.port));
+    const std::uint32_t position = find_interface(*host.inventory, watched.interface);
     const auto has_moved = [&](const HostPort& port) {
       const HostPort& other = before->ports[watched.position];
       return port.device != other.device || port.number != other.number;
@@ -108,6 +182,7 @@ Sweep EthernetFabric::sweep(std::span<const std::shared_ptr<const HostView>> hos
   sweep.fabric = name_;
   sweep.number = ++number_;
   sweep.interval = interval_;
+  if (found_) find_cables(hosts, now);
   for (const auto& view : hosts) {
     const auto host = hosts_.find(view->host);
     if (host == hosts_.end() || !view->reading || !view->reading->inventory) continue;
@@ -121,6 +196,7 @@ Sweep EthernetFabric::sweep(std::span<const std::shared_ptr<const HostView>> hos
   tell_counters(sweep);
   sweep.topology = topology_;
   sweep.multipath = multipath_;
+  if (found_) sweep.found = found_->cabling();
   return sweep;
 }
 

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analyzer/ports/found_fabric.hpp"
 #include "analyzer/ports/port_reading.hpp"
 #include "fabric/cable_plan.hpp"
 #include "fabric/host.hpp"
@@ -19,10 +21,10 @@
 
 namespace weft::analyzer {
 
-/// One fabric whose cables are planned. A port is its collector's interface of the same name on the host, or switch, of
-/// the same name. What nobody reads on its own side is told by the other end of the cable: its state, and what it sent
-/// and received. Of what neither end reads nothing is known, and nothing is claimed. Not thread-safe, and needs no
-/// thread.
+/// One fabric whose cables are planned, or found from what neighbours tell. A planned port is its collector's interface
+/// of the same name on the host, or switch, of the same name; a found one is that of whoever tells its chassis id. What
+/// nobody reads on its own side is told by the other end of the cable: its state, and what it sent and received. Of
+/// what neither end reads nothing is known, and nothing is claimed. Not thread-safe, and needs no thread.
 class EthernetFabric {
  public:
   EthernetFabric(EthernetFabric&&) noexcept = default;
@@ -33,6 +35,12 @@ class EthernetFabric {
 
   /// `interval`: from one sweep() to the next. Fails as make_topology() does.
   static Result<EthernetFabric> make(const CablePlan& plan, std::string name, Duration interval);
+  /// One without a plan: its cables are those that the hosts given to sweep() tell. Throws as FoundFabric's
+  /// constructor.
+  static EthernetFabric find(const FoundFabricOptions& options, std::string name, Duration interval);
+  /// Of one without a plan: links of it that were known before weftd was started. Nothing happens once a host has told
+  /// neighbours.
+  void restore(std::span<const KnownLink> links);
 
   /// What is known at `now`, which grows. The topology is the same object as long as no port changed its state or its
   /// rate, and so are the ways as long as no cable became usable or unusable. A port's state is a new reading's if one
@@ -52,6 +60,7 @@ class EthernetFabric {
   struct Watched {
     PortIndex port = kNoIndex;
     std::uint32_t position = kNoIndex;  ///< in HostInventory::ports; kNoIndex: not there
+    std::string interface;              ///< its name
     bool was_there = false;             ///< at some time
     PortSeries series;
   };
@@ -74,8 +83,11 @@ class EthernetFabric {
     PortCounters counters() const { return series ? series->read(*reading) : PortCounters{}; }
   };
 
-  EthernetFabric(std::string name, Duration interval, std::shared_ptr<const Topology> topology);
+  EthernetFabric(std::string name, Duration interval, std::shared_ptr<const Topology> topology,
+                 const std::vector<PortBinding>& bindings);
 
+  void find_cables(std::span<const std::shared_ptr<const HostView>> hosts, TimePoint now);
+  void rebuild();
   void look(Host& host, const HostReading& reading);
   void listen(Host& host, const std::shared_ptr<const HostReading>& told_now, TimePoint now);
   void tell_states(Sweep& sweep);
@@ -83,6 +95,10 @@ class EthernetFabric {
 
   std::string name_;
   Duration interval_;
+  std::optional<FoundFabric> found_;                                    ///< none: the cables are planned
+  std::map<std::string, std::shared_ptr<const NeighbourTable>> heard_;  ///< by host, in the last search
+  TimePoint searched_at_ = kNever;
+  bool is_told_ = false;  ///< a host has told neighbours
   std::shared_ptr<const Topology> topology_;
   std::shared_ptr<const Multipath> multipath_;
   std::map<std::string, Host, std::less<>> hosts_;  ///< all that are planned, and switches

@@ -186,4 +186,106 @@ PlanOnSubnet plan_on_subnet(const CablePlan& plan, const Topology& seen, std::sp
   return result;
 }
 
+namespace {
+
+/// Nodes of a plan by the GUIDs of a fabric that was found.
+class NodesOnEthernet {
+ public:
+  explicit NodesOnEthernet(const Topology& seen) : seen_(seen) {
+    for (const Node& node : seen.nodes()) {
+      const auto [known, added] = by_name_.try_emplace(node.name, &node);
+      if (!added) known->second = nullptr;  // two of one name
+    }
+  }
+
+  /// kNoIndex: two nodes have the name.
+  NodeIndex place(const std::string& name, bool is_switch) {
+    const auto known = by_name_.find(name);
+    if (known != by_name_.end() && known->second == nullptr) return kNoIndex;
+    const Node* const seen = known == by_name_.end() ? nullptr : known->second;
+    const NodeGuid guid = seen ? seen->guid : guid_of_name(name);
+    const auto [found, added] = by_guid_.try_emplace(guid, static_cast<NodeIndex>(nodes.size()));
+    if (!added) return found->second;
+    Node& node = nodes.emplace_back();
+    ports.emplace_back();
+    if (seen) {
+      node = *seen;
+      for (const Port& port : seen_.ports_of(*seen))
+        if (port.number.value > 0)
+          ports.back().emplace_back(seen_.port_name(seen->first_port + port.number.value - seen->lowest_port()));
+    } else {
+      node.guid = guid;
+      node.name = node.description = name;
+      node.type = is_switch ? NodeType::kSwitch : NodeType::kChannelAdapter;
+    }
+    return found->second;
+  }
+  /// Its number at the node, from 1.
+  std::size_t number(NodeIndex node, const std::string& port) {
+    std::vector<std::string>& names = ports[node];
+    const auto found = std::ranges::find(names, port);
+    if (found == names.end()) names.push_back(port);
+    return static_cast<std::size_t>(std::ranges::find(names, port) - names.begin()) + 1;
+  }
+
+  std::vector<Node> nodes;
+  std::vector<std::vector<std::string>> ports;  ///< of each node, in the order of their numbers
+
+ private:
+  const Topology& seen_;
+  std::unordered_map<std::string, const Node*> by_name_;
+  std::unordered_map<NodeGuid, NodeIndex> by_guid_;
+};
+
+}  // namespace
+
+PlanOnSubnet plan_on_ethernet(const CablePlan& plan, const Topology& seen) {
+  struct Ends {
+    NodeIndex a_node, b_node;
+    std::size_t a, b;
+  };
+  NodesOnEthernet known(seen);
+  PlanOnSubnet result;
+  std::vector<Ends> cables;
+  for (const CablePlan::Cable& cable : plan.cables) {
+    const auto name = [&plan](const CableEnd& end) {
+      const CablePlan::Node& node = plan.nodes[end.node];
+      return node.is_switch ? node.name : node.name + ' ' + end.port;
+    };
+    const auto place = [&](const CableEnd& end) { return known.place(name(end), plan.nodes[end.node].is_switch); };
+    const NodeIndex a = place(cable.a), b = place(cable.b);
+    if (a == kNoIndex || b == kNoIndex) {
+      result.ignored.push_back({cable.line, written(plan, cable),
+                                name(a == kNoIndex ? cable.a : cable.b) + " is the name of more than one node"});
+      continue;
+    }
+    cables.push_back({a, b, known.number(a, cable.a.port), known.number(b, cable.b.port)});
+  }
+  std::vector<Port> ports;
+  std::vector<std::string> names;
+  for (NodeIndex index = 0; index < known.nodes.size(); ++index) {
+    Node& node = known.nodes[index];
+    node.first_port = static_cast<PortIndex>(ports.size());
+    node.port_count = static_cast<std::uint16_t>(known.ports[index].size());
+    for (std::uint32_t entry = 0; entry < node.port_entries(); ++entry) {
+      Port& port = ports.emplace_back();
+      port.node = index;
+      port.number = PortNum{static_cast<std::uint16_t>(entry + node.lowest_port())};
+      names.push_back(port.number.value == 0 ? std::string() : known.ports[index][port.number.value - 1U]);
+    }
+  }
+  for (const Ends& cable : cables) {
+    const auto at = [&](NodeIndex node, std::size_t number) {
+      return static_cast<PortIndex>(known.nodes[node].first_port + number - known.nodes[node].lowest_port());
+    };
+    const PortIndex a = at(cable.a_node, cable.a), b = at(cable.b_node, cable.b);
+    ports[a].peer = b;
+    ports[b].peer = a;
+  }
+  result.topology =
+      std::make_shared<const Topology>(1, std::move(known.nodes), std::move(ports), std::vector<DuplicateGuid>{},
+                                       LinkLayer::kEthernet, std::move(names));
+  return result;
+}
+
 }  // namespace weft::analyzer

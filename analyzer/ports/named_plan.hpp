@@ -32,4 +32,9 @@ struct PlanOnSubnet {
 /// count where a reachable one has its name. Of two cables at one port, whose node has two names, the first one counts.
 PlanOnSubnet plan_on_subnet(const CablePlan& plan, const Topology& seen, std::span<const KnownNode> known);
 
+/// The same of an Ethernet fabric that was found, whose ports have names. A node of the plan is the one switch of
+/// `seen` with its name, and an interface of a host that with its node's; a port that is not seen there gets a number
+/// behind those that are. Where a name is that of two nodes nothing is expected of the cables there.
+PlanOnSubnet plan_on_ethernet(const CablePlan& plan, const Topology& seen);
+
 }  // namespace weft::analyzer

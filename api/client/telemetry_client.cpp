@@ -236,13 +236,16 @@ void TelemetryClient::open(const std::string& analyzer, const TelemetryHello& he
   stream_->start(hello);
 }
 
-void TelemetryClient::send(std::uint64_t sequence, bool late, const std::vector<std::byte>& body) {
+void TelemetryClient::send(std::uint64_t sequence, bool late, const std::vector<std::byte>& body,
+                           const SentNeighbours& neighbours) {
   if (!stream_) return;
   v1::CollectorMessage message;
   v1::Batch& batch = *message.mutable_batch();
   batch.set_sequence(sequence);
   batch.set_late(late);
   batch.set_body(body.data(), body.size());
+  if (neighbours.table != nullptr) batch.set_neighbours(neighbours.table->data(), neighbours.table->size());
+  if (neighbours.read_at != kNever) batch.set_neighbours_read(neighbours.read_at.time_since_epoch().count());
   stream_->push(std::move(message));
 }
 

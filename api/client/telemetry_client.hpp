@@ -43,6 +43,12 @@ struct TelemetryPatience {
   std::chrono::milliseconds ping_answer{10'000};  ///< then for the answer to a ping; without one the stream ends
 };
 
+/// Goes with a batch: what Batch has in telemetry.proto.
+struct SentNeighbours {
+  const std::vector<std::byte>* table = nullptr;  ///< packed; null: as before
+  TimePoint read_at = kNever;                     ///< kNever: as before
+};
+
 /// One stream at a time. Questions for our clock are answered at once, before any batch that waits. All methods may be
 /// called from one thread; gRPC's own threads do the work.
 class TelemetryClient {
@@ -60,7 +66,8 @@ class TelemetryClient {
   /// before still had to tell is forgotten.
   void open(const std::string& analyzer, const TelemetryHello& hello);
   /// Queues a batch for the stream. Nothing happens when it has ended: next() tells.
-  void send(std::uint64_t sequence, bool late, const std::vector<std::byte>& body);
+  void send(std::uint64_t sequence, bool late, const std::vector<std::byte>& body,
+            const SentNeighbours& neighbours = {});
   /// Batches that gRPC has not taken yet.
   std::size_t queued() const;
   /// Asks the stream to end; kEnded follows.

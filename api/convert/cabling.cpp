@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/convert/times.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
 
@@ -22,7 +23,31 @@ void list_first(const std::vector<Entry>& entries, Add add, std::size_t most = k
   for (std::size_t i = 0; i < std::min(most, entries.size()); ++i) add(entries[i]);
 }
 
+void fill_found(const FoundCabling& from, v1::CablingDifferences& to) {
+  to.set_is_found(true);
+  to.set_found_links(static_cast<std::uint32_t>(from.cables));
+  to.set_unclear_count(static_cast<std::uint32_t>(from.unclear.size()));
+  const auto add_unclear = [&](const UnclearNeighbour& one) {
+    v1::CablingDifferences::Unclear& unclear = *to.add_unclear();
+    unclear.set_where(valid_utf8(one.where));
+    unclear.set_told(valid_utf8(one.told));
+    unclear.set_why(valid_utf8(one.why));
+  };
+  list_first(from.unclear, add_unclear, kMostIgnored);
+  to.set_old_count(static_cast<std::uint32_t>(from.old.size()));
+  list_first(from.old, [&](const OldCable& cable) {
+    v1::CablingDifferences::Old& old = *to.add_old();
+    old.set_a(valid_utf8(cable.a));
+    old.set_b(valid_utf8(cable.b));
+    if (cable.told != kNever) set_timestamp(*old.mutable_told(), cable.told);
+  });
+}
+
 void fill_differences(const FabricView& view, v1::CablingDifferences& to) {
+  to.set_fabric(valid_utf8(view.name));
+  if (view.sweep && view.sweep->found) fill_found(*view.sweep->found, to);
+  if (!view.cabling) return;
+  to.set_is_planned(true);
   const CablingDifferences& from = *view.cabling;
   const auto port = [&view](const NamedPort& named, v1::PortReference& reference) {
     reference.set_node(valid_utf8(named.node));
@@ -30,12 +55,12 @@ void fill_differences(const FabricView& view, v1::CablingDifferences& to) {
     if (view.sweep && view.sweep->topology && view.sweep->topology->find_node(named.key.node) != kNoIndex)
       reference.set_node_guid(to_string(named.key.node));
     reference.set_port(named.key.port.value);
+    reference.set_name(valid_utf8(named.name));
   };
   const auto ends = [&port](const NamedLink& link, v1::CablingDifferences::Ends& both) {
     port(link.a, *both.mutable_a());
     port(link.b, *both.mutable_b());
   };
-  to.set_fabric(valid_utf8(view.name));
   to.set_planned_links(static_cast<std::uint32_t>(from.planned_links));
   to.set_compared_links(static_cast<std::uint32_t>(from.compared_links));
   to.set_missing_count(static_cast<std::uint32_t>(from.missing.size()));
@@ -71,7 +96,8 @@ Result<v1::GetCablingDifferencesResponse> cabling_differences(const Snapshot& sn
     return fail(ErrorCode::kNotFound, "no fabric named " + valid_utf8(fabric));
   v1::GetCablingDifferencesResponse response;
   for (const FabricView& view : snapshot.fabrics)
-    if (view.cabling && (fabric.empty() || view.name == fabric)) fill_differences(view, *response.add_fabrics());
+    if ((view.cabling || (view.sweep && view.sweep->found)) && (fabric.empty() || view.name == fabric))
+      fill_differences(view, *response.add_fabrics());
   say_if_unswept(snapshot, response);
   return response;
 }

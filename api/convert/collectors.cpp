@@ -83,6 +83,29 @@ void add_active_ports(const HostReading& reading, v1::Collector& to) {
     if (port.state == PortState::kActive) to.add_active_ports(valid_utf8(port_name(port.device, port.number)));
 }
 
+void add_neighbours(const HostReading& reading, v1::Collector& to) {
+  if (!reading.neighbours) return;
+  if (reading.neighbours_at != kNever) set_timestamp(*to.mutable_neighbours_read(), reading.neighbours_at);
+  for (const NeighbourPort& port : reading.neighbours->ports) {
+    if (port.neighbours.empty()) continue;
+    v1::InterfaceNeighbours& interface = *to.add_neighbours();
+    interface.set_interface(port.interface);
+    interface.set_left_out(port.left_out);
+    for (const Neighbour& from : port.neighbours) {
+      v1::LldpNeighbour& one = *interface.add_neighbours();
+      one.set_chassis_type(to_string(from.chassis.type));
+      one.set_chassis(from.chassis.id);
+      one.set_port_type(to_string(from.port.type));
+      one.set_port(from.port.id);
+      one.set_system_name(from.system_name);
+      one.set_port_description(from.port_description);
+      for (const std::string& address : from.addresses) one.add_addresses(address);
+      one.set_ttl_seconds(from.ttl_seconds);
+      if (from.since > 0) one.mutable_since()->set_seconds(from.since);
+    }
+  }
+}
+
 bool is_wanted(const HostView& host, const v1::ListCollectorsRequest& request) {
   if (!request.hosts().empty() && std::ranges::find(request.hosts(), host.host) == request.hosts().end()) return false;
   if (request.job().empty()) return true;
@@ -108,7 +131,10 @@ Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, con
     }
     v1::Collector& added = *response.add_collectors();
     to_proto(**at, added);
-    if (request.with_readings() && (*at)->reading) add_readings(*(*at)->reading, added);
+    if (request.with_readings() && (*at)->reading) {
+      add_readings(*(*at)->reading, added);
+      add_neighbours(*(*at)->reading, added);
+    }
     // A reading of before, or one that waited, is no news of now.
     if (request.lost() && (*at)->adapters != 0 && !(*at)->is_late) add_active_ports(*(*at)->reading, added);
     budget.spend(added.ByteSizeLong());

@@ -8,6 +8,7 @@
 #include "api/grpc/answer.hpp"
 #include "api/grpc/callers.hpp"
 #include "api/publication/utf8.hpp"
+#include "api/telemetry/neighbour_codec.hpp"
 
 namespace weft::api {
 namespace {
@@ -305,7 +306,10 @@ std::optional<Error> TelemetryStream::take_batch(const v1::Batch& message) {
   batch->sequence = message.sequence();
   batch->is_late = message.late();
   if (batch->reading) {
-    const std::size_t values = batch->reading->values.size();
+    if (auto wrong = take_neighbours(message)) return wrong;
+    batch->reading->neighbours = neighbours_;
+    // Eight bytes of neighbours weigh as much as a value.
+    const std::size_t values = batch->reading->values.size() + neighbour_bytes_ / sizeof(std::uint64_t);
     if (!hall_.change_values(values_, values))
       return Error{ErrorCode::kResourceExhausted, "too many values over all collectors: retry later"};
     values_ = values;
@@ -315,11 +319,25 @@ std::optional<Error> TelemetryStream::take_batch(const v1::Batch& message) {
     const std::lock_guard lock(mutex_);
     const TimePoint now = hall_.clock.now();
     if (batch->reading) batch->reading->taken = clock_.correct(batch->reading->taken, now);
+    if (batch->reading && neighbours_) batch->reading->neighbours_at = clock_.correct(neighbours_at_, now);
     for (LinkEvent& event : batch->events) event.at = clock_.correct(event.at, now);
     offset = clock_.offset();
     throttle();
   }
   hall_.sink.batch(shared_from_this(), std::move(*batch), offset);
+  return std::nullopt;
+}
+
+std::optional<Error> TelemetryStream::take_neighbours(const v1::Batch& message) {
+  if (message.has_neighbours()) {
+    auto table = decode_neighbours(std::as_bytes(std::span(message.neighbours().data(), message.neighbours().size())));
+    if (!table) return invalid(table.error().message);
+    neighbours_ = std::make_shared<const NeighbourTable>(std::move(*table));
+    neighbour_bytes_ = message.neighbours().size();
+  }
+  if (message.neighbours_read() == 0) return std::nullopt;
+  neighbours_at_ = TimePoint(Duration(message.neighbours_read()));
+  if (!is_sane(neighbours_at_)) return invalid("neighbours without a time");
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/telemetry/batch_codec.hpp"
 #include "api/telemetry/batch_format.hpp"
+#include "api/telemetry/neighbour_codec.hpp"
 
 namespace weft::api {
 namespace {
@@ -117,6 +118,21 @@ class Reader {
   void jobs(std::vector<std::string>& jobs) {
     jobs.resize(count("jobs", limits_.jobs, 1));
     for (std::string& job : jobs) job = text();
+  }
+  void neighbours(HostReading& reading) {
+    if ((at_most(kAnotherTable, "set of flags") & kAnotherTable) != 0) {
+      const std::uint64_t length = varint();
+      if (length > rest_.size()) wrong(ErrorCode::kProtocol, "it is truncated");
+      if (failed()) return;
+      auto table = decode_neighbours(rest_.first(static_cast<std::size_t>(length)));
+      if (!table) return wrong(table.error().code, table.error().message);
+      rest_ = rest_.subspan(static_cast<std::size_t>(length));
+      reading.neighbours = std::make_shared<const NeighbourTable>(std::move(*table));
+    } else if (!reading.neighbours) {
+      return wrong(ErrorCode::kProtocol, "its neighbours refer to an unknown batch");
+    }
+    reading.neighbours_at =
+        moment(static_cast<std::uint64_t>(reading.taken.time_since_epoch().count()) - unzigzag(varint()));
   }
   void events(std::vector<LinkEvent>& events, std::uint64_t before) {
     events.resize(count("events", limits_.events, 6));
@@ -294,9 +310,8 @@ Result<HostBatch> BatchDecoder::decode(std::span<const std::byte> body) {
   Reader reader(body, limits_);
   const std::uint8_t format = reader.byte();
   const std::uint8_t parts = reader.byte();
-  if (!reader.failed() && (format != kFormat || (parts & ~kKnownParts) != 0))
-    reader.wrong(ErrorCode::kProtocol, "its format is unknown");
-  if (!(parts & kHasReading) && (parts & (kHasPorts | kHasSeries | kHasSources | kHasJobs)))
+  if (!reader.failed() && format != kFormat) reader.wrong(ErrorCode::kProtocol, "its format is unknown");
+  if (!(parts & kHasReading) && (parts & (kHasPorts | kHasSeries | kHasSources | kHasJobs | kHasNeighbours)))
     reader.wrong(ErrorCode::kProtocol, "its header announces a reading, but there is none");
   if (parts & kRefersToNothing) {
     last_.reset();
@@ -315,6 +330,7 @@ Result<HostBatch> BatchDecoder::decode(std::span<const std::byte> body) {
     reader.values(*last_);
     if (parts & kHasSources) reader.sources(last_->sources);
     if (parts & kHasJobs) reader.jobs(last_->jobs);
+    if (parts & kHasNeighbours) reader.neighbours(*last_);
   }
   if (!reader.failed() && (parts & kHasEvents))
     reader.events(batch.events,

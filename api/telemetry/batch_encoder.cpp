@@ -6,6 +6,7 @@
 
 #include "api/telemetry/batch_codec.hpp"
 #include "api/telemetry/batch_format.hpp"
+#include "api/telemetry/neighbour_codec.hpp"
 
 namespace weft::api {
 namespace {
@@ -53,6 +54,20 @@ class Writer {
     const std::size_t count = std::min(jobs.size(), limits_.jobs);
     varint(count);
     for (std::size_t i = 0; i < count; ++i) text(jobs[i]);
+  }
+  void neighbours(const HostReading& now, const HostReading* last) {
+    const bool another = is_another_table(now, last);
+    byte(another ? kAnotherTable : 0);
+    if (another) {
+      const std::vector<std::byte> packed = encode_neighbours(*now.neighbours);
+      varint(packed.size());
+      body_.insert(body_.end(), packed.begin(), packed.end());
+    }
+    difference(nanoseconds(now.taken), nanoseconds(now.neighbours_at));
+  }
+  static bool is_another_table(const HostReading& now, const HostReading* last) {
+    return last == nullptr || last->neighbours == nullptr ||
+           (last->neighbours != now.neighbours && *last->neighbours != *now.neighbours);
   }
   void events(const std::vector<LinkEvent>& events, std::uint64_t before) {
     const std::size_t count = std::min(events.size(), limits_.events);
@@ -192,6 +207,10 @@ Result<std::vector<std::byte>> BatchEncoder::encode(const HostBatch& batch) {
     if (known == nullptr || (now != known && now->series != known->series)) parts |= kHasSeries;
     if (!last_ || reading->sources != last_->sources) parts |= kHasSources;
     if (!last_ || reading->jobs != last_->jobs) parts |= kHasJobs;
+    if (with_neighbours_ && reading->neighbours &&
+        (Writer::is_another_table(*reading, last_ ? &*last_ : nullptr) ||
+         reading->neighbours_at != last_->neighbours_at))
+      parts |= kHasNeighbours;
   }
   if (!batch.events.empty()) parts |= kHasEvents;
 
@@ -208,6 +227,7 @@ Result<std::vector<std::byte>> BatchEncoder::encode(const HostBatch& batch) {
   }
   if (parts & kHasSources) writer.sources(reading->sources);
   if (parts & kHasJobs) writer.jobs(reading->jobs);
+  if (parts & kHasNeighbours) writer.neighbours(*reading, last_ ? &*last_ : nullptr);
   if (parts & kHasEvents) writer.events(batch.events, taken);
   if (writer.size() > limits_.bytes)
     return fail(ErrorCode::kResourceExhausted, "a batch of " + std::to_string(writer.size()) +

@@ -16,7 +16,10 @@ inline constexpr std::uint8_t kHasReading = 1U << 3;
 inline constexpr std::uint8_t kHasSources = 1U << 4;
 inline constexpr std::uint8_t kHasJobs = 1U << 5;
 inline constexpr std::uint8_t kHasEvents = 1U << 6;
-inline constexpr std::uint8_t kKnownParts = 0x7F;
+inline constexpr std::uint8_t kHasNeighbours = 1U << 7;
+
+// Of the neighbours.
+inline constexpr std::uint8_t kAnotherTable = 1U << 0;
 
 // Of a port: bits 0-1 are the link layer.
 inline constexpr std::uint8_t kVirtualFunction = 1U << 2;

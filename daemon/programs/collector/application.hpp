@@ -63,7 +63,7 @@ class Application {
   HostReader reader_;
   HttpServer http_;
   runtime::Cadence cadence_;
-  api::BatchEncoder encoder_;
+  api::BatchEncoder encoder_{api::BatchLimits{}, true};
   std::optional<spool::SpoolWriter> spool_;
   std::optional<UplinkKeeper> uplink_;
   MetricGroups groups_;             ///< that /metrics has

@@ -217,7 +217,9 @@ class Uplink {
     if (const auto synced = spool_.sync(); !synced) {
       if (sync_failures_++ == 0) log()->error("{}", synced.error().message);
     }
-    for (const uplink::Outgoing& batch : outgoing) client_.send(batch.sequence, batch.late, batch.body);
+    for (const uplink::Outgoing& batch : outgoing)
+      client_.send(batch.sequence, batch.late, batch.body,
+                   {batch.neighbours ? &*batch.neighbours : nullptr, batch.neighbours_at});
   }
 
   void report() {

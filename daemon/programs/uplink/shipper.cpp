@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/telemetry/neighbour_codec.hpp"
+
 namespace weft::uplink {
 namespace {
 
@@ -27,6 +29,8 @@ void Shipper::welcome(std::uint64_t sequence) {
   wrong_.erase(wrong_.begin(), wrong_.upper_bound(sequence));
   decoder_ = api::BatchDecoder();
   encoder_.restart();
+  neighbours_.reset();
+  neighbours_at_ = kNever;
   spool_.seek(sequence + 1);
 }
 
@@ -64,6 +68,19 @@ bool Shipper::is_late(TimePoint spooled, TimePoint now) const {
   return spooled < began_ || now - spooled > std::max(kFreshIntervals * options_.interval, kFreshAtLeast);
 }
 
+/// Beside the body, where an older analyzer does not look.
+void Shipper::add_neighbours(const HostReading& reading, Outgoing& outgoing) {
+  if (!reading.neighbours) return;
+  if (neighbours_ != reading.neighbours) {
+    outgoing.neighbours = api::encode_neighbours(*reading.neighbours);
+    in_flight_.back().bytes += outgoing.neighbours->size();
+    in_flight_bytes_ += outgoing.neighbours->size();
+  }
+  if (outgoing.neighbours || neighbours_at_ != reading.neighbours_at) outgoing.neighbours_at = reading.neighbours_at;
+  neighbours_ = reading.neighbours;
+  neighbours_at_ = reading.neighbours_at;
+}
+
 std::optional<Outgoing> Shipper::next(TimePoint now) {
   if (!is_welcome_ || window_is_full()) return std::nullopt;
   while (auto record = spool_.next()) {
@@ -81,6 +98,7 @@ std::optional<Outgoing> Shipper::next(TimePoint now) {
     in_flight_.push_back({record->sequence, body->size()});
     in_flight_bytes_ += body->size();
     Outgoing outgoing{record->sequence, is_late(record->spooled, now), std::move(*body)};
+    if (batch->reading) add_neighbours(*batch->reading, outgoing);
     ++report_.sent;
     if (outgoing.late) ++report_.late;
     if (outgoing.sequence <= highest_) ++report_.resent;

@@ -30,6 +30,8 @@ struct Outgoing {
   std::uint64_t sequence = 0;
   bool late = false;
   std::vector<std::byte> body;
+  std::optional<std::vector<std::byte>> neighbours{};  ///< of its reading; none: as before, or none at all
+  TimePoint neighbours_at = kNever;                    ///< kNever: as before
 };
 
 /// Bodies in the spool refer to those before them in the spool, bodies on a stream to those before them on the stream:
@@ -65,11 +67,14 @@ class Shipper {
   };
   bool window_is_full() const;
   bool is_late(TimePoint spooled, TimePoint now) const;
+  void add_neighbours(const HostReading& reading, Outgoing& outgoing);
 
   spool::SpoolReader& spool_;
   ShipperOptions options_;
   api::BatchDecoder decoder_;
   api::BatchEncoder encoder_;
+  std::shared_ptr<const NeighbourTable> neighbours_;  ///< as they were told on this stream
+  TimePoint neighbours_at_ = kNever;
   std::deque<InFlight> in_flight_;
   std::size_t in_flight_bytes_ = 0;
   TimePoint began_ = kNever;

@@ -12,13 +12,18 @@ namespace {
 
 bool has_differences(const v1::CablingDifferences& fabric) {
   return fabric.missing_count() + fabric.down_count() + fabric.unplanned_count() + fabric.misled_count() +
-             fabric.absent_node_count() + fabric.ignored_count() >
+             fabric.absent_node_count() + fabric.ignored_count() + fabric.unclear_count() + fabric.old_count() >
          0;
 }
 
 void print_counts(std::ostream& out, const v1::CablingDifferences& fabric) {
-  out << printable(fabric.fabric()) << (fabric.shard().empty() ? "" : " of shard " + printable(fabric.shard())) << ": "
-      << counted(fabric.planned_links(), "link is", "links are") << " planned\n";
+  out << printable(fabric.fabric()) << (fabric.shard().empty() ? "" : " of shard " + printable(fabric.shard())) << ": ";
+  // An older weftd does not say that there is a plan, and tells of nothing else.
+  const bool is_planned = fabric.is_planned() || !fabric.is_found();
+  if (is_planned) out << counted(fabric.planned_links(), "link is", "links are") << " planned";
+  if (fabric.is_found())
+    out << (is_planned ? ", " : "") << counted(fabric.found_links(), "cable was", "cables were") << " found";
+  out << '\n';
   const auto line = [&out](std::uint32_t count, const char* one, const char* many) {
     if (count > 0) out << "  " << counted(count, one, many) << '\n';
   };
@@ -28,6 +33,8 @@ void print_counts(std::ostream& out, const v1::CablingDifferences& fabric) {
   line(fabric.unplanned_count(), "link is not planned", "links are not planned");
   line(fabric.absent_node_count(), "planned node is not in the fabric", "planned nodes are not in the fabric");
   line(fabric.ignored_count(), "cable of the plan is not used", "cables of the plan are not used");
+  line(fabric.unclear_count(), "thing that neighbours tell is not clear", "things that neighbours tell are not clear");
+  line(fabric.old_count(), "cable is as it was told before", "cables are as they were told before");
   if (!has_differences(fabric)) out << "  no differences\n";
 }
 
@@ -82,13 +89,24 @@ void print_list(const Session& session, const v1::CablingDifferences& fabric) {
   for (const v1::CablingDifferences::Ignored& cable : fabric.ignored())
     session.out << "  " << (cable.line() == 0 ? "" : "line " + std::to_string(cable.line()) + ": ")
                 << printable(cable.cable()) << ": " << printable(cable.why()) << '\n';
+  if (!fabric.unclear().empty()) session.out << "\nnot clear:\n";
+  for (const v1::CablingDifferences::Unclear& one : fabric.unclear())
+    session.out << "  " << printable(one.where()) << (one.told().empty() ? "" : ", hears " + printable(one.told()))
+                << ": " << printable(one.why()) << '\n';
+  if (!fabric.old().empty()) session.out << "\nnot told now:\n";
+  for (const v1::CablingDifferences::Old& cable : fabric.old())
+    session.out << "  " << printable(cable.a()) << " -- " << printable(cable.b()) << ": "
+                << (cable.has_told() ? "last told " + age_text(true, cable.told(), session.now) + " ago"
+                                     : "not since weftd was started")
+                << '\n';
   const auto left_out = [](std::uint32_t count, int listed) { return count - static_cast<std::uint32_t>(listed); };
-  if (const std::uint32_t more = left_out(fabric.missing_count(), fabric.missing_size()) +
-                                 left_out(fabric.down_count(), fabric.down_size()) +
-                                 left_out(fabric.ignored_count(), fabric.ignored_size()) +
-                                 left_out(fabric.misled_count(), fabric.misled_size()) +
-                                 left_out(fabric.unplanned_count(), fabric.unplanned_size()) +
-                                 left_out(fabric.absent_node_count(), fabric.absent_nodes_size());
+  if (const std::uint32_t more =
+          left_out(fabric.missing_count(), fabric.missing_size()) + left_out(fabric.down_count(), fabric.down_size()) +
+          left_out(fabric.ignored_count(), fabric.ignored_size()) +
+          left_out(fabric.misled_count(), fabric.misled_size()) +
+          left_out(fabric.unplanned_count(), fabric.unplanned_size()) +
+          left_out(fabric.unclear_count(), fabric.unclear_size()) + left_out(fabric.old_count(), fabric.old_size()) +
+          left_out(fabric.absent_node_count(), fabric.absent_nodes_size());
       more > 0)
     session.out << "and " << more << " more\n";
 }

@@ -31,11 +31,30 @@ std::string jobs_text(const v1::Collector& collector) {
   return text.empty() ? "-" : text;
 }
 
+/// "eth1 hears leaf01 (mac 02:00:00:00:00:01), port mac 02:00:00:00:00:07 (swp1)".
+void print_neighbours(std::ostream& out, const v1::Collector& collector) {
+  if (collector.neighbours().empty()) return;
+  out << "\nneighbours of " << printable(collector.host()) << ", as they say themselves:\n";
+  for (const v1::InterfaceNeighbours& interface : collector.neighbours()) {
+    for (const v1::LldpNeighbour& one : interface.neighbours()) {
+      out << "  " << printable(interface.interface()) << " hears "
+          << (one.system_name().empty() ? "a system without a name" : printable(one.system_name())) << " ("
+          << printable(one.chassis_type()) << ' ' << printable(one.chassis()) << "), port "
+          << printable(one.port_type()) << ' ' << printable(one.port());
+      if (!one.port_description().empty()) out << " (" << printable(one.port_description()) << ')';
+      out << '\n';
+    }
+    if (interface.left_out() > 0)
+      out << "  " << printable(interface.interface()) << " hears " << interface.left_out() << " more\n";
+  }
+}
+
 }  // namespace
 
 Exit show_collectors(const Session& session, const std::vector<std::string>& hosts) {
   v1::ListCollectorsRequest request;
   for (const std::string& host : hosts) request.add_hosts(host);
+  request.set_with_readings(!hosts.empty());
   const auto answer =
       session.client.all_pages(session.client.telemetry, &v1::TelemetryService::Stub::ListCollectors, request);
   for (const std::string& host : hosts)
@@ -69,6 +88,7 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
     table.add(std::move(cells));
   }
   table.print(session.sheet());
+  for (const v1::Collector& one : answer.collectors()) print_neighbours(session.out, one);
   return exit;
 }
 

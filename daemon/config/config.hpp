@@ -58,13 +58,15 @@ struct Infiniband {
   std::filesystem::path sweeper;  ///< empty: weft-sweeper beside our own executable
 };
 
-/// One Ethernet fabric, known by the plan of its cables and by what collectors read.
+/// One Ethernet fabric, known by the plan of its cables, or by what neighbours tell, and by what collectors read.
 struct Ethernet {
   std::string fabric = "ethernet";
-  std::filesystem::path cabling;  ///< empty: none is watched
+  bool discovery = false;         ///< its cables are found; a plan is what is expected of them
+  std::filesystem::path cabling;  ///< empty: no plan
   Duration interval = std::chrono::seconds(1);
   std::string switch_port_pattern = "^(swp|Ethernet|Eth[0-9]+/|et-|xe-)";
-  bool is_watched() const { return !cabling.empty(); }
+  std::string ignored_interfaces = "^mgmt";  ///< in a discovery; empty: none are
+  bool is_watched() const { return discovery || !cabling.empty(); }
 };
 
 /// Section [store].

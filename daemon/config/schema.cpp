@@ -175,6 +175,20 @@ std::vector<Key> infiniband_schema() {
 
 std::vector<Key> ethernet_schema() {
   return {
+      {"ethernet.discovery",
+       [](WeftdConfig& c) -> Field { return &c.ethernet.discovery; },
+       {},
+       "",
+       "Find the cables of the Ethernet fabric from the LLDP neighbours that collectors report. A file in "
+       "`ethernet.cabling` is then what is expected: a cable that leads elsewhere is MISCABLED. Without it that file "
+       "is "
+       "what the fabric is."},
+      {"ethernet.ignored_interfaces",
+       [](WeftdConfig& c) -> Field { return &c.ethernet.ignored_interfaces; },
+       {},
+       "",
+       "Regular expression: interfaces that do not belong to the fabric that is found, such as those of the management "
+       "network. Of a switch only ports that match `ethernet.switch_port_pattern` count anyway. Empty: none."},
       {"ethernet.cabling",
        [](WeftdConfig& c) -> Field { return &c.ethernet.cabling; },
        {},
@@ -182,7 +196,8 @@ std::vector<Key> ethernet_schema() {
        "Cabling of the Ethernet fabric: a DOT file as for the Prescriptive Topology Manager, `\"leaf01\":\"swp1\" -- "
        "\"gpu-01\":\"eth2\"` on each line, or a CSV table with a cable in each line. The names are those that "
        "collectors report for their hosts (node_name) and "
-       "interfaces. It is read at start. Empty: no Ethernet fabric; hosts' Ethernet ports are monitored one by one.",
+       "interfaces. It is read at start. Empty, and without `ethernet.discovery`: no Ethernet fabric; hosts' Ethernet "
+       "ports are monitored one by one.",
        "",
        {},
        "--cabling"},
@@ -197,8 +212,10 @@ std::vector<Key> ethernet_schema() {
        [](WeftdConfig& c) -> Field { return &c.ethernet.switch_port_pattern; },
        {},
        "",
-       "Regular expression: a node of the cabling without the attribute `function` is a switch if the name of one of "
-       "its ports matches, else a host. The default matches Cumulus Linux (swp1), SONiC and Arista EOS (Ethernet1), "
+       "Regular expression: a node of the cabling without the attribute `function`, or one that is found, is a switch "
+       "if "
+       "the name of one of its ports matches, else a host. The default matches Cumulus Linux (swp1), SONiC and Arista "
+       "EOS (Ethernet1), "
        "Cisco NX-OS (Eth1/1) and Junos (et-0/0/1, xe-0/0/1)."},
   };
 }
@@ -219,11 +236,15 @@ std::vector<std::pair<std::string, std::string>> ethernet_contradictions(const W
   for (const InfinibandPort& port : config.infiniband.ports.named)
     if (ethernet.is_watched() && port.fabric == ethernet.fabric)
       found.emplace_back("ethernet.fabric", "\"" + port.fabric + "\" is a fabric of infiniband.ports already");
-  try {
-    const std::regex pattern(ethernet.switch_port_pattern);
-  } catch (const std::regex_error& error) {
-    found.emplace_back("ethernet.switch_port_pattern", std::string("is no regular expression: ") + error.what());
-  }
+  const auto check = [&found](const char* key, const std::string& pattern) {
+    try {
+      const std::regex good(pattern);
+    } catch (const std::regex_error& error) {
+      found.emplace_back(key, std::string("is no regular expression: ") + error.what());
+    }
+  };
+  check("ethernet.switch_port_pattern", ethernet.switch_port_pattern);
+  check("ethernet.ignored_interfaces", ethernet.ignored_interfaces);
   return found;
 }
 

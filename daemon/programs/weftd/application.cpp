@@ -227,6 +227,8 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   remedies.set_on_news([&core] { core.take_plans(); });
   auto ethernet = EthernetWatcher::open(main, config.ethernet, core.hosts(), clock);
   if (!ethernet) return tl::unexpected(ethernet.error());
+  auto planned = read_expected_ethernet(config.ethernet);
+  if (!planned) return tl::unexpected(planned.error());
   EventDispatcher::Keep keep;
   if (lease)
     keep = [&store_lane, &store](const std::string& receiver, const std::string& text) {
@@ -376,8 +378,11 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   });
   watchers.start();
   if (*ethernet) {
-    core.add_fabric((*ethernet)->fabric(), LinkLayer::kEthernet);
-    (*ethernet)->start([&core](Sweep sweep) { core.take_sweep(std::move(sweep)); });
+    const std::string& fabric = (*ethernet)->fabric();
+    if (*planned) core.expect(fabric, std::move(*planned));
+    core.add_fabric(fabric, LinkLayer::kEthernet);
+    (*ethernet)->start([&core](Sweep sweep) { core.take_sweep(std::move(sweep)); },
+                       [&core, fabric] { return core.known_links(fabric); });
   }
   beat.start();
   if ((*security)->is_guarded() || expected_topology.is_configured()) look_at_files.start();

@@ -82,6 +82,8 @@ void Core::add_fabric(const std::string& name, LinkLayer layer, const std::strin
   const bool is_ethernet = layer == LinkLayer::kEthernet;
   analyzer::FabricAnalyzer rules(name, config_.analyzer);
   if (!is_ethernet) rules.expect(expected_);
+  if (const auto planned = expected_ethernet_.find(name); planned != expected_ethernet_.end())
+    rules.expect(planned->second);
   Fabric fabric{std::move(rules), {}, layer, {}, {}, {}, clock_.now(), 0, 0, kNever, kNever, true, {}, {}};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   for (const auto& incident : *incidents_.all())
@@ -201,12 +203,12 @@ void Core::take_sweep(Sweep sweep) {
   fabric.view.status = watching_status(sweep);
   fabric.view.stale_after = analyzer::stale_after(sweep, config_.analyzer);
   fabric.view.rates = analysis.rates;
+  const char* const layer = sweep.topology->is_ethernet() ? "ethernet" : "infiniband";
   if (fabric.tell_differences && analysis.cabling)
-    logger("infiniband")->info("{}: {}", sweep.fabric, differences_text(*analysis.cabling));
+    logger(layer)->info("{}: {}", sweep.fabric, differences_text(*analysis.cabling));
   fabric.tell_differences = fabric.tell_differences && !analysis.cabling;
   if (analysis.cabling && (!fabric.view.cabling || fabric.view.cabling->ignored != analysis.cabling->ignored))
-    for (const std::string& text : ignored_texts(*analysis.cabling))
-      logger("infiniband")->warn("{}: {}", sweep.fabric, text);
+    for (const std::string& text : ignored_texts(*analysis.cabling)) logger(layer)->warn("{}: {}", sweep.fabric, text);
   fabric.view.cabling = analysis.cabling;
   fabric.view.absent_links = analysis.absent_links;
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,10 @@ class Core {
   void remove_fabric(const std::string& name);
   /// What is expected of the cabling of InfiniBand subnets from their next sweeps on.
   void expect(ExpectedCabling expected);
+  /// The same of one Ethernet fabric, before it is added.
+  void expect(const std::string& fabric, ExpectedCabling expected) { expected_ethernet_[fabric] = std::move(expected); }
+  /// Links of a fabric that were up, as they were kept when weftd was started or took over.
+  std::span<const KnownLink> known_links(const std::string& fabric) const;
   /// A sweep arrived. It is ignored when its fabric is not known.
   void take_sweep(Sweep sweep);
   /// Collectors told something. What their events mean is shown as soon as it is on disk.
@@ -142,7 +147,8 @@ class Core {
   void explain_standby(std::vector<NodeHealth>& health) const;
 
   const config::WeftdConfig& config_;
-  ExpectedCabling expected_;
+  ExpectedCabling expected_;                                  ///< of all subnets
+  std::map<std::string, ExpectedCabling> expected_ethernet_;  ///< by fabric
   analyzer::PlaceHints place_hints_;
   store::Store& store_;
   runtime::Lane& store_lane_;

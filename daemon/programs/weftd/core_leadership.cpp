@@ -48,6 +48,11 @@ void Core::lead(store::Restored ledger) {
   publish();
 }
 
+std::span<const KnownLink> Core::known_links(const std::string& fabric) const {
+  const auto memory = memories_.find(fabric);
+  return memory == memories_.end() ? std::span<const KnownLink>() : std::span<const KnownLink>(memory->second.links);
+}
+
 // How far collectors were heard is stored with their next batch, what receivers were told with the next event.
 void Core::store_again() {
   logger("store")->error(

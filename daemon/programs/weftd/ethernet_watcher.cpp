@@ -21,7 +21,8 @@ EthernetWatcher::EthernetWatcher(boost::asio::io_context& main, analyzer::Ethern
                                  HostSessions& hosts, const Clock& clock)
     : timer_(main), fabric_(std::move(fabric)), interval_(interval), hosts_(hosts), clock_(clock) {}
 
-void EthernetWatcher::start(SweepHandler on_sweep) {
+void EthernetWatcher::start(SweepHandler on_sweep, KnownLinks known) {
+  known_ = std::move(known);
   on_sweep_ = std::move(on_sweep);
   timer_.expires_after(std::chrono::seconds(0));
   sweep();
@@ -35,9 +36,10 @@ void EthernetWatcher::stop() {
 void EthernetWatcher::sweep() {
   const auto began = std::chrono::steady_clock::now();
   const auto hosts = hosts_.views();
+  fabric_.restore(known_());
   Sweep sweep = fabric_.sweep(hosts ? *hosts : std::span<const std::shared_ptr<const HostView>>(), clock_.now());
   sweep.statistics.duration = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began);
-  on_sweep_(std::move(sweep));
+  if (!sweep.topology->nodes().empty()) on_sweep_(std::move(sweep));
   if (stopped_) return;
   // From start to start; what was missed is not made up for.
   const auto next = timer_.expiry() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(interval_);

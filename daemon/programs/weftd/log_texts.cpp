@@ -32,6 +32,10 @@ std::string watching_status(const Sweep& sweep) {
   if (topology.is_ethernet()) {
     text += " interfaces";
     if (unread > 0) text += ", " + std::to_string(unread) + " of them without data yet";
+    if (sweep.found && !sweep.found->old.empty())
+      text += "; " + std::to_string(sweep.found->old.size()) + " cables are as they were told before";
+    if (sweep.found && !sweep.found->unclear.empty())
+      text += "; " + std::to_string(sweep.found->unclear.size()) + " things that neighbours tell are not clear";
     return text;
   }
   text += " adapters";

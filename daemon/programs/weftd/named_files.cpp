@@ -55,16 +55,35 @@ Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path
   return expected;
 }
 
-Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& config) {
+namespace {
+
+Result<CablePlan> read_ethernet_plan(const config::Ethernet& config) {
   const auto text = read_plan(config.cabling, cabling::CablingLimits::kMostBytes);
   if (!text) return fail(ErrorCode::kInvalidArgument, text.error().message);
-  const auto at_file = [&](const Error& error) {
-    return fail(error.code, config.cabling.string() + ": " + error.message);
-  };
-  const auto plan = cabling::parse_cabling(*text, config.switch_port_pattern);
-  if (!plan) return at_file(plan.error());
+  auto plan = cabling::parse_cabling(*text, config.switch_port_pattern);
+  if (!plan) return fail(plan.error().code, config.cabling.string() + ": " + plan.error().message);
+  return plan;
+}
+
+}  // namespace
+
+Result<ExpectedCabling> read_expected_ethernet(const config::Ethernet& config) {
+  ExpectedCabling expected;
+  if (!config.discovery || config.cabling.empty()) return expected;
+  auto plan = read_ethernet_plan(config);
+  if (!plan) return tl::unexpected(plan.error());
+  expected.by_name = std::make_shared<const CablePlan>(std::move(*plan));
+  return expected;
+}
+
+Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& config) {
+  if (config.discovery)
+    return analyzer::EthernetFabric::find({config.switch_port_pattern, config.ignored_interfaces}, config.fabric,
+                                          config.interval);
+  const auto plan = read_ethernet_plan(config);
+  if (!plan) return tl::unexpected(plan.error());
   auto fabric = analyzer::EthernetFabric::make(*plan, config.fabric, config.interval);
-  if (!fabric) return at_file(fabric.error());
+  if (!fabric) return fail(fabric.error().code, config.cabling.string() + ": " + fabric.error().message);
   return fabric;
 }
 
@@ -100,6 +119,7 @@ std::vector<Error> check_named_files(const config::WeftdConfig& config, const Cl
   check(sweeper::read_node_names(config.infiniband.node_name_map));
   check(read_management_key(config.infiniband.management_key_file));
   if (config.ethernet.is_watched()) check(read_ethernet_fabric(config.ethernet));
+  check(read_expected_ethernet(config.ethernet));
   check(read_security(config.security, clock.now()));
   check(make_remedy_options(config, clock));
   if (const std::string program = config.remedy.infiniband_port.program.string();

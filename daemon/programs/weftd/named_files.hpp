@@ -23,9 +23,13 @@ namespace weft::daemon {
 /// message.
 Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path);
 
-/// The Ethernet fabric whose cabling is planned in the file of `config`. Fails as cabling::plan_text(),
-/// cabling::parse_cabling() and EthernetFabric::make(), and where there is no regular file within CablingLimits that
-/// can be read; the path is in the message.
+/// The plan of the Ethernet fabric's cables, where they are found and a plan says what to expect; empty where there is
+/// none. Fails as read_ethernet_fabric().
+Result<ExpectedCabling> read_expected_ethernet(const config::Ethernet& config);
+
+/// The Ethernet fabric whose cabling is planned in the file of `config`, or is to be found. Fails as
+/// cabling::plan_text(), cabling::parse_cabling() and EthernetFabric::make(), and where there is no regular file within
+/// CablingLimits that can be read; the path is in the message.
 Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& config);
 
 /// Where and how long things are kept.

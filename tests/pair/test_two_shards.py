@@ -259,7 +259,7 @@ class TwoShards(unittest.TestCase):
 
     def test_6_watches_name_a_shard_that_hangs_and_go_on(self):
         lines = self.watch(self.north, "watch")
-        known = self.expect(self.north, "south", self.pull("south", 13))["id"]
+        known = self.expect(self.north, "south", self.pull("south", 6))["id"]
         wait_until(lambda: any(known in line for line in lines), 30, why=lambda: str(lines))
         os.killpg(self.south.process.pid, signal.SIGSTOP)
         try:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -155,17 +156,57 @@ std::pair<std::string_view, std::uint16_t> label_of(const Topology& topology, Po
   return {label, topology.port(port).number.value};
 }
 
-std::vector<std::string> rails_by_cables(const Topology& topology, const HostPorts& hosts) {
-  // Which of its host's adapters one of that label is, to most hosts: where one is missing those behind it move up.
-  std::map<std::pair<std::string_view, std::uint16_t>, Votes> of_label;
+using Label = std::pair<std::string_view, std::uint16_t>;
+
+/// Labels that have leaves of their own: rails, however many hosts lack that adapter.
+std::set<Label> labels_with_leaves(const Topology& topology, const HostPorts& hosts) {
+  std::vector<std::map<Label, std::uint32_t>> at_leaf(topology.nodes().size());
   for (const auto& [host, ports] : hosts)
-    for (std::uint32_t rail = 0; rail < ports.size() && ports.size() > 1; ++rail)
-      vote(of_label[label_of(topology, ports[rail])], rail);
+    for (const PortIndex port : ports)
+      ++at_leaf[topology.port(topology.port(port).peer).node][label_of(topology, port)];
+  std::set<Label> found;
+  for (const auto& labels : at_leaf) {
+    std::uint32_t all = 0;
+    for (const auto& [label, count] : labels) all += count;
+    for (const auto& [label, count] : labels)
+      if (count > 1 && count >= kClearMajority * all) found.insert(label);
+  }
+  return found;
+}
+
+/// Which of its host's adapters one of that label is, to most hosts: where one is missing those behind it move up.
+/// Where it is missing in most, they would take its place: none is before the one behind a label that has leaves of its
+/// own.
+std::map<Label, std::uint32_t> rails_of_labels(const Topology& topology, const HostPorts& hosts) {
+  const std::set<Label> with_leaves = labels_with_leaves(topology, hosts);
+  std::map<Label, Votes> votes;
+  std::map<Label, std::set<Label>> before;
+  for (const auto& [host, ports] : hosts)
+    for (std::uint32_t rail = 0; rail < ports.size() && ports.size() > 1; ++rail) {
+      const Label label = label_of(topology, ports[rail]);
+      vote(votes[label], rail);
+      if (rail == 0) continue;
+      if (const Label previous = label_of(topology, ports[rail - 1]); with_leaves.contains(previous))
+        before[label].insert(previous);
+    }
+  // Adapters of a host are in the order of their labels: what is before one has its rail already.
+  std::map<Label, std::uint32_t> rails;
+  for (const auto& [label, of_label] : votes) {
+    std::uint32_t rail = winner(of_label);
+    for (const Label& previous : before[label])
+      if (const auto found = rails.find(previous); found != rails.end()) rail = std::max(rail, found->second + 1);
+    rails[label] = rail;
+  }
+  return rails;
+}
+
+std::vector<std::string> rails_by_cables(const Topology& topology, const HostPorts& hosts) {
+  const std::map<Label, std::uint32_t> of_label = rails_of_labels(topology, hosts);
   std::vector<Votes> votes(topology.nodes().size());
   for (const auto& [host, ports] : hosts)
     for (const PortIndex port : ports)
       if (const auto label = of_label.find(label_of(topology, port)); label != of_label.end())
-        vote(votes[topology.port(topology.port(port).peer).node], winner(label->second));
+        vote(votes[topology.port(topology.port(port).peer).node], label->second);
   std::vector<std::string> of_leaf(votes.size());
   std::uint32_t most = 0;
   for (std::size_t leaf = 0; leaf < votes.size(); ++leaf) {

@@ -31,7 +31,8 @@ Result<std::optional<std::regex>> place_pattern(const std::string& text);
 /// Pods by names: of each switch that the pattern fits; an adapter that it does not fit is of its leaf's pod.
 ///
 /// Rails by cables: the adapters of each host in the order of their descriptions, from 0; one of a label ("HCA-6") is
-/// what it is to most hosts, of two that are as many the greater. A leaf three quarters of whose adapters are the same
+/// what it is to most hosts, of two that are as many the greater; behind one that has leaves of its own, which most
+/// hosts may lack, it is another rail. A leaf three quarters of whose adapters are the same
 /// to their hosts serves that rail, and all its adapters are of it; one leaf must serve another rail than the first.
 /// Rails by names: of each adapter, else leaf, that the pattern fits. A leaf's ports upwards are of the rail of its
 /// adapters, if that is one.

@@ -81,6 +81,39 @@ TEST(Places, ALeafThatIsGoneDoesNotRenameTheRailsBehindIt) {
   EXPECT_EQ(places.rail_of(fabric.port_of("leaf-u0-r1", 1)), "1");
 }
 
+TEST(Places, AnAdapterThatMostHostsLackIsARailOfItsOwn) {
+  for (const unsigned missing : {0U, 1U, 2U}) {
+    FabricBuilder fabric;
+    for (unsigned rail = 0; rail < 4; ++rail) fabric.add_switch("leaf-" + std::to_string(rail), 12);
+    fabric.add_switch("spine", 4);
+    for (std::uint8_t rail = 0; rail < 4; ++rail)
+      fabric.connect(fabric.port_of("leaf-" + std::to_string(rail), 12),
+                     fabric.port_of("spine", static_cast<std::uint8_t>(rail + 1)));
+    for (std::uint8_t host = 0; host < 10; ++host)
+      for (unsigned rail = 0; rail < 4; ++rail) {
+        if (rail == missing && host >= 3) continue;  // seven of ten
+        const std::string name = "gpu-" + std::to_string(host) + " mlx5_" + std::to_string(rail);
+        fabric.add_adapter(name);
+        fabric.connect(fabric.port_of(name, 1),
+                       fabric.port_of("leaf-" + std::to_string(rail), static_cast<std::uint8_t>(host + 1)));
+      }
+    const Places places = find_places(*fabric.topology());
+    for (unsigned rail = 0; rail < 4; ++rail)
+      EXPECT_EQ(places.rail_of(fabric.port_of("leaf-" + std::to_string(rail), 1)), std::to_string(rail))
+          << "without " << missing;
+  }
+}
+
+TEST(Places, AnAdapterOfOneHostMovesNoRail) {
+  FabricBuilder fabric = two_rails(3);
+  const NodeIndex extra = fabric.add_adapter("gpu-00 mlx5_00");  // between the first and the second of its host
+  fabric.add_switch("storage", 2);
+  fabric.connect(fabric.nodes()[extra].first_port, fabric.port_of("storage", 1));
+  const Places places = find_places(*fabric.topology());
+  for (unsigned rail = 0; rail < 3; ++rail)
+    EXPECT_EQ(places.rail_of(fabric.port_of("leaf-u1-r" + std::to_string(rail), 1)), std::to_string(rail));
+}
+
 TEST(Places, InterfacesOfAnEthernetFabricMakeRails) {
   fakes::EthernetFabric fabric;
   for (const char* host : {"gpu-01", "gpu-02", "gpu-03"})

@@ -3,6 +3,7 @@
 // What ports counted over hours and days: the question and its answer, in buckets of equal length.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,14 @@ namespace weft {
 /// Bucket `i` of an answer covers the times after `from` + `i` × `step`, up to `from` + (`i` + 1) × `step`.
 struct HistoryQuestion {
   std::string fabric;
-  std::vector<PortKey> ports;
+  std::vector<PortKey> ports;         ///< none: those of `gone`
   std::vector<CounterId> counters{};  ///< none, nor gauges: all that history keeps
   TimePoint from = kNever;
   TimePoint to = kNever;
   Duration step{};                  ///< at least 1 s
   std::vector<PortGauge> gauges{};  ///< none, nor counters: all that history keeps
+  /// A node that no fabric has now. Of port 0 all its ports that history keeps; of no fabric that where it was last.
+  std::optional<PortKey> gone{};
 };
 
 /// What a counter grew by in one bucket. A bucket of which no reading speaks is absent. The increase of an interval
@@ -68,6 +71,7 @@ struct PortHistory {
 struct HistoryAnswer {
   Duration step{};  ///< of the question, or an hour: of more than three days only hours are read
   std::vector<PortHistory> ports{};
+  std::string fabric{};  ///< where a node is gone
 };
 
 /// How long the ports of each switch waited to send: one row for each switch, so that a whole fabric is one answer.

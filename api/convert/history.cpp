@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -34,6 +36,34 @@ Duration step_for(Duration time, std::uint32_t points) {
   return kSteps.back() * (time / (kSteps.back() * static_cast<std::int64_t>(points)) + 1);
 }
 
+/// A GUID that no fabric has, as "0x…", or a port of it. It may be one that was there once.
+std::optional<PortKey> gone_port(const Snapshot& snapshot, std::string_view what) {
+  std::uint32_t port = 0;
+  for (const std::string_view between : {std::string_view(" port "), std::string_view(":")})
+    if (const std::size_t at = what.rfind(between); at != std::string_view::npos) {
+      const std::string_view digits = what.substr(at + between.size());
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+      if (error != std::errc{} || end != digits.data() + digits.size() || port == 0 || port > kMostPorts)
+        return std::nullopt;
+      what = what.substr(0, at);
+      break;
+    }
+  if (!what.starts_with("0x")) return std::nullopt;
+  const auto guid = parse_guid(what);
+  if (!guid || *guid == 0 || is_before_first_sweep(snapshot) || !find_nodes(snapshot, what, 1).empty())
+    return std::nullopt;
+  return PortKey{NodeGuid{*guid}, PortNum{static_cast<std::uint16_t>(port)}};
+}
+
+/// What incidents called a node when it was there; else its GUID.
+std::string name_of_gone(const Snapshot& snapshot, NodeGuid guid) {
+  if (snapshot.incidents)
+    for (const auto& incident : *snapshot.incidents)
+      if (const Entity& cause = incident->finding.cause; cause.kind == EntityKind::kNode && cause.port.node == guid)
+        return valid_utf8(cause.label);
+  return to_string(guid);
+}
+
 /// Ports of a node, or one port, in one fabric.
 Result<void> find_ports_of(const v1::GetPortHistoryRequest& request, PortHistoryQuestion& asked) {
   std::set<std::string> fabrics;
@@ -51,6 +81,8 @@ Result<void> find_ports_of(const v1::GetPortHistoryRequest& request, PortHistory
   }
   if (asked.ports.empty())
     for (const FoundPort& found : find_ports(*asked.snapshot, request.what())) add(*found.fabric, found.port);
+  if (asked.ports.empty()) asked.question.gone = gone_port(*asked.snapshot, request.what());
+  if (asked.question.gone) return {};
   if (asked.ports.empty())
     return tl::unexpected(
         unknown_name(*asked.snapshot, request.what(), "unknown node or port " + valid_utf8(request.what())));
@@ -79,8 +111,7 @@ bool set_time(v1::HistoryMark& mark, TimePoint from, TimePoint until, const Hist
   return true;
 }
 
-std::vector<v1::HistoryMark> marks_of(const PortHistoryQuestion& asked) {
-  const std::vector<PortKey>& ports = asked.question.ports;
+std::vector<v1::HistoryMark> marks_of(const PortHistoryQuestion& asked, const std::vector<PortKey>& ports) {
   const auto touches = [&](const Entity& entity) { return is_of(entity, ports); };
   std::vector<v1::HistoryMark> marks;
   const auto add = [&](v1::HistoryMark::Kind kind, std::string id, const std::string& text, TimePoint from,
@@ -208,7 +239,8 @@ Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> s
       question.counters.push_back(info->id);
   }
   if (const auto found = find_ports_of(request, asked); !found) return tl::unexpected(found.error());
-  question.fabric = asked.fabric->name;
+  question.fabric = question.gone ? request.fabric() : asked.fabric->name;
+  if (question.gone) return asked;
   const Topology& topology = *asked.fabric->sweep->topology;
   for (const PortIndex port : asked.ports) question.ports.push_back(topology.key_of(port));
   return asked;
@@ -220,22 +252,37 @@ Result<v1::GetPortHistoryResponse> port_history(const PortHistoryQuestion& asked
   set_duration(*response.mutable_step(), answer.step);
   response.set_buckets(
       static_cast<std::uint32_t>((asked.question.to - asked.question.from - Duration(1)) / answer.step + 1));
-  const Topology& topology = *asked.fabric->sweep->topology;
-  for (std::size_t i = 0; i < answer.ports.size() && i < asked.ports.size(); ++i) {
-    const PortIndex index = asked.ports[i];
-    const Port& port = topology.port(index);
+  std::vector<PortKey> keys = asked.question.ports;
+  const auto add = [&](const PortHistory& port, float tick) -> v1::PortHistory& {
     v1::PortHistory& to = *response.add_ports();
+    to.set_node_guid(to_string(port.port.node));
+    to.set_port(port.port.port.value);
+    for (const CounterHistory& counter : port.counters)
+      counter_to_proto(counter, tick, asked.with_still, *to.add_counters());
+    for (const GaugeHistory& gauge : port.gauges) gauge_to_proto(gauge, *to.add_gauges());
+    return to;
+  };
+  const std::string gone = asked.question.gone ? name_of_gone(*asked.snapshot, asked.question.gone->node) : "";
+  for (std::size_t i = 0; i < answer.ports.size(); ++i) {
+    if (asked.question.gone) {
+      v1::PortHistory& to = add(answer.ports[i], 0);
+      keys.push_back(answer.ports[i].port);
+      to.set_fabric(valid_utf8(answer.fabric));
+      to.set_node(gone);
+      to.set_label(gone + " port " + std::to_string(to.port()));
+      to.set_gone(true);
+      continue;
+    }
+    if (i >= asked.ports.size()) break;
+    const Topology& topology = *asked.fabric->sweep->topology;
+    const Port& port = topology.port(asked.ports[i]);
+    v1::PortHistory& to = add(answer.ports[i], port.wait_tick_seconds);
     to.set_fabric(valid_utf8(asked.fabric->name));
     to.set_node(valid_utf8(topology.node(port.node).name));
-    to.set_node_guid(to_string(topology.node(port.node).guid));
-    to.set_port(topology.key_of(index).port.value);
-    to.set_label(valid_utf8(port_label(topology, index)));
+    to.set_label(valid_utf8(port_label(topology, asked.ports[i])));
     if (const PortIndex peer = port.peer; peer != kNoIndex) to.set_peer(valid_utf8(port_label(topology, peer)));
-    for (const CounterHistory& counter : answer.ports[i].counters)
-      counter_to_proto(counter, port.wait_tick_seconds, asked.with_still, *to.add_counters());
-    for (const GaugeHistory& gauge : answer.ports[i].gauges) gauge_to_proto(gauge, *to.add_gauges());
   }
-  for (v1::HistoryMark& mark : marks_of(asked)) *response.add_marks() = std::move(mark);
+  for (v1::HistoryMark& mark : marks_of(asked, keys)) *response.add_marks() = std::move(mark);
   if (response.ByteSizeLong() > kLargestAnswer)
     return fail(ErrorCode::kResourceExhausted,
                 "that is more than 3 MB: request one port, fewer points, or some counters");

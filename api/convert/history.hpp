@@ -27,14 +27,15 @@ Result<HistoryTime> history_time(const google::protobuf::Timestamp* from, const 
 /// A request whose names are resolved.
 struct PortHistoryQuestion {
   HistoryQuestion question;
-  std::vector<PortIndex> ports{};  ///< of the question, in the topology of `fabric`
-  const FabricView* fabric = nullptr;
+  std::vector<PortIndex> ports{};      ///< of the question, in the topology of `fabric`; none where a node is gone
+  const FabricView* fabric = nullptr;  ///< null where a node is gone
   std::shared_ptr<const Snapshot> snapshot{};  ///< keeps `fabric`
   bool with_still = false;
 };
 
-/// kNotFound for an unknown node or port; kFailedPrecondition for a name that is in several fabrics; kInvalidArgument
-/// for an unknown counter, a time that ends before it begins or lies ahead, or more than 2000 points.
+/// A GUID that no fabric has, as "0x…", "0x…:12" or "0x… port 12", is a node that is gone: the history may have it.
+/// kNotFound for any other unknown node or port; kFailedPrecondition for a name that is in several fabrics;
+/// kInvalidArgument for an unknown counter, a time that ends before it begins or lies ahead, or more than 2000 points.
 Result<PortHistoryQuestion> parse_port_history(std::shared_ptr<const Snapshot> snapshot,
                                                const v1::GetPortHistoryRequest& request, TimePoint now);
 /// The answer with the names of its ports, in units of people, and what happened meanwhile. kResourceExhausted when it

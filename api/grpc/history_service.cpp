@@ -7,6 +7,7 @@
 #include "api/convert/stall_map.hpp"
 #include "api/grpc/command_call.hpp"
 #include "api/grpc/site_call.hpp"
+#include "api/site/site_history.hpp"
 
 namespace weft::api {
 
@@ -26,10 +27,8 @@ grpc::ServerUnaryReactor* HistoryService::GetPortHistory(grpc::CallbackServerCon
     to = from;
   };
   auto* call = new Call(response, move_in);
-  desk_->read(asked->question, [asked = std::make_shared<const PortHistoryQuestion>(*asked),
-                                done = call->callback()](const Result<HistoryAnswer>& read) {
-    done(read ? port_history(*asked, *read) : tl::unexpected(read.error()));
-  });
+  answer_port_history(*desk_, is_for_site(site_, *context) ? site_ : nullptr, std::move(*asked), *request,
+                      call->callback());
   return call;
 }
 

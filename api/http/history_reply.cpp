@@ -10,6 +10,7 @@
 #include "api/http/api_replies.hpp"
 #include "api/http/json.hpp"
 #include "api/http/list_requests.hpp"
+#include "api/site/site_history.hpp"
 #include "api/site/site_queries.hpp"
 
 namespace weft::api {
@@ -111,10 +112,8 @@ void answer_history(HistoryDesk* desk, const SiteQueries* site, std::shared_ptr<
   if (!asked && site != nullptr)
     return site->get_port_history(*request, asked.error(), [done](const auto& response) { done(reply_of(response)); });
   if (!asked) return done(error_reply(asked.error()));
-  const auto kept = std::make_shared<const PortHistoryQuestion>(std::move(*asked));
-  desk->read(kept->question, [kept, done](const Result<HistoryAnswer>& read) {
-    done(read ? reply_of(port_history(*kept, *read)) : error_reply(read.error()));
-  });
+  answer_port_history(*desk, site, std::move(*asked), *request,
+                      [done](const auto& response) { done(reply_of(response)); });
 }
 
 }  // namespace weft::api

@@ -100,17 +100,21 @@ struct SiteQueries::State {
 
   /// Asks the other shards about what the own one does not know, as `unknown` says: the first that knows it answers.
   template <typename Service, typename Request, typename Begin, typename Response>
-  void ask_who_knows(const Request& request, const Error& unknown, Begin begin, Done<Response> done) {
+  void ask_who_knows(const Request& request, const Error& unknown, Begin begin, Done<Response> done,
+                     bool (*is_second_best)(const Response&) = nullptr) {
     const auto snapshot = publication.load();
     if (!snapshot->site || unknown.code != ErrorCode::kNotFound) return done(tl::unexpected(unknown));
     ask_all<Service, Request, Response>(
         *snapshot, tl::unexpected(unknown), request, begin,
-        [unknown, done](auto answers) {
+        [unknown, done, is_second_best](auto answers) {
           std::vector<std::string> missing;
           for (auto& each : answers) {
             if (each.is_missing) missing.push_back(each.shard);
-            if (each.answer) return done(std::move(each.answer));
+            if (each.answer && !(is_second_best != nullptr && is_second_best(*each.answer)))
+              return done(std::move(each.answer));
           }
+          for (auto& each : answers)
+            if (each.answer) return done(std::move(each.answer));
           // What it says counts, also where that is a refusal.
           for (auto& each : answers)
             if (!each.is_missing && each.answer.error().code != ErrorCode::kNotFound)

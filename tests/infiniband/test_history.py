@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The history of ports as people ask for it: by weftctl, JSON and HTTP, over a kill and a moved database."""
 
+import json
 import os
 import subprocess
 import threading
@@ -123,6 +124,34 @@ class History(weft_testing.SubnetTest):
                 self.assertEqual((code, ""), (done.returncode, done.stdout), done.stderr)
                 self.assertIn(words, done.stderr)
         self.assertEqual(0, subprocess.run([program("weftctl"), "history", "--help"], stdout=subprocess.DEVNULL, check=False).returncode)
+
+    def test_y_a_switch_that_is_gone_is_asked_for_by_its_guid(self):
+        spine = next(each for each in self.network.switches if each.name.startswith("spine"))
+        guid, number = weft_testing.guid_text(spine.guid), sorted(spine.ports)[0]
+        self.subnet.set_counter(spine.name, number, "PortCounters.SymbolErrorCounter", 5)
+
+        def total(*what: str) -> str | None:
+            done = weftctl(self.weftd, "--json", "history", *what, "--last", "1h", "--counter", "symbol_errors")
+            ports = json.loads(done.stdout)["ports"] if done.returncode == 0 else []
+            return next((each["counters"][0]["total"] for each in ports if each["port"] == number and each["counters"]), None)
+
+        wait_until(lambda: total(f"{spine.name}:{number}") == "5", 30, why="the errors are not stored")
+        self.subnet.unlink(spine.name)
+        self.addCleanup(self.subnet.relink, spine.name)
+        # One that was started since then does not know the switch.
+        self.weftd.kill()
+        self.weftd.start()
+        self.weftd.wait_sweeps(2)
+        self.assertEqual(1, weftctl(self.weftd, "history", f"{spine.name}:{number}").returncode, "its name may be another's now")
+        for what in (f"{guid}:{number}", f"{guid} port {number}", guid):
+            self.assertEqual("5", total(what), what)
+        told = self.weftd.client.json(f"/api/v1/ports/{guid}/{number}/history?counters=symbol_errors")
+        self.assertEqual([(True, guid, number)], [(each["gone"], each["nodeGuid"], each["port"]) for each in told["ports"]])
+        drawn = weftctl(self.weftd, "history", f"{guid}:{number}", "--last", "1h")
+        self.assertRegex(drawn.stdout, r"symbol_errors .* 5\n")
+        never = weftctl(self.weftd, "history", "0x00000000000000ff")
+        self.assertEqual((1, ""), (never.returncode, never.stdout))
+        self.assertIn("0x00000000000000ff is in no fabric, and nothing is stored of it", never.stderr)
 
     def test_z_a_database_that_was_moved_away_is_said(self):
         wait_until(lambda: weftctl(self.weftd, "history", PORT[0]).returncode == 0, 30, why="there is no history")

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of an incident whose cause is a switch or a host: what its ports did at the time, the worst first, and one click to all of them."""
 
+import contextlib
+import os
+import sqlite3
+import struct
+
 from page_testing import PHONE, PageTest, weft_testing
 from weft_testing import guid_text, wait_until, weftctl_json
 
@@ -73,9 +78,28 @@ class Causes(PageTest):
         self.assertEqual(len(ports), len(self.rows()))
         self.assertRegex(self.do("evaluate", script="location.hash"), rf"{guid_text(leaf.guid)}\?from=\d+&to=\d+$")
         self.expect_clean()
-        # A weftd that was started since then does not know the switch, and shows what the other ends of its cables saw.
+        # A weftd that was started since then does not know the switch, and shows what is stored of it.
         self.count([self.far_end(SWITCH, port) for port in ports[-4:]])
         self.weftd.kill()
+        self.weftd.start()
+        self.open_incident(incident)
+        self.assertEqual([f"port {port}" for port in ports[:-MOST_PORTS - 1:-1]], self.rows())
+        self.do("click", at="a:has-text('All of that time')")
+        self.do("wait", at="article p:has-text('No fabric has it now.')")
+        self.do("wait", at="table.rows tbody th")
+        self.assertEqual(len(ports), len(self.rows()))
+        self.picture("switch-that-is-gone")
+        self.expect_accessible()
+        self.do("click", at=f"table.rows a:text-is('{SWITCH} port {ports[-1]}')")
+        self.do("wait", at=f"h2:has-text('{SWITCH} port {ports[-1]}')")
+        self.do("wait", at=".chart:has(figcaption b:text-is('Errors'))")
+        self.do("wait", at=f".happened a:has-text('{incident['id']}')")
+        self.picture("port-that-is-gone")
+        self.expect_accessible()
+        # Where nothing is, as after longer than the history is kept, the other ends of its cables tell what they saw.
+        self.weftd.kill()
+        with contextlib.closing(sqlite3.connect(os.path.join(self.weftd.state_dir, "history.db"))) as history, history:
+            history.execute("DELETE FROM port WHERE node = ?", (struct.unpack("q", struct.pack("Q", leaf.guid))[0],))
         self.weftd.start()
         self.do("open", url=f"http://{self.weftd.http}/#/incident/{incident['id']}")
         self.do("wait", at="text=These are the other ends of its cables.")

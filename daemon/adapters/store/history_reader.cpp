@@ -127,6 +127,24 @@ Result<std::vector<std::size_t>> positions_of(const HistoryQuestion& question) {
   return positions;
 }
 
+/// Which ports of the node that is gone are kept, and of which fabric.
+void find_gone(Database& database, HistoryQuestion& question) {
+  const PortKey gone = *question.gone;
+  if (question.fabric.empty()) {
+    Statement last(database, "SELECT fabric FROM port WHERE node = ? ORDER BY seen DESC LIMIT 1");
+    last.query(gone.node.value);
+    if (last.next()) {
+      question.fabric = last.text(0);
+      last.next();
+    }
+  }
+  Statement ports(database,
+                  "SELECT port FROM port WHERE fabric = ? AND node = ? AND port BETWEEN ? AND ? ORDER BY port");
+  ports.query(question.fabric, gone.node.value, gone.port.value,
+              gone.port.value == 0 ? kMostPorts : std::uint32_t{gone.port.value});
+  while (ports.next()) question.ports.push_back({gone.node, PortNum{static_cast<std::uint16_t>(ports.integer(0))}});
+}
+
 ChunkPlaces find_places(Database& database, const HistoryQuestion& question) {
   ChunkPlaces places;
   constexpr auto kPorts = static_cast<std::int64_t>(kChunkPorts);
@@ -199,7 +217,8 @@ Result<void> read_counters(Database& database, const HistoryQuestion& question, 
 
 }  // namespace
 
-Result<HistoryAnswer> read_history(const HistoryPlace& place, const HistoryQuestion& question) {
+Result<HistoryAnswer> read_history(const HistoryPlace& place, const HistoryQuestion& asked) {
+  HistoryQuestion question = asked;
   auto positions = positions_of(question);
   if (!positions) return tl::unexpected<Error>(positions.error());
   if (question.step < 1s || question.to <= question.from)
@@ -208,15 +227,23 @@ Result<HistoryAnswer> read_history(const HistoryPlace& place, const HistoryQuest
   const Duration step = by_hours ? std::max<Duration>(question.step, 1h) : question.step;
   const auto buckets = static_cast<std::size_t>((question.to - question.from) / step) + 1;
   const std::size_t values = positions->size() + gauges_of(question).size();
-  if (buckets > kMostValues || buckets * question.ports.size() * values > kMostValues)
-    return fail(ErrorCode::kInvalidArgument,
-                "that is more than a million values: request fewer ports, fewer counters or a longer step");
+  const auto is_too_much = [&] {
+    return buckets > kMostValues || buckets * question.ports.size() * values > kMostValues;
+  };
+  const Error too_much{ErrorCode::kInvalidArgument,
+                       "that is more than a million values: request fewer ports, fewer counters or a longer step"};
+  if (is_too_much()) return tl::unexpected(too_much);
 
   auto database = open_history(place);
   if (!database) return tl::unexpected<Error>(database.error());
+  if (question.gone) find_gone(*database, question);
+  if (is_too_much()) return tl::unexpected(too_much);
   const ChunkPlaces places = find_places(*database, question);
   if (places.empty()) {
     if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+    if (question.gone)
+      return fail(ErrorCode::kNotFound,
+                  to_string(question.gone->node) + " is in no fabric, and nothing is stored of it");
     return fail(ErrorCode::kNotFound, "there is no history of that yet");
   }
   std::vector<Stretch> minutes{{question.from, question.to}};
@@ -226,6 +253,7 @@ Result<HistoryAnswer> read_history(const HistoryPlace& place, const HistoryQuest
     if (auto done = read_counters(*database, question, by_hours, minutes, places, sums); !done)
       return tl::unexpected<Error>(done.error());
   HistoryAnswer answer = sums.take();
+  if (question.gone) answer.fabric = question.fabric;
   if (auto done = read_gauges(*database, question, by_hours, minutes, places, answer); !done)
     return tl::unexpected<Error>(done.error());
   if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());

@@ -22,18 +22,20 @@ export interface NodeAnswer {
  * The first of the shard that is drawn; where that one has none of them, the shard that does is drawn. When the shard of the one shown falls silent, nothing
  * takes its place: what another shard calls the same is another thing. `why` says then why there is none.
  */
-export function useDrawn({value, error}: {value?: NodeAnswer; error?: Failure}): {node?: Node; why: string} {
-  useLive();
+export function useDrawn({value, error}: {value?: NodeAnswer; error?: Failure}): {node?: Node; why: string; isUnknown: boolean} {
+  const {state} = useLive();
   const shown = useRef<string>();
   const {nodes = [], missingShards = []} = value ?? {};
   const isSilent = shown.current === shardShown() && missingShards.includes(shardShown());
   const node = isSilent ? undefined : nodes.find((each) => !each.shard || each.shard === shardShown()) ?? nodes[0];
   if (node) shown.current = node.shard;
   useEffect(() => { if (node?.shard) showShard(node.shard); }, [node?.shard]);
-  return {node, why: error?.message ?? (isSilent ? `Shard ${whyMissing(shardShown())}.` : 'Loading …')};
+  // Before the first sweep nothing is known.
+  const isUnknown = state?.ready !== false && (value ? !nodes.length && !missingShards.length : error?.status === 404);
+  return {node, isUnknown, why: error?.message ?? (isSilent ? `Shard ${whyMissing(shardShown())}.` : 'Loading …')};
 }
 
-export function useNode(guid: string): {node?: Node; why: string} {
+export function useNode(guid: string) {
   return useDrawn(usePolled<NodeAnswer>(`node-${guid}`, 3000, () => get<NodeAnswer>(`/api/v1/nodes/${encodeURIComponent(guid)}`)));
 }
 
@@ -114,10 +116,22 @@ export function Verdict({health: {verdict, missingShards = []}}: {health: Health
   return <span class="mark neutral">Healthy as far as known: {missingShards.map((shard) => `shard ${whyMissing(shard)}`).join(', ')}</span>;
 }
 
+/** What is stored of a node that no fabric has now. */
+function GoneNode({guid, span}: {guid: string; span: Span}) {
+  return (
+    <article aria-labelledby="node">
+      <p class="crumbs"><a href="#/">Fabric</a></p>
+      <h2 id="node">{guid}</h2>
+      <p class="muted">No fabric has it now.</p>
+      <PortRows node={guid} span={span} href={(other) => toNode(guid, other)} what="Port" nameOf={(port) => port.label} />
+    </article>
+  );
+}
+
 export function NodeView({guid, span}: {guid: string; span: Span}) {
-  const {node, why} = useNode(guid);
+  const {node, why, isUnknown} = useNode(guid);
   const {value: health} = usePolled<Health>(`health-${guid}`, 5000, () => get<Health>(`/api/v1/nodes/${encodeURIComponent(guid)}/health`));
-  if (!node) return <p class="muted">{why}</p>;
+  if (!node) return isUnknown ? <GoneNode guid={guid} span={span} /> : <p class="muted">{why}</p>;
   const isAdapter = node.type === 'CHANNEL_ADAPTER' && node.host !== '';
   const map = shardShown() !== ownShard() ? undefined : picture.map?.find((each) => each.fabric === node.fabric);
   const siblings = (map?.guids ?? [])

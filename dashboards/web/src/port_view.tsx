@@ -75,9 +75,23 @@ function Counters({counters, history}: {counters: Counter[]; history?: PortHisto
   );
 }
 
+/** What is stored of a port that no fabric has now: of a switch that was replaced. */
+function GonePort({guid, number, span}: {guid: string; number: number; span: Span}) {
+  const history = useLinkHistory(`${guid}/${number}`, '', span);
+  return (
+    <article aria-labelledby="port">
+      <p class="crumbs"><a href="#/">Fabric</a> / <a href={toNode(guid, span)}>{guid}</a> / {`port ${number}`}</p>
+      <h2 id="port">{history.value?.near.ports[0]?.label ?? `${guid} port ${number}`}</h2>
+      <p class="muted">No fabric has it now.</p>
+      <LinkHistory history={history} span={span} href={(other) => toPort(guid, number, other)} />
+    </article>
+  );
+}
+
 export function PortView({guid, number, span}: {guid: string; number: number; span: Span}) {
-  const {node, why} = useNode(guid);
+  const {node, why, isUnknown} = useNode(guid);
   const port = node?.ports.find((each) => each.port === number);
+  if (!node && isUnknown) return <GonePort guid={guid} number={number} span={span} />;
   if (!node || !port) return <p class="muted">{node ? `${node.name} has no port ${number}` : why}</p>;
   return <PortArticle port={port} nodeName={node.name} span={span} />;
 }

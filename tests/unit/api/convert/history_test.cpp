@@ -212,6 +212,38 @@ TEST(PortHistory, MarksOfOnePortAreNotThoseOfItsNeighbours) {
   EXPECT_EQ(port_history(*node, {node->question.step, {}})->marks_size(), 1);
 }
 
+TEST(PortHistory, AGuidThatNoFabricHasMayBeOneThatIsGone) {
+  const NodeGuid guid{0x5aULL << 48 | 7};
+  Incident down = make_incident(1, IncidentState::kResolved);
+  down.finding.cause = {EntityKind::kNode, "ib0", {guid, {}}, {}, "leaf-7"};
+  for (const auto& [text, port] :
+       {std::pair{"0x005a000000000007", 0}, {"0x005a000000000007:12", 12}, {"0x005a000000000007 port 12", 12}}) {
+    const auto asked = ask(request_for(text), {down});
+    ASSERT_TRUE(asked) << text;
+    ASSERT_TRUE(asked->question.gone) << text;
+    EXPECT_EQ(*asked->question.gone, (PortKey{guid, PortNum{static_cast<std::uint16_t>(port)}})) << text;
+    EXPECT_TRUE(asked->question.ports.empty());
+    const PortKey key{guid, {12}};
+    HistoryAnswer answer{
+        asked->question.step, {{key, {{CounterId::kTransmitWait, false, 9, {{0, 9, 60s, 1}}}}}}, "ib0"};
+    const auto response = port_history(*asked, answer);
+    ASSERT_TRUE(response) << text;
+    EXPECT_TRUE(response->ports(0).gone());
+    EXPECT_EQ(response->ports(0).label(), "leaf-7 port 12") << "as its incident called it";
+    EXPECT_EQ(response->ports(0).node_guid(), "0x005a000000000007");
+    EXPECT_EQ(response->ports(0).fabric(), "ib0");
+    EXPECT_EQ(response->ports(0).counters(0).unit(), "ticks") << "how long one is nobody knows any more";
+    EXPECT_EQ(response->marks_size(), 1);
+    EXPECT_EQ(port_history(*ask(request_for(text)), answer)->ports(0).label(), "0x005a000000000007 port 12");
+  }
+  for (const char* text : {"0x005a000000000007:0", "0x005a000000000007:x", "0x", "0x0", "5a:7", "leaf-9:1"})
+    EXPECT_EQ(ask(request_for(text)).error().code, ErrorCode::kNotFound) << text;
+  EXPECT_EQ(ask(request_for(to_string(NodeGuid{kLeaf}) + ":99")).error().code, ErrorCode::kNotFound) << "it is there";
+  const auto known = ask(request_for(to_string(NodeGuid{kLeaf}) + ":2"));
+  ASSERT_TRUE(known);
+  EXPECT_FALSE(known->question.gone);
+}
+
 TEST(PortHistory, ANameInTwoFabricsNeedsOne) {
   SmallFabric other(2, "ib1");
   const auto snapshot = make_snapshot(1, {SmallFabric(2).build(), other.build()});

@@ -58,6 +58,13 @@ class WithWeftd(collector_testing.CollectorTest):
             return json.loads(done.stdout) if done.stdout else {}
 
         wait_until(lambda: health().get("verdict") == "HEALTHY" and len(health()["nodes"]) == 2, why=lambda: f"{health()}\n{well.log()}")
+
+        def collectors() -> list[dict]:
+            return self.weftd.client.json("/api/v1/collectors").get("collectors", [])
+
+        # What is not stored yet a weftd that is killed may forget.
+        heard = {each["host"]: int(each["sequence"]) for each in collectors()}
+        wait_until(lambda: all(int(each.get("storedSequence", 0)) > heard[each["host"]] for each in collectors()), 30, why=collectors)
         dead.kill()
         self.weftd.end(signal.SIGKILL)
         self.weftd.start()

@@ -61,6 +61,7 @@ class History(weft_testing.SubnetTest):
         self.assertTrue(mark["until"])
 
     def test_a_time_that_is_not_kept_is_refused(self):
+        wait_until(lambda: weftctl(self.weftd, "history", PORT[0]).returncode == 0, 30, why="there is no history")
         refused = weftctl(self.weftd, "history", PORT[0], "--last", "60d")
         self.assertEqual(2, refused.returncode, refused.stdout)
         self.assertIn("port history is kept for 30 d (store.history_retention)", refused.stderr)

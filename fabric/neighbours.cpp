@@ -68,8 +68,8 @@ void clean(Neighbour& neighbour) {
   neighbour.port_description = plain_text(neighbour.port_description, Limits::kTextLength);
   for (std::string& address : neighbour.addresses) address = plain_text(address, Limits::kTextLength);
   std::ranges::sort(neighbour.addresses);
-  const auto twins = std::ranges::unique(neighbour.addresses);
-  neighbour.addresses.erase(twins.begin(), twins.end());
+  auto& addresses = neighbour.addresses;
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());  // clang 14: no ranges::unique
   if (neighbour.addresses.size() > Limits::kAddresses) neighbour.addresses.resize(Limits::kAddresses);
 }
 
@@ -98,8 +98,8 @@ NeighbourTable tidy(NeighbourTable table) {
     port.own_description = plain_text(port.own_description, Limits::kTextLength);
   }
   std::ranges::sort(table.ports, {}, &NeighbourPort::interface);
-  const auto twins = std::ranges::unique(table.ports, {}, &NeighbourPort::interface);
-  table.ports.erase(twins.begin(), twins.end());
+  const auto is_twin = [](const NeighbourPort& a, const NeighbourPort& b) { return a.interface == b.interface; };
+  table.ports.erase(std::unique(table.ports.begin(), table.ports.end(), is_twin), table.ports.end());
   if (table.ports.size() > Limits::kPorts) table.ports.resize(Limits::kPorts);
   const auto who = [](const Neighbour& one) { return std::tie(one.chassis, one.port); };
   for (NeighbourPort& port : table.ports) {
@@ -124,8 +124,9 @@ NeighbourTable tidy(NeighbourTable table) {
   for (std::size_t i = 0; i < table.ports.size(); ++i) {
     keep(table.ports[i], kept[i]);
     std::ranges::sort(table.ports[i].neighbours, {}, who);
-    const auto same = std::ranges::unique(table.ports[i].neighbours, {}, who);
-    table.ports[i].neighbours.erase(same.begin(), same.end());
+    auto& heard = table.ports[i].neighbours;
+    const auto is_same = [&who](const Neighbour& a, const Neighbour& b) { return who(a) == who(b); };
+    heard.erase(std::unique(heard.begin(), heard.end(), is_same), heard.end());
   }
   return table;
 }

@@ -42,13 +42,14 @@ void per_sweep(std::string& out, const Snapshot& snapshot, MetricsFormat format,
 
 /// Of fabrics whose cables were found: what `weftctl topology --differences` lists.
 void append_found(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
-  constexpr MetricFamily kUnclear{"weft_fabric_unclear_neighbours", MetricType::kGauge,
-                                  "What LLDP neighbours tell of an Ethernet fabric that was not made into a cable."};
+  static constexpr MetricFamily kUnclear{
+      "weft_fabric_unclear_neighbours", MetricType::kGauge,
+      "What LLDP neighbours tell of an Ethernet fabric that was not made into a cable."};
   per_sweep(out, snapshot, format, kUnclear, [](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     if (sweep.found) append_sample(samples, kUnclear.name, {{"subnet", fabric.name}}, sweep.found->unclear.size());
   });
-  constexpr MetricFamily kOld{"weft_fabric_old_cables", MetricType::kGauge,
-                              "Cables of an Ethernet fabric that was found of which no end tells now."};
+  static constexpr MetricFamily kOld{"weft_fabric_old_cables", MetricType::kGauge,
+                                     "Cables of an Ethernet fabric that was found of which no end tells now."};
   per_sweep(out, snapshot, format, kOld, [](std::string& samples, const FabricView& fabric, const Sweep& sweep) {
     if (sweep.found) append_sample(samples, kOld.name, {{"subnet", fabric.name}}, sweep.found->old.size());
   });

@@ -38,17 +38,17 @@ class Atom {
   /// None.
   Atom() = default;
   /// Takes `atom`, which may be null, over.
-  Atom(const LldpLibrary& library, lldpctl_atom_t* atom) : library_(&library), atom_(atom) {}
-  Atom(Atom&& other) noexcept : library_(other.library_), atom_(std::exchange(other.atom_, nullptr)) {}
+  Atom(const LldpLibrary& library, lldpctl_atom_t* atom) : lldpctl_(&library), atom_(atom) {}
+  Atom(Atom&& other) noexcept : lldpctl_(other.lldpctl_), atom_(std::exchange(other.atom_, nullptr)) {}
   Atom& operator=(Atom&& other) noexcept {
-    std::swap(library_, other.library_);
+    std::swap(lldpctl_, other.lldpctl_);
     std::swap(atom_, other.atom_);
     return *this;
   }
   Atom(const Atom&) = delete;
   Atom& operator=(const Atom&) = delete;
   ~Atom() {
-    if (atom_ != nullptr) library_->atom_dec_ref(atom_);
+    if (atom_ != nullptr) lldpctl_->atom_dec_ref(atom_);
   }
 
   /// There is one.
@@ -57,27 +57,27 @@ class Atom {
   lldpctl_atom_t* get() const { return atom_; }
   /// Empty where it has none.
   std::string text(lldpctl_key_t key) const {
-    const char* const found = atom_ == nullptr ? nullptr : library_->atom_get_str(atom_, key);
+    const char* const found = atom_ == nullptr ? nullptr : lldpctl_->atom_get_str(atom_, key);
     return found == nullptr ? std::string() : std::string(found);
   }
   /// -1 where it has none.
-  long number(lldpctl_key_t key) const { return atom_ == nullptr ? -1 : library_->atom_get_int(atom_, key); }
+  long number(lldpctl_key_t key) const { return atom_ == nullptr ? -1 : lldpctl_->atom_get_int(atom_, key); }
   /// None where it has none.
   Atom part(lldpctl_key_t key) const {
-    return {*library_, atom_ == nullptr ? nullptr : library_->atom_get(atom_, key)};
+    return {*lldpctl_, atom_ == nullptr ? nullptr : lldpctl_->atom_get(atom_, key)};
   }
   /// Calls `visit` with each element, which it may keep, until it says false.
   template <typename Visit>
   void each(Visit visit) const {
     if (atom_ == nullptr) return;
-    for (auto* at = library_->atom_iter(atom_); at != nullptr; at = library_->atom_iter_next(atom_, at)) {
-      Atom element(*library_, library_->atom_iter_value(atom_, at));
+    for (auto* at = lldpctl_->atom_iter(atom_); at != nullptr; at = lldpctl_->atom_iter_next(atom_, at)) {
+      Atom element(*lldpctl_, lldpctl_->atom_iter_value(atom_, at));
       if (!element || !visit(std::move(element))) return;
     }
   }
 
  private:
-  const LldpLibrary* library_ = nullptr;
+  const LldpLibrary* lldpctl_ = nullptr;
   lldpctl_atom_t* atom_ = nullptr;
 };
 

@@ -79,11 +79,11 @@ NeighbourPort interface_of(const std::string& name, const Atom& port) {
 /// One time of asking, from the connection to the last answer.
 class LldpSource::Round {
  public:
-  explicit Round(const LldpLibrary& library) : library_(library) {}
+  explicit Round(const LldpLibrary& library) : lldpctl_(library) {}
   ~Round() {
     interfaces_.clear();
     chassis_ = {};
-    if (connection_ != nullptr) library_.release(connection_);
+    if (connection_ != nullptr) lldpctl_.release(connection_);
     if (socket_ >= 0) ::close(socket_);
   }
   Round(const Round&) = delete;
@@ -103,7 +103,7 @@ class LldpSource::Round {
       if (errno == EAGAIN) return "lldpd does not answer";
       return path + ": " + std::strerror(errno);
     }
-    connection_ = library_.new_name(path.c_str(), &Round::send, &Round::receive, this);
+    connection_ = lldpctl_.new_name(path.c_str(), &Round::send, &Round::receive, this);
     return connection_ == nullptr ? "lldpd's library refuses to work" : "";
   }
 
@@ -111,13 +111,13 @@ class LldpSource::Round {
   End go_on() {
     until_ = Steady::now() + kOfOneReading;
     if (!chassis_) {
-      chassis_ = Atom(library_, library_.get_local_chassis(connection_));
+      chassis_ = Atom(lldpctl_, lldpctl_.get_local_chassis(connection_));
       if (!chassis_) return why_not();
       table_.chassis = chassis_of(chassis_);
       table_.system_name = chassis_.text(lldpctl_k_chassis_name);
     }
     if (!has_interfaces_) {
-      const Atom list(library_, library_.get_interfaces(connection_));
+      const Atom list(lldpctl_, lldpctl_.get_interfaces(connection_));
       if (!list) return why_not();
       list.each([&](Atom&& interface) {
         interfaces_.push_back(std::move(interface));
@@ -126,7 +126,7 @@ class LldpSource::Round {
       has_interfaces_ = true;
     }
     while (next_ < interfaces_.size()) {
-      const Atom port(library_, library_.get_port(interfaces_[next_].get()));
+      const Atom port(lldpctl_, lldpctl_.get_port(interfaces_[next_].get()));
       if (!port) return why_not();
       table_.ports.push_back(interface_of(interfaces_[next_].text(lldpctl_k_interface_name), port));
       interfaces_[next_++] = {};
@@ -140,10 +140,10 @@ class LldpSource::Round {
 
  private:
   End why_not() {
-    const lldpctl_error_t error = library_.last_error(connection_);
+    const lldpctl_error_t error = lldpctl_.last_error(connection_);
     if (error == LLDPCTL_ERR_WOULDBLOCK) return End::kNotYet;
     trouble_ = error == LLDPCTL_ERR_EOF ? "lldpd ended the connection"
-                                        : std::string("lldpd was asked in vain: ") + library_.strerror(error);
+                                        : std::string("lldpd was asked in vain: ") + lldpctl_.strerror(error);
     return End::kFailed;
   }
 
@@ -170,7 +170,7 @@ class LldpSource::Round {
     }
   }
 
-  const LldpLibrary& library_;
+  const LldpLibrary& lldpctl_;
   int socket_ = -1;
   lldpctl_conn_t* connection_ = nullptr;
   Steady::time_point until_;

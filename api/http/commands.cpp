@@ -116,13 +116,12 @@ class Order {
     return {};
   }
   Result<void> reject(Router::Done& done) const {
-    return end_plan<v1::RejectPlanRequest>(done, &RemedyCommands::reject);
+    return end_plan<v1::RejectPlanRequest>(done, [](const auto&) { return &RemedyCommands::reject; });
   }
   Result<void> abort(Router::Done& done) const {
-    const auto body = parse_body<v1::AbortPlanRequest>(request_, id_);
-    if (!body) return tl::unexpected(body.error());
-    return end_plan<v1::AbortPlanRequest>(done,
-                                          body->leave_in_service() ? &RemedyCommands::leave : &RemedyCommands::abort);
+    return end_plan<v1::AbortPlanRequest>(done, [](const v1::AbortPlanRequest& asked) {
+      return asked.leave_in_service() ? &RemedyCommands::leave : &RemedyCommands::abort;
+    });
   }
   Result<void> acknowledge(Router::Done& done) const {
     const auto body = parse_body<v1::AcknowledgeIncidentRequest>(request_, id_);
@@ -205,9 +204,9 @@ class Order {
       done(std::move(reply));
     };
   }
-  using EndPlan = void (RemedyCommands::*)(std::uint64_t, std::string, std::string, RemedyCommands::PlanCallback);
-  template <typename Request>
-  Result<void> end_plan(Router::Done& done, EndPlan end) const {
+  /// `end_of` says which command of RemedyCommands ends the plan as it is asked.
+  template <typename Request, typename EndOf>
+  Result<void> end_plan(Router::Done& done, const EndOf& end_of) const {
     const auto body = parse_body<Request>(request_, id_);
     if (!body) return tl::unexpected(body.error());
     const auto id = plan_id(id_);
@@ -215,8 +214,8 @@ class Order {
     auto reason = given_reason(body->reason());
     if (!reason) return tl::unexpected(reason.error());
     if (desks_.remedies == nullptr) return nobody();
-    (desks_.remedies->*end)(*id, std::move(*reason), who(body->who()),
-                            reply_with<v1::Plan, Plan>(std::move(done), shard_));
+    (desks_.remedies->*end_of(*body))(*id, std::move(*reason), who(body->who()),
+                                      reply_with<v1::Plan, Plan>(std::move(done), shard_));
     return {};
   }
   std::string who(const std::string& claims) const { return who_asks(principal_.name, claims, request_.peer); }

@@ -285,16 +285,32 @@ TEST(HostAnalyzer, HistoryCountsAndSaysNothingOfNow) {
   EXPECT_TRUE(watching.open().empty());
 }
 
-TEST(HostAnalyzer, APortOfAWatchedSubnetIsNamedAsTheSubnetDoes) {
+/// A small subnet that was swept once.
+struct WatchedSubnet {
+  WatchedSubnet() {
+    view.name = fabric.name();
+    view.watching = true;
+    view.sweep = std::make_shared<const Sweep>(fabric.sweep());
+  }
+  /// Its first port of an adapter that has a GUID; as many as there are ports when there is none.
+  PortIndex adapter() const {
+    const Topology& topology = *view.sweep->topology;
+    PortIndex port = 0;
+    while (port < topology.ports().size() &&
+           (topology.node_of(topology.port(port)).type != NodeType::kChannelAdapter || !topology.port(port).guid))
+      ++port;
+    return port;
+  }
   fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(2, 3, 2);
   FabricView view;
-  view.name = fabric.name();
-  view.watching = true;
-  view.sweep = std::make_shared<const Sweep>(fabric.sweep());
+};
+
+TEST(HostAnalyzer, APortOfAWatchedSubnetIsNamedAsTheSubnetDoes) {
+  const WatchedSubnet subnet;
+  const FabricView& view = subnet.view;
   const Topology& topology = *view.sweep->topology;
-  PortIndex adapter = 0;
-  while (topology.node_of(topology.port(adapter)).type != NodeType::kChannelAdapter || !topology.port(adapter).guid)
-    ASSERT_LT(++adapter, topology.ports().size());
+  const PortIndex adapter = subnet.adapter();
+  ASSERT_LT(adapter, topology.ports().size());
   HostWatching watching;
   watching.port().port_guid = topology.port(adapter).guid;
   watching.analyzer.join(std::span(&view, 1));
@@ -305,7 +321,7 @@ TEST(HostAnalyzer, APortOfAWatchedSubnetIsNamedAsTheSubnetDoes) {
   ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
   const Incident told = watching.open().front();
   EXPECT_EQ(told.finding.cause.kind, EntityKind::kLink);
-  EXPECT_EQ(told.finding.cause.fabric, fabric.name());
+  EXPECT_EQ(told.finding.cause.fabric, view.name);
   watching.seconds(10);
   EXPECT_EQ(watching.open().size(), 1U) << "only sweeps of the subnet end it";
   std::vector<Finding> findings(1);
@@ -327,15 +343,11 @@ TEST(HostAnalyzer, APortOfAWatchedSubnetIsNamedAsTheSubnetDoes) {
 }
 
 TEST(HostAnalyzer, WhatAHostToldOfAPortOnASubnetEndsWhenItIsForgotten) {
-  fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(2, 3, 2);
-  FabricView view;
-  view.name = fabric.name();
-  view.watching = true;
-  view.sweep = std::make_shared<const Sweep>(fabric.sweep());
+  const WatchedSubnet subnet;
+  const FabricView& view = subnet.view;
   const Topology& topology = *view.sweep->topology;
-  PortIndex adapter = 0;
-  while (topology.node_of(topology.port(adapter)).type != NodeType::kChannelAdapter || !topology.port(adapter).guid)
-    ASSERT_LT(++adapter, topology.ports().size());
+  const PortIndex adapter = subnet.adapter();
+  ASSERT_LT(adapter, topology.ports().size());
   HostWatching watching(2);
   watching.port().port_guid = topology.port(adapter).guid;
   watching.seconds(60);

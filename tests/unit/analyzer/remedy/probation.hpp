@@ -53,6 +53,16 @@ struct Isolated : Book {
       book->review(view);
     }
   }
+  /// So many sweeps, in which nothing but readings is asked, and the target is read to be given back.
+  void sweeps_that_read_it_back(int count) {
+    for (int i = 0; i < count; ++i) {
+      sweeps(1);
+      for (const RemedyOrder& order : orders()) {
+        ASSERT_EQ(order.kind, OrderKind::kRead);
+        book->answer_reading(order.number, TargetReading{TargetState::kClear, ""}, fabric.now());
+      }
+    }
+  }
   void comes_up(int then) {
     fabric.relink(end);
     fabric.route();

@@ -78,13 +78,7 @@ TEST(SilentManager, WhatFailedOnItsReturnWaitsForIt) {
   b.sweeps(1);
   ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
   b.managers["test"] = ManagerSign::kSilent;
-  for (int i = 0; i < 100; ++i) {
-    b.sweeps(1);
-    for (const RemedyOrder& order : b.orders()) {
-      ASSERT_EQ(order.kind, OrderKind::kRead);
-      b.book->answer_reading(order.number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
-    }
-  }
+  b.sweeps_that_read_it_back(100);
   ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
   EXPECT_EQ(b.plan(2).waits_for, "the subnet manager does not answer, or not yet, and could not reroute");
   b.managers["test"] = ManagerSign::kHeard;
@@ -174,25 +168,16 @@ TEST(SilentManager, WhatFailedOnItsReturnAndIsUpWhenItAnswersIsOnProbationAnew) 
   b.sweeps(1);
   ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
   b.managers["test"] = ManagerSign::kSilent;
-  const auto read = [&b](int count) {
-    for (int i = 0; i < count; ++i) {
-      b.sweeps(1);
-      for (const RemedyOrder& order : b.orders()) {
-        ASSERT_EQ(order.kind, OrderKind::kRead);
-        b.book->answer_reading(order.number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
-      }
-    }
-  };
-  read(100);
+  b.sweeps_that_read_it_back(100);
   b.fabric.relink(b.end);
   b.fabric.route();
-  read(10);
+  b.sweeps_that_read_it_back(10);
   ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
   b.managers["test"] = ManagerSign::kHeard;
-  read(3);
+  b.sweeps_that_read_it_back(3);
   EXPECT_EQ(b.plan(2).state, PlanState::kVerifying) << b.plan(2).outcome;
   EXPECT_EQ(b.plan(2).outcome, "");
-  read(40);
+  b.sweeps_that_read_it_back(40);
   EXPECT_EQ(b.plan(2).state, PlanState::kCommitted) << b.plan(2).outcome;
 }
 

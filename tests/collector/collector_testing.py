@@ -256,3 +256,29 @@ class CollectorTest(unittest.TestCase):
         made = Collector(self.sysfs, analyzer, **more)
         self.addCleanup(made.remove)
         return made
+
+
+class ClassPrograms(unittest.TestCase):
+    """Programs that all tests of a class share, with one log in `place`. setUpClass sets `place`, and `running` to an empty list."""
+
+    @classmethod
+    def start(cls, command: list[str]) -> subprocess.Popen:
+        with open(os.path.join(cls.place, "log"), "ab") as log:
+            cls.running.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+        return cls.running[-1]
+
+    @classmethod
+    def end(cls) -> None:
+        for process in reversed(cls.running):
+            process.send_signal(signal.SIGTERM)
+        for process in cls.running:
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    @classmethod
+    def log(cls) -> str:
+        with open(os.path.join(cls.place, "log"), encoding="utf-8", errors="replace") as stream:
+            return "".join(stream.readlines()[-60:])

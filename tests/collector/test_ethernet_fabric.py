@@ -3,7 +3,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -66,7 +65,7 @@ class Namespaces:
         ip("-n", self.name(node), "link", "set", port, state)
 
 
-class EthernetFabric(unittest.TestCase):
+class EthernetFabric(collector_testing.ClassPrograms):
     @classmethod
     def setUpClass(cls):
         for name in ("weftd", "weft-collector", "weft-uplink", "weftctl"):
@@ -97,27 +96,6 @@ class EthernetFabric(unittest.TestCase):
                        "--state-dir", os.path.join(cls.place, node), "--http", "127.0.0.1:9642", "--interval", "500ms",
                        "--reading-interfaces", "^(eth2|swp)", "--analyzer", cls.grpc, "--analyzer-reconnect-limit", "500ms"])
         wait_until(lambda: cls.active() == 4 + 2, why=lambda: f"{cls.status()}\n{cls.log()}")
-
-    @classmethod
-    def start(cls, command: list[str]) -> None:
-        with open(os.path.join(cls.place, "log"), "ab") as log:
-            cls.running.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
-
-    @classmethod
-    def end(cls) -> None:
-        for process in reversed(cls.running):
-            process.send_signal(signal.SIGTERM)
-        for process in cls.running:
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-    @classmethod
-    def log(cls) -> str:
-        with open(os.path.join(cls.place, "log"), encoding="utf-8", errors="replace") as stream:
-            return "".join(stream.readlines()[-60:])
 
     @classmethod
     def status(cls) -> dict:

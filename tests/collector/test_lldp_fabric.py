@@ -45,7 +45,7 @@ while True:
 """
 
 
-class LldpTest(unittest.TestCase):
+class LldpTest(collector_testing.ClassPrograms):
     """One weftd, and a collector wherever `readers` says."""
 
     cables = CABLES
@@ -91,28 +91,6 @@ class LldpTest(unittest.TestCase):
                                "--listen-socket", os.path.join(cls.place, "weftd.sock"), "--infiniband-enabled", "false",
                                "--ethernet-discovery", "true", "--security-allow-plain-text", "true", *cls.weftd_flags])
         wait_until(lambda: cls.client.text("/healthz"), why=cls.log)
-
-    @classmethod
-    def start(cls, command: list[str]) -> subprocess.Popen:
-        with open(os.path.join(cls.place, "log"), "ab") as log:
-            cls.running.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
-        return cls.running[-1]
-
-    @classmethod
-    def end(cls) -> None:
-        for process in reversed(cls.running):
-            process.send_signal(signal.SIGTERM)
-        for process in cls.running:
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-    @classmethod
-    def log(cls) -> str:
-        with open(os.path.join(cls.place, "log"), encoding="utf-8", errors="replace") as stream:
-            return "".join(stream.readlines()[-60:])
 
     @classmethod
     def fabric(cls) -> dict:

@@ -91,6 +91,8 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
   tried(total.waited_for_lists, "a plan under way that waits for a list");
   tried(total.forgotten_hosts, "a host that the scheduler does not know");
   tried(total.failed_returns, "a return that failed or had no effect");
+  tried(total.left, "a plan that a person leaves in service");
+  tried(total.begun_anew, "a probation that begins anew");
   tried(total.out_beside_others, "something taken out beside what others took out");
   tried(total.out_beside_missing, "a link taken out beside nodes that are missing");
   tried(total.out_beside_gone, "a link taken out beside nodes that are gone for long");

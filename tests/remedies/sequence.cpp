@@ -14,6 +14,7 @@
 #include "tests/remedies/return_rules.hpp"
 #include "tests/remedies/rules.hpp"
 #include "tests/remedies/story.hpp"
+#include "tests/remedies/wish_rules.hpp"
 
 namespace weft::remedies {
 namespace {
@@ -29,6 +30,13 @@ constexpr Duration kLongestChange = 30s;
 constexpr unsigned kSettlingSteps = 400;
 constexpr Duration kLongestExecution = 10min;
 constexpr const char* kFileThere = "the file exists";
+
+// A return that failed, could not be undone, and was up again: its probation began once more.
+bool begins_anew(const Plan& plan) {
+  return std::ranges::adjacent_find(plan.steps, [](const PlanStep& one, const PlanStep& next) {
+           return one.state == PlanState::kRollingBack && next.state == PlanState::kVerifying;
+         }) != plan.steps.end();
+}
 
 class Sequence {
  public:
@@ -59,6 +67,7 @@ class Sequence {
     for (const auto& [id, plan] : journal_) {
       if (!is_over(plan.state)) continue;
       tally_.forgotten += book_->find(id) == nullptr;
+      tally_.begun_anew += begins_anew(plan);
       ++tally_.ended[static_cast<std::size_t>(plan.state)];
       ++tally_.by_action[static_cast<std::size_t>(plan.action)];
     }
@@ -92,7 +101,7 @@ class Sequence {
       return plan == journal_.end() || plan->second.outcome.empty();
     };
     std::erase_if(aborted_, is_unknown);
-    std::erase_if(unwanted_, [&](const auto& each) { return is_unknown(each.second); });
+    wish_rules_.restarted(journal_);
     return_rules_.restarted(journal_);
     book_.emplace(settings_, std::move(memory), world_.now(), world_.steady());
     book_->resume_clock(clock_, world_.now(), "the machine is never started anew");
@@ -192,8 +201,7 @@ class Sequence {
           (answer ? "" : ": " + answer.error().message));
       if (answer && rejects) return_rules_.ended(*plan);
       if (answer && !rejects) return_rules_.approved(*plan, world_.steady());
-      if (rejects && answer && takes_out(plan->action))
-        unwanted_.emplace(std::pair(plan->incident, plan->target.label), plan->id);
+      if (rejects && answer && takes_out(plan->action)) wish_rules_.wished(*plan);
       promise(rejects || !answer || revision == 0 || revision == plan->revision,
               "a plan was approved that is not the one that was read");
       if (dice_.one_in(2)) break;
@@ -207,13 +215,27 @@ class Sequence {
       if (!is_over(plan->state)) open.push_back(plan->id);
     if (open.empty()) return;
     const std::uint64_t id = open[dice_.below(static_cast<unsigned>(open.size()))];
+    if (dice_.one_in(3)) return leave(id);
     say("bob aborts " + plan_name(id));
     promise(book_->abort(id, "", "bob", world_.now()).has_value(), "a plan that is not over could not be aborted");
     ++tally_.aborts;
     aborted_.insert(id);
     const analyzer::PlanPtr plan = book_->find(id);
     return_rules_.ended(*plan);
-    if (takes_out(plan->action)) unwanted_.emplace(std::pair(plan->incident, plan->target.label), id);
+    if (takes_out(plan->action)) wish_rules_.wished(*plan);
+  }
+
+  void leave(std::uint64_t id) {
+    const std::uint64_t before = book_->find(id)->revision;
+    const auto left = book_->leave(id, "", "bob", world_.now());
+    say("bob leaves in service " + plan_name(id) + (left ? "" : ": " + left.error().message));
+    const analyzer::PlanPtr plan = book_->find(id);
+    promise(left ? is_over(plan->state) && !plan->in_force : plan->revision == before,
+            "what a person left in service did not end, or what could not be left was changed");
+    if (!left) return;
+    ++tally_.left;
+    wish_rules_.wished(*plan);
+    wish_rules_.left(*plan);
   }
 
   // What the daemon does a few times for each thing that happens.
@@ -349,6 +371,7 @@ class Sequence {
   void check_act(const Act& act, const Facts& decided) {
     const Plan& plan = journal_.at(act.order.plan);
     const bool undo = act.order.action != plan.action;
+    keeps(wish_rules_.breach_of(plan, act));
     keeps(act_rules_.breach_of(plan, act, decided, {acknowledged_stop_, file_there_, saved_status_.breaker_tripped}));
     if (undo) return;
     keeps(return_rules_.breach_of_act(plan, decided, world_.steady()));
@@ -356,10 +379,6 @@ class Sequence {
     tally_.out_beside_others += decided.by_others > 0;
     tally_.out_beside_missing += act.is_link && decided.missing > 0;
     tally_.out_beside_gone += act.is_link && decided.missing > decided.missing_lately;
-    const auto unwanted = unwanted_.find({plan.incident, plan.target.label});
-    promise(plan.incident == 0 || plan.requested_by != "weftd" || plan.approved_by != "weftd" ||
-                unwanted == unwanted_.end() || unwanted->second >= plan.id,
-            "automation did what a person had rejected or aborted");
   }
 
   void keeps(const char* breach) { promise(breach == nullptr, breach ? breach : ""); }
@@ -449,6 +468,7 @@ class Sequence {
   RemedySettings settings_;
   ReturnRules return_rules_{settings_.limits};
   ActRules act_rules_{world_, settings_};
+  WishRules wish_rules_{world_};
   std::optional<PlanManager> book_;
   std::optional<daemon::ActGate> gate_;
   std::deque<Waiting> lane_;
@@ -458,9 +478,7 @@ class Sequence {
   RemedyStatus saved_status_;
   std::map<std::pair<bool, unsigned>, Duration> wrong_;  ///< when a target was last read wrongly, as World::steady()
   ClockMemory clock_{};                                  // on disk
-  std::set<std::uint64_t> aborted_;  // plans that a person ended, by the journal or since weftd was started
-  /// Incident and target of plans that a person rejected or ended, and the first such plan.
-  std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> unwanted_;
+  std::set<std::uint64_t> aborted_;              // plans that a person ended, by the journal or since weftd was started
   std::map<std::uint64_t, Duration> executing_;  ///< while it settles: plans, and since when
   bool trouble_ = true, blind_ = false;
   Breach breach_;

@@ -189,6 +189,16 @@ void World::show_health(unsigned host) {
   health.verdict = kVerdicts[health.reasons.size()];
 }
 
+std::set<std::uint64_t> World::troubles_of(bool is_link, unsigned index) const {
+  std::set<std::uint64_t> troubles;
+  if (is_link)
+    troubles.insert(incident_of_link_[index]);
+  else
+    troubles.insert(incidents_of_host_[index].begin(), incidents_of_host_[index].end());
+  troubles.erase(0);
+  return troubles;
+}
+
 bool World::was_hurt_within(unsigned host, Duration span) const {
   if (incidents_of_host_[host] != std::array<std::uint64_t, 2>{}) return true;
   return mended_[host] && steady() - *mended_[host] < span;

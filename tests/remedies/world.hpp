@@ -120,6 +120,8 @@ class World {
   /// Leaves with a host that runs a job, as far as the last sweep and the collectors tell which adapters are its own.
   std::set<unsigned> leaves_with_job() const;
   bool is_faulty(unsigned link) const { return incident_of_link_[link] != 0; }
+  /// The incidents that hurt the link or the host.
+  std::set<std::uint64_t> troubles_of(bool is_link, unsigned index) const;
   /// An incident hurts the host, or the last one was over less than `span` ago.
   bool was_hurt_within(unsigned host, Duration span) const;
 

@@ -60,8 +60,6 @@ const char* to_string(PlanState state);  ///< "PROPOSED", "ROLLING_BACK", …
 std::optional<PlanState> parse_plan_state(std::string_view text);
 /// How the outcome of what a person aborted begins, also while it is being undone.
 inline constexpr std::string_view kAbortedBy = "aborted by ";
-/// How the outcome begins of a return that a person ended without taking its target out again.
-inline constexpr std::string_view kLeftBy = "left in service by ";
 
 /// Nothing more happens to a plan in this state.
 constexpr bool is_over(PlanState state) {
@@ -209,6 +207,8 @@ struct Plan {
   /// Or a person took it out, and this is a return of it that failed. While it is in force automation does not return
   /// it by itself. Empty: nobody did.
   std::string kept_out{};
+  bool aborted = false;            ///< a person aborted it, whatever becomes of it
+  bool left_in_service = false;    ///< a person ended it, and left its target in service as it was
   std::uint32_t windows_good = 0;  ///< sweeps of the verification that found everything well
   std::uint32_t windows_needed = 0;
   /// Of what came back and is being verified: its probation began anew because weftd was started anew, and it was up

@@ -232,7 +232,7 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
     plan_.in_force = false;
     plan_.unresolved = plan_.intent == PlanIntent::kUndo;  // one that was sent may still land
     // Nothing failed: a person said no to it, and it stays all the same.
-    if (plan_.outcome.starts_with(kAbortedBy) && !plan_.unresolved)
+    if (plan_.aborted && !plan_.unresolved)
       return end(PlanState::kRejected, plan_.outcome + "; it stays in service: " + *refusal);
     return end(PlanState::kFailed, std::string("it failed again and ") +
                                        (is_about_cost(plan_) ? "its cost cannot be raised again: "
@@ -397,7 +397,8 @@ void PlanRunner::verify_anew() {
 }
 
 void PlanRunner::leave(const std::string& who, const std::string& why) {
-  const std::string left = std::string(kLeftBy) + who + ": " + why;
+  plan_.left_in_service = true;
+  const std::string left = "left in service by " + who + ": " + why;
   if (takes_out(plan_.action))
     return end(PlanState::kRolledBack, plan_.outcome + "; left as it is by " + who + ": " + why);
   plan_.in_force = false;

@@ -59,9 +59,9 @@ bool was_left_alone(const Plan& plan) {
 
 // A person wants the target in service, whatever is wrong with it now: gave it back, or said no to its going.
 bool is_wanted_in_service(const Plan& plan) {
-  if (is_over(plan.state) && plan.outcome.starts_with(kLeftBy)) return true;
+  if (plan.left_in_service) return true;
   if (!takes_out(plan.action)) return plan.state == PlanState::kCommitted && plan.requested_by != kOurselves;
-  return plan.state == PlanState::kRejected || (is_over(plan.state) && plan.outcome.starts_with(kAbortedBy));
+  return plan.state == PlanState::kRejected || (is_over(plan.state) && plan.aborted);
 }
 
 // A subnet whose port was lost, and that another port of ours watches by another name.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/neighbours.hpp"
@@ -42,12 +43,6 @@ constexpr const char* kLateSweep = "for the next sweep, which is late: some node
 // From when on the sweep after this one is late. As where a node that does not answer makes a sweep long.
 TimePoint next_is_late(const Sweep& sweep) {
   return sweep.started + kLateSweeps * sweep.interval + sweep.statistics.duration;
-}
-
-// A person aborted it before. What the next one says stands in its history: its reason stays that of the first.
-bool is_aborted_by_person(const Plan& plan) {
-  return plan.outcome.starts_with(kAbortedBy) ||
-         plan.kept_out.find(ended_return_text("aborted", plan)) != std::string::npos;
 }
 
 }  // namespace
@@ -98,7 +93,8 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   Plan& plan = found->plan;
   if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, late_abort_text(plan));
   const std::string sentence = std::string(kAbortedBy) + who + (why.empty() ? "" : ": " + why);
-  const bool again = is_aborted_by_person(plan);
+  // What the next one says stands in its history: its reason stays that of the first.
+  const bool again = std::exchange(plan.aborted, true);
   if (!again) keep_out(*found, "aborted", why, who, now);
   if (!is_under_way(plan.state)) {
     end(*found, PlanState::kRejected, who, sentence, now, kAborted);
@@ -162,7 +158,7 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     }
   }
   // It failed while nobody could do anything about it. What is up by now is watched once more; a person's abort holds.
-  if (may_have_recovered && entry.plan.intent != PlanIntent::kUndo && !is_aborted_by_person(entry.plan) &&
+  if (may_have_recovered && entry.plan.intent != PlanIntent::kUndo && !entry.plan.aborted &&
       is_link_up(entry.plan.target, view))
     return runner(entry, view.now).verify_anew();
   // The state of some links can be read without a sweep; what the guards look at cannot.

@@ -233,6 +233,18 @@ std::uint32_t World::links_up() const {
   return up;
 }
 
+// Trouble that lasts is seen with each sweep, at a link that carries traffic.
+void World::see_again() {
+  for (auto& incident : incidents_) {
+    if (!incident->is_open()) continue;
+    const auto [is_link, index] = find(incident->finding.cause);
+    if (is_link && (seen_up_ >> index & 1U) == 0) continue;
+    auto later = std::make_shared<Incident>(*incident);
+    for (Evidence& evidence : later->finding.evidence) evidence.observed = now_;
+    incident = std::move(later);
+  }
+}
+
 analyzer::RemedyView World::look() {
   if (!blind_) {
     seen_up_ = links_up();
@@ -258,6 +270,7 @@ analyzer::RemedyView World::look() {
     sweep->routes = picture.routes;
     fabrics_[0].sweep = std::move(sweep);
     fabrics_[0].watching = true;
+    see_again();
   }
   managers_[kFabric] = manager_;
   return {now_, fabrics_, incidents_, host_views_, health_, {}, {}, steady(), &managers_};

@@ -153,6 +153,7 @@ class World {
  private:
   std::uint64_t open(IncidentKind kind, Entity cause, bool two_signals);
   void close(std::uint64_t id);
+  void see_again();
   void show_hosts();
   void show_health(unsigned host);
   void set(bool is_link, unsigned index, Holder holder, bool costly = false);

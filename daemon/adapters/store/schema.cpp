@@ -259,6 +259,13 @@ ALTER TABLE collector ADD COLUMN adapters INTEGER NOT NULL DEFAULT 0;
                                       R"sql(
 ALTER TABLE link ADD COLUMN low_interface TEXT NOT NULL DEFAULT '';
 ALTER TABLE link ADD COLUMN high_interface TEXT NOT NULL DEFAULT '';
+)sql",
+                                      // What a person said of a plan; of those from before their outcome says it.
+                                      R"sql(
+ALTER TABLE plan ADD COLUMN aborted INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE plan ADD COLUMN left_in_service INTEGER NOT NULL DEFAULT 0;
+UPDATE plan SET aborted = 1 WHERE outcome LIKE 'aborted by %';
+UPDATE plan SET left_in_service = 1 WHERE outcome LIKE 'left in service by %' OR outcome LIKE '%; left as it is by %';
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

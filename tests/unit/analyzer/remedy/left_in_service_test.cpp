@@ -94,5 +94,66 @@ TEST(LeftInService, IsNamedWhereAGuardForbidsToTakeItOutAgain) {
       << refused.error().message;
 }
 
+// All of what is seen is seen again, a minute later.
+void see_again(Book& b) {
+  b.fabric.advance(1min);
+  for (auto& incident : b.incidents) {
+    auto later = std::make_shared<Incident>(*incident);
+    for (Evidence& each : later->finding.evidence) each.observed = b.fabric.now();
+    incident = std::move(later);
+  }
+  b.sweep();
+}
+
+// Its undoing was sent, and nobody can read what became of it: the person said no to it all the same.
+TEST(Aborted, IsNotTakenOutForItsOtherTroubleThoughItsUndoingFailed) {
+  Book b(automatic());
+  b.errors("leaf-0", "spine-0");
+  b.sweep();
+  ASSERT_EQ(b.answer(TargetState::kClear), 1U);
+  b.book->review(b.look());
+  const auto sent = b.orders();
+  ASSERT_EQ(sent.size(), 1U);
+  b.errors("leaf-0", "spine-0", 1e-7);
+  ASSERT_TRUE(b.book->abort(1, "wrong link", "bob", b.fabric.now()));
+  b.book->answer_action(sent[0].number, {}, b.fabric.now());
+  while (b.plan(1).state != PlanState::kFailed) ASSERT_TRUE(b.fails_to_read(ErrorCode::kTimeout));
+  EXPECT_TRUE(b.plan(1).aborted);
+  for (int minute = 0; minute < 120 && b.plan(1).unresolved; ++minute) {
+    b.fabric.advance(1min);
+    b.sweep();
+    b.answer(TargetState::kClear);
+  }
+  ASSERT_FALSE(b.plan(1).unresolved) << "it was read to be in service";
+  for (int minute = 0; minute < 10; ++minute) {
+    see_again(b);
+    ASSERT_EQ(b.book->all()->size(), 1U) << "minute " << minute;
+  }
+}
+
+// Automation gave it up by itself, and a person left it as it was before the fabric was seen to be as before.
+TEST(LeftInService, WhatAutomationWasUndoingIsNotTakenOutForItsOtherTrouble) {
+  Isolated b;
+  b.errors("leaf-0", "spine-0", 1e-7);
+  Plan plan = b.plan(1);
+  plan.target = b.incidents[0]->finding.cause;
+  plan.state = PlanState::kRolledBack;
+  plan.in_force = false;
+  plan.outcome = "two ways were lost; left as it is by ann: the cable is well";
+  plan.left_in_service = true;
+  b.fabric.advance(1s);
+  plan.started = plan.finished = b.fabric.now();
+  RemedyMemory memory;
+  memory.plans = {plan};
+  b.settings = automatic();
+  b.settings.actuators.fill("fake");
+  b.book.emplace(b.settings, memory, b.fabric.now());
+  for (int minute = 0; minute < 10; ++minute) {
+    see_again(b);
+    b.orders();
+    ASSERT_EQ(b.book->all()->size(), 1U) << "minute " << minute;
+  }
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -30,6 +30,8 @@ Plan full_plan() {
   plan.incident = 0xFFFF'FFFF'FFFF'FFF0;
   plan.incident_began = at_second(4);
   plan.undone_once = true;
+  plan.aborted = true;
+  plan.left_in_service = true;
   plan.kept_out = "ann rejected its return PLAN-9: the cable is 'out'";
   plan.undoes = 3;
   plan.inverse = RemedyAction::kRaiseLinkCost;
@@ -84,6 +86,8 @@ void expect_same(const Plan& a, const Plan& b) {
   EXPECT_EQ(a.incident_began, b.incident_began);
   EXPECT_EQ(a.kept_out, b.kept_out);
   EXPECT_EQ(a.undone_once, b.undone_once);
+  EXPECT_EQ(a.aborted, b.aborted);
+  EXPECT_EQ(a.left_in_service, b.left_in_service);
   EXPECT_EQ(a.undoes, b.undoes);
   EXPECT_EQ(a.inverse, b.inverse);
   EXPECT_EQ(a.reason, b.reason);

@@ -13,12 +13,17 @@ void WishRules::wished(const Plan& plan) {
 }
 
 void WishRules::restarted(const std::map<std::uint64_t, Plan>& journal) {
-  const auto is_unknown = [&journal](std::uint64_t id) {
+  const auto is_known = [&journal](std::uint64_t id, const auto& said) {
     const auto plan = journal.find(id);
-    return plan == journal.end() || plan->second.outcome.empty();
+    return plan != journal.end() && said(plan->second);
   };
-  std::erase_if(wishes_, [&](const auto& each) { return is_unknown(each.second.plan); });
-  std::erase_if(left_, is_unknown);
+  std::erase_if(wishes_, [&](const auto& each) {
+    return !is_known(each.second.plan, [](const Plan& plan) {
+      return plan.aborted || plan.left_in_service || plan.state == PlanState::kRejected;
+    });
+  });
+  std::erase_if(left_,
+                [&](std::uint64_t id) { return !is_known(id, [](const Plan& plan) { return plan.left_in_service; }); });
 }
 
 const char* WishRules::breach_of(const Plan& plan, const Act& act) {

@@ -15,7 +15,7 @@ bool find(void* library, const char* name, Function& function) {
 }
 
 std::optional<LldpLibrary> load_once() {
-  void* const library = ::dlopen("liblldpctl.so.4", RTLD_NOW | RTLD_LOCAL);
+  void* const library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return std::nullopt;
   LldpLibrary found;
   const bool whole =

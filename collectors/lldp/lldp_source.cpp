@@ -37,25 +37,26 @@ std::uint16_t word(long number) {
 }
 
 ChassisId chassis_of(const Atom& atom) {
-  return {chassis_type(atom.number(lldpctl_k_chassis_id_subtype)), atom.text(lldpctl_k_chassis_id)};
+  return {chassis_type(atom.number(LldpKey::kChassisIdSubtype)), atom.text(LldpKey::kChassisId)};
 }
 LldpPortId port_of(const Atom& atom) {
-  return {port_type(atom.number(lldpctl_k_port_id_subtype)), atom.text(lldpctl_k_port_id)};
+  return {port_type(atom.number(LldpKey::kPortIdSubtype)), atom.text(LldpKey::kPortId)};
 }
 
 Neighbour neighbour_of(const Atom& port) {
-  const Atom chassis = port.part(lldpctl_k_port_chassis);
+  const Atom chassis = port.part(LldpKey::kPortChassis);
   Neighbour neighbour;
   neighbour.chassis = chassis_of(chassis);
   neighbour.port = port_of(port);
-  neighbour.system_name = chassis.text(lldpctl_k_chassis_name);
-  neighbour.port_description = port.text(lldpctl_k_port_descr);
-  neighbour.capabilities = word(chassis.number(lldpctl_k_chassis_cap_enabled));
-  neighbour.ttl_seconds = word(port.number(lldpctl_k_port_ttl));
-  neighbour.since = std::max<long>(port.number(lldpctl_k_port_age), 0);
-  chassis.part(lldpctl_k_chassis_mgmt).each([&](const Atom& address) {
+  neighbour.system_name = chassis.text(LldpKey::kChassisName);
+  neighbour.port_description = port.text(LldpKey::kPortDescription);
+  neighbour.capabilities = word(chassis.number(LldpKey::kChassisCapEnabled));
+  neighbour.ttl_seconds = word(port.number(LldpKey::kPortTtl));
+  neighbour.since = std::max<long>(port.number(LldpKey::kPortAge), 0);
+  chassis.part(LldpKey::kChassisManagement).each([&](const Atom& address) {
     constexpr std::size_t kMostLookedAt = 64;
-    if (std::string text = address.text(lldpctl_k_mgmt_ip); !text.empty()) neighbour.addresses.push_back(text);
+    if (std::string text = address.text(LldpKey::kManagementAddress); !text.empty())
+      neighbour.addresses.push_back(text);
     return neighbour.addresses.size() < kMostLookedAt;
   });
   return neighbour;
@@ -66,9 +67,9 @@ NeighbourPort interface_of(const std::string& name, const Atom& port) {
   NeighbourPort found;
   found.interface = name;
   found.own = port_of(port);
-  found.own_description = port.text(lldpctl_k_port_descr);
-  port.part(lldpctl_k_port_neighbors).each([&](const Atom& neighbour) {
-    if (neighbour.number(lldpctl_k_port_protocol) == kProtocolLldp) found.neighbours.push_back(neighbour_of(neighbour));
+  found.own_description = port.text(LldpKey::kPortDescription);
+  port.part(LldpKey::kPortNeighbors).each([&](const Atom& neighbour) {
+    if (neighbour.number(LldpKey::kPortProtocol) == kProtocolLldp) found.neighbours.push_back(neighbour_of(neighbour));
     return found.neighbours.size() < kMostLookedAt;
   });
   return found;
@@ -114,7 +115,7 @@ class LldpSource::Round {
       chassis_ = Atom(lldpctl_, lldpctl_.get_local_chassis(connection_));
       if (!chassis_) return why_not();
       table_.chassis = chassis_of(chassis_);
-      table_.system_name = chassis_.text(lldpctl_k_chassis_name);
+      table_.system_name = chassis_.text(LldpKey::kChassisName);
     }
     if (!has_interfaces_) {
       const Atom list(lldpctl_, lldpctl_.get_interfaces(connection_));
@@ -128,7 +129,7 @@ class LldpSource::Round {
     while (next_ < interfaces_.size()) {
       const Atom port(lldpctl_, lldpctl_.get_port(interfaces_[next_].get()));
       if (!port) return why_not();
-      table_.ports.push_back(interface_of(interfaces_[next_].text(lldpctl_k_interface_name), port));
+      table_.ports.push_back(interface_of(interfaces_[next_].text(LldpKey::kInterfaceName), port));
       interfaces_[next_++] = {};
       if (Steady::now() >= until_) return End::kNotYet;
     }
@@ -140,31 +141,32 @@ class LldpSource::Round {
 
  private:
   End why_not() {
-    const lldpctl_error_t error = lldpctl_.last_error(connection_);
-    if (error == LLDPCTL_ERR_WOULDBLOCK) return End::kNotYet;
-    trouble_ = error == LLDPCTL_ERR_EOF ? "lldpd ended the connection"
-                                        : std::string("lldpd was asked in vain: ") + lldpctl_.strerror(error);
+    const LldpError error = lldpctl_.last_error(connection_);
+    if (error == LldpError::kWouldBlock) return End::kNotYet;
+    trouble_ = error == LldpError::kEndOfFile ? "lldpd ended the connection"
+                                              : std::string("lldpd was asked in vain: ") + lldpctl_.strerror(error);
     return End::kFailed;
   }
 
   ssize_t left() const { return std::chrono::duration_cast<std::chrono::milliseconds>(until_ - Steady::now()).count(); }
 
-  static ssize_t send(lldpctl_conn_t*, const std::uint8_t* data, std::size_t length, void* self) {
+  static ssize_t answer(LldpError error) { return static_cast<ssize_t>(error); }
+  static ssize_t send(LldpConnection*, const std::uint8_t* data, std::size_t length, void* self) {
     const ssize_t sent = ::send(static_cast<Round*>(self)->socket_, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) return sent;
-    return errno == EAGAIN ? LLDPCTL_ERR_WOULDBLOCK : LLDPCTL_ERR_CALLBACK_FAILURE;
+    return errno == EAGAIN ? answer(LldpError::kWouldBlock) : answer(LldpError::kCallbackFailure);
   }
-  static ssize_t receive(lldpctl_conn_t*, const std::uint8_t* data, std::size_t length, void* self) {
+  static ssize_t receive(LldpConnection*, const std::uint8_t* data, std::size_t length, void* self) {
     Round& round = *static_cast<Round*>(self);
     // The library says const and means the buffer to fill.
     auto* const buffer = const_cast<std::uint8_t*>(data);
     for (bool waited = false;; waited = true) {
       const ssize_t got = ::recv(round.socket_, buffer, length, MSG_DONTWAIT);
       if (got > 0) return got;
-      if (got == 0) return LLDPCTL_ERR_EOF;
+      if (got == 0) return answer(LldpError::kEndOfFile);
       if (errno == EINTR) continue;
-      if (errno != EAGAIN) return LLDPCTL_ERR_CALLBACK_FAILURE;
-      if (waited || round.left() <= 0) return LLDPCTL_ERR_WOULDBLOCK;
+      if (errno != EAGAIN) return answer(LldpError::kCallbackFailure);
+      if (waited || round.left() <= 0) return answer(LldpError::kWouldBlock);
       pollfd entry{round.socket_, POLLIN, 0};
       ::poll(&entry, 1, static_cast<int>(std::chrono::milliseconds(kWaitForAnswer).count()));
     }
@@ -172,7 +174,7 @@ class LldpSource::Round {
 
   const LldpLibrary& lldpctl_;
   int socket_ = -1;
-  lldpctl_conn_t* connection_ = nullptr;
+  LldpConnection* connection_ = nullptr;
   Steady::time_point until_;
   Atom chassis_;
   std::vector<Atom> interfaces_;

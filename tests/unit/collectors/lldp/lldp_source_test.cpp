@@ -14,6 +14,8 @@
 #include <string>
 #include <thread>
 
+#include "collectors/lldp/lldpctl_interface.hpp"
+
 namespace weft::lldp {
 namespace {
 
@@ -30,7 +32,7 @@ struct LldpSourceTest : ::testing::Test {
     std::filesystem::remove_all(place);
   }
   void SetUp() override {
-    if (::dlopen("liblldpctl.so.4", RTLD_NOW | RTLD_LOCAL) == nullptr) GTEST_SKIP() << "lldpd is not installed";
+    if (::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL) == nullptr) GTEST_SKIP() << "lldpd is not installed";
   }
   std::string path() const { return place + "/lldpd.socket"; }
   void listen() {

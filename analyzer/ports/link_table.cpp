@@ -186,7 +186,8 @@ void LinkTable::observe(const Sweep& sweep) {
   }
   observe_nodes(sweep);
   observe_links(sweep);
-  watching_ = true;
+  // A clock that was set back must not make it last.
+  began_ = began_ == kNever ? sweep.finished : std::min(began_, sweep.finished);
 }
 
 void LinkTable::observe_nodes(const Sweep& sweep) {
@@ -248,6 +249,9 @@ void LinkTable::tolerate_clock(TimePoint now) {
 void LinkTable::observe_links(const Sweep& sweep) {
   const Topology& topology = *sweep.topology;
   tolerate_clock(sweep.finished);
+  // On Ethernet cables are found one after the other, as collectors come and neighbours speak, and were there before.
+  const bool still_finding =
+      topology.is_ethernet() && began_ != kNever && sweep.finished - began_ < thresholds_.telemetry_start_grace;
   for (LinkState& link : links_) {
     // A clock that was set back must not make any of this last.
     link.view_since = std::min(link.view_since, sweep.finished);
@@ -278,9 +282,8 @@ void LinkTable::observe_links(const Sweep& sweep) {
       view = LinkView::kTraining;
     else if (either(EndView::kUp))
       view = LinkView::kUp;
-    // A cable that is found on Ethernet may have been there for long.
     const bool unread_before =
-        link.view == LinkView::kUnknown && !link.recabled && (link.sweeps_in_view > 0 || topology.is_ethernet());
+        link.view == LinkView::kUnknown && !link.recabled && (link.sweeps_in_view > 0 || still_finding);
     link.activated_in = {};
     if (view == link.view) {
       if (link.sweeps_in_view < 255) ++link.sweeps_in_view;
@@ -302,7 +305,7 @@ void LinkTable::observe_links(const Sweep& sweep) {
     if (!link.was_up) {
       link.was_up = true;
       // Of what the first sweep finds, or the first one that reads it, nobody knows how long it has been there.
-      if (watching_ && !unread_before) link.brought_up = sweep.finished;
+      if (began_ != kNever && !unread_before) link.brought_up = sweep.finished;
       ++revision_;
     }
   }

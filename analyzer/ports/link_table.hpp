@@ -70,6 +70,7 @@ struct LinkState {
   TimePoint down_since = kNever;    ///< when the view left kUp, or when it was first seen in another
   bool fell = false;                ///< this process saw it leave kUp, and it is not up again
   /// When it was up for the first time, of a link that came while we watched; kNever once Thresholds::bring_up is over.
+  /// A cable that is found on Ethernet within Thresholds::telemetry_start_grace of the first sweep was there before.
   /// Who brings a machine into service trains its links more than once.
   TimePoint brought_up = kNever;
 
@@ -150,7 +151,7 @@ class LinkTable {
   std::vector<std::uint8_t> fresh_;    ///< by port
   std::vector<std::uint8_t> by_peer_;  ///< by port: as Sweep::inferred_from_peer
   std::uint64_t revision_ = 0;
-  bool watching_ = false;  ///< there was a sweep before
+  TimePoint began_ = kNever;  ///< end of the first sweep that was observed
 
   // Adjacency in compressed rows, made again when links were added.
   mutable std::vector<std::uint32_t> first_link_;

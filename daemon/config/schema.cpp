@@ -196,7 +196,8 @@ std::vector<Key> ethernet_schema() {
        "Cabling of the Ethernet fabric: a DOT file as for the Prescriptive Topology Manager, `\"leaf01\":\"swp1\" -- "
        "\"gpu-01\":\"eth2\"` on each line, or a CSV table with a cable in each line. The names are those that "
        "collectors report for their hosts (node_name) and "
-       "interfaces. It is read at start. Empty, and without `ethernet.discovery`: no Ethernet fabric; hosts' Ethernet "
+       "interfaces. It is read at start, and with `ethernet.discovery` again when it changes. Empty, and without "
+       "`ethernet.discovery`: no Ethernet fabric; hosts' Ethernet "
        "ports are monitored one by one.",
        "",
        {},

@@ -184,7 +184,7 @@ class WrongCables(weft_testing.SubnetTest):
         self.assertEqual(1, self.weftd.log().count("; 2 cables lead elsewhere"))
 
     def metric(self, name: str) -> float:
-        return float(re.search(rf"^{name} (\S+)$", self.weftd.metrics(), re.MULTILINE)[1])
+        return float(re.search(rf'^{name}{{link_layer="InfiniBand"}} (\S+)$', self.weftd.metrics(), re.MULTILINE)[1])
 
     def write_plan(self, text: str) -> None:
         with open(self.expected_path + ".new", "w", encoding="utf-8") as stream:

@@ -150,9 +150,16 @@ void tell_role(const store::LeaseView& view) {
 /// Until weftd is stopped, or until another weftd has taken the database.
 Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   const SystemClock clock;
-  ExpectedTopology expected_topology(config.infiniband.expected_topology, read_expected_topology);
-  auto expected = expected_topology.open();
-  if (!expected) return fail(ErrorCode::kInvalidArgument, expected.error().message);
+  std::array<ExpectedTopology, 2> expected_topologies{
+      {{LinkLayer::kInfiniBand, config.infiniband.expected_topology, read_expected_topology},
+       {LinkLayer::kEthernet, config.ethernet.discovery ? config.ethernet.cabling : "",
+        [&config](const std::filesystem::path&) { return read_expected_ethernet(config.ethernet); }}}};
+  std::map<LinkLayer, ExpectedCabling> expected;
+  for (ExpectedTopology& topology : expected_topologies) {
+    auto found = topology.open();
+    if (!found) return fail(ErrorCode::kInvalidArgument, found.error().message);
+    expected[topology.layer()] = std::move(*found);
+  }
   if (const auto names = sweeper::read_node_names(config.infiniband.node_name_map); !names)
     logger("infiniband")->warn("nodes keep their descriptions as names: {}", names.error().message);
   auto enrolment = Enrolment::begin(config, starts);
@@ -219,16 +226,14 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
       remedy_options->settings.may_act() ? ActsAs{plans.installation, run_digits(lease.get())} : ActsAs{};
   RemedyController remedies(std::move(*remedy_options), plans, **store, store_lane, clock, post);
   if (!leads) remedies.stand_by();
-  Core core(config, std::move(*expected), **store, std::move(ledger->restored), store_lane, remedies, publication,
-            clock, post);
+  Core core(config, **store, std::move(ledger->restored), store_lane, remedies, publication, clock, post);
+  for (auto& [layer, cabling] : expected) core.expect(layer, std::move(cabling));
   if (!leads) core.stand_by();
   if (registry) core.show(registry->site());
   api::SiteQueries site(publication, clock, site_security(config.site));
   remedies.set_on_news([&core] { core.take_plans(); });
   auto ethernet = EthernetWatcher::open(main, config.ethernet, core.hosts(), clock);
   if (!ethernet) return tl::unexpected(ethernet.error());
-  auto planned = read_expected_ethernet(config.ethernet);
-  if (!planned) return tl::unexpected(planned.error());
   EventDispatcher::Keep keep;
   if (lease)
     keep = [&store_lane, &store](const std::string& receiver, const std::string& text) {
@@ -314,7 +319,8 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
     for (const auto& receiver : (*events)->receivers()) metrics.set(*receiver.sender);
     metrics.set((*grpc)->telemetry(), core.hosts().figures(), inbox.figures());
     metrics.set((*security)->figures());
-    if (expected_topology.is_configured()) metrics.set(expected_topology.figures());
+    for (const ExpectedTopology& topology : expected_topologies)
+      if (topology.is_configured()) metrics.set(topology.layer(), topology.figures());
     for (const auto& [fabric, figures] : watchers.figures()) {
       const auto analysis = core.analysis_seconds().find(fabric);
       metrics.set_fabric(fabric, analysis == core.analysis_seconds().end() ? 0 : analysis->second, figures.restarts,
@@ -353,11 +359,13 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
         asio::post(main, [&security, files = read_security(config.security, clock.now())]() mutable {
           (*security)->take(std::move(files));
         });
-      if (!expected_topology.is_configured()) return;
-      if (auto found = expected_topology.look())
-        asio::post(main, [&, found = std::move(*found)]() mutable {
-          if (auto cabling = expected_topology.take(std::move(found))) core.expect(std::move(*cabling));
-        });
+      for (ExpectedTopology& topology : expected_topologies) {
+        if (!topology.is_configured()) continue;
+        if (auto found = topology.look())
+          asio::post(main, [&core, &topology, found = std::move(*found)]() mutable {
+            if (auto cabling = topology.take(std::move(found))) core.expect(topology.layer(), std::move(*cabling));
+          });
+      }
     });
   });
   asio::signal_set signals(main, SIGTERM, SIGINT);
@@ -379,13 +387,13 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   watchers.start();
   if (*ethernet) {
     const std::string& fabric = (*ethernet)->fabric();
-    if (*planned) core.expect(fabric, std::move(*planned));
     core.add_fabric(fabric, LinkLayer::kEthernet);
     (*ethernet)->start([&core](Sweep sweep) { core.take_sweep(std::move(sweep)); },
                        [&core, fabric] { return core.known_links(fabric); });
   }
   beat.start();
-  if ((*security)->is_guarded() || expected_topology.is_configured()) look_at_files.start();
+  if ((*security)->is_guarded() || std::ranges::any_of(expected_topologies, &ExpectedTopology::is_configured))
+    look_at_files.start();
   if (registry) look_at_site.start();
   enrolment->keep();
   sd_notify(0, "READY=1");

@@ -36,11 +36,9 @@ bool passed(TimePoint now, TimePoint since, Duration span) {
 
 }  // namespace
 
-Core::Core(const config::WeftdConfig& config, ExpectedCabling expected, store::Store& store, store::Restored restored,
-           runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication, const Clock& clock,
-           Post post)
+Core::Core(const config::WeftdConfig& config, store::Store& store, store::Restored restored, runtime::Lane& store_lane,
+           RemedyController& remedies, api::Publication& publication, const Clock& clock, Post post)
     : config_(config),
-      expected_(std::move(expected)),
       place_hints_{analyzer::place_pattern(config.infiniband.pod_pattern).value_or(std::nullopt),
                    analyzer::place_pattern(config.infiniband.rail_pattern).value_or(std::nullopt)},
       store_(store),
@@ -81,9 +79,7 @@ void Core::add_fabric(const std::string& name, LinkLayer layer, const std::strin
   if (fabrics_.contains(name)) return;
   const bool is_ethernet = layer == LinkLayer::kEthernet;
   analyzer::FabricAnalyzer rules(name, config_.analyzer);
-  if (!is_ethernet) rules.expect(expected_);
-  if (const auto planned = expected_ethernet_.find(name); planned != expected_ethernet_.end())
-    rules.expect(planned->second);
+  rules.expect(expected_[layer]);
   Fabric fabric{std::move(rules), {}, layer, {}, {}, {}, clock_.now(), 0, 0, kNever, kNever, true, {}, {}};
   if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
   for (const auto& incident : *incidents_.all())
@@ -102,11 +98,11 @@ void Core::add_fabric(const std::string& name, LinkLayer layer, const std::strin
   publish();
 }
 
-void Core::expect(ExpectedCabling expected) {
-  expected_ = std::move(expected);
+void Core::expect(LinkLayer layer, ExpectedCabling expected) {
+  expected_[layer] = std::move(expected);
   for (auto& [name, fabric] : fabrics_)
-    if (fabric.layer == LinkLayer::kInfiniBand) {
-      fabric.analyzer.expect(expected_);
+    if (fabric.layer == layer) {
+      fabric.analyzer.expect(expected_[layer]);
       fabric.tell_differences = true;
     }
 }

@@ -40,18 +40,15 @@ class Core {
   /// Brings a function to the thread that owns the object; may be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  Core(const config::WeftdConfig& config, ExpectedCabling expected, store::Store& store, store::Restored restored,
-       runtime::Lane& store_lane, RemedyController& remedies, api::Publication& publication, const Clock& clock,
-       Post post);
+  Core(const config::WeftdConfig& config, store::Store& store, store::Restored restored, runtime::Lane& store_lane,
+       RemedyController& remedies, api::Publication& publication, const Clock& clock, Post post);
 
   /// A subnet that shall be watched: it is shown, as waited for, from now on. `through`: as FabricView::through.
   void add_fabric(const std::string& name, LinkLayer layer = LinkLayer::kInfiniBand, const std::string& through = {});
   /// It is watched through another port already, or not any more.
   void remove_fabric(const std::string& name);
-  /// What is expected of the cabling of InfiniBand subnets from their next sweeps on.
-  void expect(ExpectedCabling expected);
-  /// The same of one Ethernet fabric, before it is added.
-  void expect(const std::string& fabric, ExpectedCabling expected) { expected_ethernet_[fabric] = std::move(expected); }
+  /// What is expected of the cabling of all InfiniBand subnets, or of the Ethernet fabric, from their next sweeps on.
+  void expect(LinkLayer layer, ExpectedCabling expected);
   /// Links of a fabric that were up, as they were kept when weftd was started or took over.
   std::span<const KnownLink> known_links(const std::string& fabric) const;
   /// A sweep arrived. It is ignored when its fabric is not known.
@@ -147,8 +144,7 @@ class Core {
   void explain_standby(std::vector<NodeHealth>& health) const;
 
   const config::WeftdConfig& config_;
-  ExpectedCabling expected_;                                  ///< of all subnets
-  std::map<std::string, ExpectedCabling> expected_ethernet_;  ///< by fabric
+  std::map<LinkLayer, ExpectedCabling> expected_;
   analyzer::PlaceHints place_hints_;
   store::Store& store_;
   runtime::Lane& store_lane_;

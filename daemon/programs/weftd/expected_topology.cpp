@@ -51,14 +51,14 @@ std::optional<Result<ExpectedCabling>> ExpectedTopology::look() {
 std::optional<ExpectedCabling> ExpectedTopology::take(Result<ExpectedCabling> found) {
   if (!found) {
     if (found.error().message != complaint_)
-      logger("infiniband")
+      logger(log_name())
           ->warn("the expected topology was not reloaded, the previous one stays in use: {}", found.error().message);
     complaint_ = found.error().message;
     return std::nullopt;
   }
   complaint_.clear();
   links_ = found->links();
-  logger("infiniband")->info("expected topology reloaded: {} links are planned", links_);
+  logger(log_name())->info("expected topology reloaded: {} links are planned", links_);
   return std::move(*found);
 }
 

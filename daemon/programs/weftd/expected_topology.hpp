@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The file of infiniband.expected_topology: read at start, looked at again and again, and read anew when it changed.
+// The file of infiniband.expected_topology, or of ethernet.cabling where it is what is expected of cables that are
+// found: read at start, looked at again and again, and read anew when it changed.
 
 #include <sys/stat.h>
 
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "fabric/expected_cabling.hpp"
+#include "fabric/link_rate.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::daemon {
@@ -40,12 +42,15 @@ class ExpectedTopology {
   /// other failure may pass by itself.
   using Read = std::function<Result<ExpectedCabling>(const std::filesystem::path&)>;
 
-  /// The file of that path, which may be empty: then there is none.
-  ExpectedTopology(std::filesystem::path path, Read read) : path_(std::move(path)), read_(std::move(read)) {}
+  /// The file of that path, which may be empty: then there is none. `layer`: of the fabrics of which it is expected.
+  ExpectedTopology(LinkLayer layer, std::filesystem::path path, Read read)
+      : layer_(layer), path_(std::move(path)), read_(std::move(read)) {}
 
   /// What the file holds at start. Fails as `read` does, and with kResourceExhausted where that takes more memory than
   /// there is. Before the first look().
   Result<ExpectedCabling> open();
+  /// Of the fabrics of which it is expected.
+  LinkLayer layer() const { return layer_; }
   /// There is a file to look at.
   bool is_configured() const { return !path_.empty(); }
   /// What the file holds, or why it cannot be had as of open(), if it changed since it was read last or could not be
@@ -60,6 +65,9 @@ class ExpectedTopology {
   FileStamp stamp() const;
   Result<ExpectedCabling> read() const;
 
+  const char* log_name() const { return layer_ == LinkLayer::kEthernet ? "ethernet" : "infiniband"; }
+
+  LinkLayer layer_;
   std::filesystem::path path_;
   Read read_;
   FileStamp read_at_;    ///< of the file when it was read; empty when it could not be

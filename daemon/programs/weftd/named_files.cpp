@@ -59,7 +59,7 @@ namespace {
 
 Result<CablePlan> read_ethernet_plan(const config::Ethernet& config) {
   const auto text = read_plan(config.cabling, cabling::CablingLimits::kMostBytes);
-  if (!text) return fail(ErrorCode::kInvalidArgument, text.error().message);
+  if (!text) return tl::unexpected(text.error());
   auto plan = cabling::parse_cabling(*text, config.switch_port_pattern);
   if (!plan) return fail(plan.error().code, config.cabling.string() + ": " + plan.error().message);
   return plan;
@@ -81,7 +81,7 @@ Result<analyzer::EthernetFabric> read_ethernet_fabric(const config::Ethernet& co
     return analyzer::EthernetFabric::find({config.switch_port_pattern, config.ignored_interfaces}, config.fabric,
                                           config.interval);
   const auto plan = read_ethernet_plan(config);
-  if (!plan) return tl::unexpected(plan.error());
+  if (!plan) return fail(ErrorCode::kInvalidArgument, plan.error().message);
   auto fabric = analyzer::EthernetFabric::make(*plan, config.fabric, config.interval);
   if (!fabric) return fail(fabric.error().code, config.cabling.string() + ": " + fabric.error().message);
   return fabric;

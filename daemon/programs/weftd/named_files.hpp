@@ -24,7 +24,8 @@ namespace weft::daemon {
 Result<ExpectedCabling> read_expected_topology(const std::filesystem::path& path);
 
 /// The plan of the Ethernet fabric's cables, where they are found and a plan says what to expect; empty where there is
-/// none. Fails as read_ethernet_fabric().
+/// none. Fails as cabling::plan_text(), cabling::parse_cabling() and runtime::read_regular(); the path is in the
+/// message.
 Result<ExpectedCabling> read_expected_ethernet(const config::Ethernet& config);
 
 /// The Ethernet fabric whose cabling is planned in the file of `config`, or is to be found. Fails as

@@ -57,8 +57,10 @@ struct SelfMetrics::Families {
                                     "Expiry of the CA that signs collectors' certificates, in Unix time.");
   Family<Gauge>& bad_plan =
       gauge("weft_expected_topology_refused",
-            "1 while the file of infiniband.expected_topology is invalid and the previous one stays in use.");
-  Family<Gauge>& planned = gauge("weft_expected_topology_links", "Links that the expected topology plans.");
+            "1 while the file with the expected topology of this link layer is invalid and the previous one stays in "
+            "use.");
+  Family<Gauge>& planned =
+      gauge("weft_expected_topology_links", "Links that the expected topology of this link layer plans.");
   std::vector<std::string> shards{};  ///< that have metrics
   Family<Gauge>& shard_answers = gauge(
       "weft_shard_answers", "1 while this shard of the site answers this weftd. Its own: 1 while the site lists it.");
@@ -134,9 +136,10 @@ void SelfMetrics::set(const SecurityFigures& security) {
   if (security.issuer_end != kNever) families_->issuer_end.Add({}).Set(seconds(security.issuer_end.time_since_epoch()));
 }
 
-void SelfMetrics::set(const ExpectedFigures& expected) {
-  families_->bad_plan.Add({}).Set(expected.refused ? 1 : 0);
-  families_->planned.Add({}).Set(static_cast<double>(expected.links));
+void SelfMetrics::set(LinkLayer layer, const ExpectedFigures& expected) {
+  const prometheus::Labels labels{{"link_layer", to_string(layer)}};
+  families_->bad_plan.Add(labels).Set(expected.refused ? 1 : 0);
+  families_->planned.Add(labels).Set(static_cast<double>(expected.links));
 }
 
 void SelfMetrics::set(const std::vector<api::ShardFigures>& shards) {

@@ -48,7 +48,7 @@ class SelfMetrics {
   /// Sets the metrics of authentication and certificates.
   void set(const SecurityFigures& security);
   /// Sets the metrics of the expected topology's file.
-  void set(const ExpectedFigures& expected);
+  void set(LinkLayer layer, const ExpectedFigures& expected);
   /// Sets the metrics of the site's shards; those of shards that are gone stay away.
   void set(const std::vector<api::ShardFigures>& shards);
   /// Sets how many children were killed and have not ended (runtime::unkillable()).

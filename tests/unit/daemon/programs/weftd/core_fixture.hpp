@@ -97,7 +97,7 @@ class CoreTest : public ::testing::Test {
       posted.push_back(std::move(job));
     };
     remedies.emplace(RemedyControllerOptions{}, plans, store, *lane, clock, post);
-    core.emplace(config, ExpectedCabling{}, store, std::move(restored), *lane, *remedies, publication, clock, post);
+    core.emplace(config, store, std::move(restored), *lane, *remedies, publication, clock, post);
   }
   // What the main thread would do: everything that was posted to it.
   void run_posted() {

@@ -44,7 +44,7 @@ struct ExpectedTopologyFile : testing::Test {
 };
 
 TEST_F(ExpectedTopologyFile, IsReadAnewWhenItChangedAndIsAtRest) {
-  ExpectedTopology file(path(), read);
+  ExpectedTopology file(LinkLayer::kInfiniBand, path(), read);
   ASSERT_TRUE(file.open());
   EXPECT_EQ(file.figures().links, 3U);
   EXPECT_FALSE(file.look());
@@ -60,7 +60,7 @@ TEST_F(ExpectedTopologyFile, IsReadAnewWhenItChangedAndIsAtRest) {
 }
 
 TEST_F(ExpectedTopologyFile, ThatIsNoGoodLeavesTheOneBeforeInForce) {
-  ExpectedTopology file(path(), read);
+  ExpectedTopology file(LinkLayer::kInfiniBand, path(), read);
   ASSERT_TRUE(file.open());
   const auto after = [&](const std::function<void()>& change) {
     change();
@@ -81,11 +81,12 @@ TEST_F(ExpectedTopologyFile, ThatIsNoGoodLeavesTheOneBeforeInForce) {
 
 TEST_F(ExpectedTopologyFile, ThatCannotBeReadIsTriedAgain) {
   enum { kReadable, kDenied, kNoMemory } now = kReadable;
-  ExpectedTopology file(path(), [&now](const std::filesystem::path& file_path) -> Result<ExpectedCabling> {
-    if (now == kDenied) return fail(ErrorCode::kUnavailable, "permission denied");
-    if (now == kNoMemory) throw std::bad_alloc();
-    return read(file_path);
-  });
+  ExpectedTopology file(LinkLayer::kInfiniBand, path(),
+                        [&now](const std::filesystem::path& file_path) -> Result<ExpectedCabling> {
+                          if (now == kDenied) return fail(ErrorCode::kUnavailable, "permission denied");
+                          if (now == kNoMemory) throw std::bad_alloc();
+                          return read(file_path);
+                        });
   ASSERT_TRUE(file.open());
   for (const auto why : {kDenied, kNoMemory}) {
     now = why;
@@ -107,10 +108,11 @@ TEST_F(ExpectedTopologyFile, ThatCannotBeReadIsTriedAgain) {
 }
 
 TEST_F(ExpectedTopologyFile, ThatIsThereAgainAsItWasIsReadAgain) {
-  ExpectedTopology file(path(), [](const std::filesystem::path& file_path) -> Result<ExpectedCabling> {
-    if (!std::filesystem::exists(file_path)) return fail(ErrorCode::kNotFound, "no such file");
-    return read(file_path);
-  });
+  ExpectedTopology file(LinkLayer::kInfiniBand, path(),
+                        [](const std::filesystem::path& file_path) -> Result<ExpectedCabling> {
+                          if (!std::filesystem::exists(file_path)) return fail(ErrorCode::kNotFound, "no such file");
+                          return read(file_path);
+                        });
   // A link that leads elsewhere for a while changes nothing of the file.
   std::filesystem::rename(path(), folder / "file");
   std::filesystem::create_symlink("file", path());
@@ -130,7 +132,7 @@ TEST_F(ExpectedTopologyFile, ThatIsThereAgainAsItWasIsReadAgain) {
 }
 
 TEST_F(ExpectedTopologyFile, IsReadAnewThoughItsSizeAndTimeStayedTheSame) {
-  ExpectedTopology file(path(), read);
+  ExpectedTopology file(LinkLayer::kInfiniBand, path(), read);
   ASSERT_TRUE(file.open());
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a file system counts time in ticks
   const auto time = std::filesystem::last_write_time(path());
@@ -143,7 +145,7 @@ TEST_F(ExpectedTopologyFile, IsReadAnewThoughItsSizeAndTimeStayedTheSame) {
 
 TEST_F(ExpectedTopologyFile, MustBeGoodAtStart) {
   write("!");
-  ExpectedTopology file(path(), read);
+  ExpectedTopology file(LinkLayer::kInfiniBand, path(), read);
   EXPECT_FALSE(file.open());
 }
 

@@ -92,8 +92,7 @@ class RoleKeeperTest : public ::testing::Test {
     };
     remedies.emplace(RemedyControllerOptions{}, RemedyMemory{}, ledger, *lane, clock, post);
     if (!leads) remedies->stand_by();
-    core.emplace(config, ExpectedCabling{}, ledger, *ledger.restore(kNever), *lane, *remedies, publication, clock,
-                 post);
+    core.emplace(config, ledger, *ledger.restore(kNever), *lane, *remedies, publication, clock, post);
     if (!leads) core->stand_by();
     core->add_fabric("test");
     RoleKeeper::Options options;

@@ -1,39 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the demonstration breaks, one thing after the other, and by which incident each should be known."""
-
-from dataclasses import dataclass, field
-from typing import Callable
+"""What the demonstration on a simulated subnet breaks, one thing after the other, and by which incident each should be known."""
 
 import netfile
+from fault import Fault
 from physical_layer import Snapshot
 from simulated_subnet import SimulatedSubnet
-from weft_client import ends_of, guid_text, is_open
-
-
-@dataclass
-class Fault:
-    """Something broken on purpose. `step` is called each second while it lasts."""
-
-    title: str
-    kinds: tuple[str, ...]
-    ends: set[tuple[str, int]]  # what the incident must name: both ends of a link, or (guid, 0) of a node
-    begin: Callable[[], None]
-    end: Callable[[], None]
-    step: Callable[[int], None] = field(default=lambda second: None)
-    damped: bool = False  # the incident outlives its cause on purpose
-
-    def found_in(self, incidents: list[dict]) -> dict | None:
-        """The open incident that is this fault."""
-        for incident in incidents:
-            if incident.get("kind") in self.kinds and is_open(incident) and self.names_it(incident.get("cause", {})):
-                return incident
-        return None
-
-    def names_it(self, cause: dict) -> bool:
-        guids = {guid for guid, port in self.ends if port == 0}
-        if guids:
-            return bool({cause.get("nodeGuid"), cause.get("peerGuid")} & guids)
-        return bool(ends_of(cause)) and ends_of(cause) <= self.ends
+from weft_client import guid_text
 
 
 def _link(network: netfile.Network, node: netfile.Node, port: int) -> tuple[set[tuple[str, int]], str]:

@@ -27,6 +27,7 @@ import time
 
 import fat_tree
 import netfile
+from fault import NetworkError
 from idle_process import IdleProcess
 
 SOCKET_BUFFER = 4 * 1024 * 1024
@@ -45,7 +46,7 @@ exit_on_fatal FALSE
 """
 
 
-class SubnetError(RuntimeError):
+class SubnetError(NetworkError):
     """The simulator or the subnet manager did not do what was asked; the text says which and shows its last words."""
 
 

@@ -5,23 +5,19 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
 import collector_testing
-from collector_testing import ROOT, free_address, program, wait_until
+from collector_testing import free_address, program, wait_until
+from patched_fabric import PACKAGES, FabricError, PatchedFabric, two_tiers, write_dot
 from weft_client import WeftClient
 
-sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
-from patched_fabric import PatchedFabric  # noqa: E402
-
+CABLES = two_tiers()
 LEAVES = [f"leaf{n:02}" for n in range(1, 5)]
 SPINES = [f"spine{n:02}" for n in range(1, 5)]
 HOSTS = [f"gpu-{n:02}" for n in range(1, 17)]
-CABLES = [*((LEAVES[n // 4], f"swp{n % 4 + 1}", host, "eth1") for n, host in enumerate(HOSTS)),
-          *((leaf, f"swp{51 + s}", spine, f"swp{n + 1}") for n, leaf in enumerate(LEAVES) for s, spine in enumerate(SPINES))]
 SPARE = [("leaf02", "swp9")]
 
 # A neighbour who is somebody else each time, and says what no name can be. Argument: the interface.
@@ -60,7 +56,7 @@ class LldpTest(collector_testing.ClassPrograms):
         for name in ("weftd", "weft-collector", "weft-uplink", "weftctl"):
             if not os.access(program(name), os.X_OK):
                 raise unittest.SkipTest(f"{name} is not built in {collector_testing.BUILD}")
-        for tool, package in (("ip", "iproute2"), ("lldpd", "lldpd"), ("ps", "procps")):
+        for tool, package in PACKAGES.items():
             if not shutil.which(tool):
                 raise unittest.SkipTest(f"not installed: {package}")
         cls.place = tempfile.mkdtemp(prefix="weft-test-")
@@ -69,8 +65,8 @@ class LldpTest(collector_testing.ClassPrograms):
         cls.addClassCleanup(cls.net.remove)
         try:
             cls.net.make()
-        except subprocess.CalledProcessError as error:
-            raise unittest.SkipTest(f"no network namespaces here: {error.stderr.strip()}") from error
+        except FabricError as error:
+            raise unittest.SkipTest(f"no network namespaces here: {error}") from error
         cls.running: list[subprocess.Popen] = []
         cls.addClassCleanup(cls.end)
         cls.http, cls.grpc = free_address(), free_address(cls.net.address)
@@ -79,10 +75,7 @@ class LldpTest(collector_testing.ClassPrograms):
         for node in cls.net.nodes:
             cls.net.start_lldpd(node)
         for node in cls.readers:
-            cls.start(cls.net.within(
-                node, program("weft-collector"), "--node-name", node, "--state-dir", os.path.join(cls.place, node), "--http", "127.0.0.1:9642",
-                "--interval", "1s", "--reading-interfaces", "^(eth1|swp)", "--reading-lldp-interval", "1s",
-                "--reading-lldp-socket", cls.net.socket(node), "--analyzer", cls.grpc, "--analyzer-reconnect-limit", "500ms"))
+            cls.start(cls.net.collector(node, program("weft-collector"), cls.grpc))
         wait_until(lambda: cls.fabric().get("linksUp") == len(cls.cables), 90, why=lambda: f"{cls.fabric()}\n{cls.log()}")
 
     @classmethod
@@ -247,11 +240,28 @@ class ExpectedCabling(LldpTest):
     def setUpClass(cls):
         plans = tempfile.mkdtemp(prefix="weft-test-")
         cls.addClassCleanup(shutil.rmtree, plans, True)
-        plan = os.path.join(plans, "topology.dot")
-        with open(plan, "w", encoding="ascii") as stream:
-            stream.write("graph fabric {\n" + "".join(f'  "{a}":"{p}" -- "{b}":"{q}"\n' for a, p, b, q in SMALL) + "}\n")
-        cls.weftd_flags = ["--cabling", plan]
+        cls.plan = os.path.join(plans, "topology.dot")
+        write_dot(cls.plan, SMALL)
+        cls.weftd_flags = ["--cabling", cls.plan]
         super().setUpClass()
+
+    def metric(self, name):
+        [value] = [line.rpartition(" ")[2] for line in self.client.text("/metrics").splitlines() if line.startswith(f'{name}{{link_layer="Ethernet"}}')]
+        return float(value)
+
+    def test_a_changed_plan_is_read_anew_and_one_with_an_error_changes_nothing(self):
+        wait_until(lambda: len(self.open_incidents()) >= 2, 30, why=self.state)
+        write_dot(self.plan, self.cables)
+        self.addCleanup(write_dot, self.plan, SMALL)
+        wait_until(lambda: not self.open_incidents(), 30, why=self.state)
+        self.assertIn("no differences", self.weftctl("topology", "--differences"))
+        write_dot(self.plan, [("leaf01", "swp1", "leaf01", "swp1")])
+        wait_until(lambda: self.metric("weft_expected_topology_refused") == 1, 30, why="a bad plan is not refused")
+        self.assertEqual(4, self.metric("weft_expected_topology_links"))
+        self.assertEqual([], self.open_incidents())
+        write_dot(self.plan, SMALL)
+        wait_until(lambda: len(self.open_incidents()) >= 2, 30, why=self.state)
+        self.assertEqual(0, self.metric("weft_expected_topology_refused"))
 
     def test_a_crossed_cable_is_miscabled_with_the_planned_and_the_found_end_until_it_is_moved(self):
         self.assertEqual(planned_links(self.cables), self.links())

@@ -40,6 +40,10 @@ class References(unittest.TestCase):
         source = text_of(ROOT, "deploy", "demonstration", "demonstration.py")
         lines = [line for line in source.splitlines() if re.search(r"extra \+?= \[|command = \[", line) and "weftctl" not in line]
         flags = {flag for line in lines for flag in re.findall(r'"(--[a-z.-]+)"', line)}
+        ethernet = text_of(ROOT, "deploy", "demonstration", "ethernet.py")
+        flags |= {flag for line in ethernet.splitlines() if re.search(r"flags \+?= \[", line) for flag in re.findall(r'"(--[a-z.-]+)"', line)}
+        self.assertIn("--ethernet-discovery", flags)
+        self.assertIn("--cabling", flags)
         self.assertIn("--sweep-interval", flags)
         self.assertIn("--infiniband-window", flags)
         known = output(program("weftd"), "--help-all") + output(program("weftd"), "--help")

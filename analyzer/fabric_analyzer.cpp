@@ -227,7 +227,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
   return analysis;
 }
 
-Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
+Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason, std::string_view otherwise) {
   Implementation& self = *implementation_;
   // A clock that was set back must not hide the silence until it has caught up.
   self.last_sweep = std::min(self.last_sweep, now);
@@ -243,8 +243,7 @@ Analysis FabricAnalyzer::silent(TimePoint now, std::string_view reason) {
   Finding finding = make_finding(IncidentKind::kTelemetryLost, may_be_late ? Severity::kWarning : Severity::kCritical,
                                  self.describe.fabric());
   finding.confidence = 0.99;
-  finding.summary = "Fabric " + self.fabric +
-                    " is not monitored: " + (reason.empty() ? std::string("no sweeps") : std::string(reason));
+  finding.summary = "Fabric " + self.fabric + " is not monitored: " + std::string(reason.empty() ? otherwise : reason);
   finding.evidence.push_back(
       {.signal = "sweep_age",
        .description = self.last_sweep == kNever

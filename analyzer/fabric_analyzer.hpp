@@ -61,8 +61,9 @@ class FabricAnalyzer {
   Analysis analyze(const Sweep& sweep, TimePoint now, std::span<const MarkedPort> marks = {});
 
   /// No sweep arrived. With a `reason` ("adapter mlx5_0 is gone") telemetry is lost at once; with an empty one after
-  /// Thresholds::telemetry_lost_intervals of the last known interval. Call it on each tick that brings no sweep.
-  Analysis silent(TimePoint now, std::string_view reason);
+  /// Thresholds::telemetry_lost_intervals of the last known interval; `otherwise` is then the reason that is shown.
+  /// Call it on each tick that brings no sweep.
+  Analysis silent(TimePoint now, std::string_view reason, std::string_view otherwise = "no sweeps");
 
   /// What restore() of the next process wants.
   AnalyzerState state() const;

@@ -16,7 +16,8 @@ ReportedLink reported_link(const Describe& describe, LinkId link) {
 }
 
 ReportedLink reported_link(const HostWatch& host, const PortWatch& port, Entity cause) {
-  return {.cause = std::move(cause), .name = "Link at " + port.label, .affected = {}, .jobs = host.jobs};
+  std::string name = cause.kind == EntityKind::kLink ? "Link " + cause.label : "Link at " + port.label;
+  return {.cause = std::move(cause), .name = std::move(name), .affected = {}, .jobs = host.jobs};
 }
 
 Finding link_finding(IncidentKind kind, Severity severity, const ReportedLink& link) {

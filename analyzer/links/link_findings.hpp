@@ -24,7 +24,7 @@ struct ReportedLink {
 };
 /// A link of a fabric; its adapter, if it has one, is affected.
 ReportedLink reported_link(const Describe& describe, LinkId link);
-/// The link at a host's port, under the name `cause`; the host's jobs are hurt.
+/// The link at a host's port, as `cause`, which names both ends where the cable is known; the host's jobs are hurt.
 ReportedLink reported_link(const HostWatch& host, const PortWatch& port, Entity cause);
 
 /// A finding about the link, with nothing in it yet but whom it hurts.

@@ -64,7 +64,14 @@ std::string cell(const std::string& html) {
 }
 
 void append_fabrics(std::string& page, const Snapshot& snapshot, TimePoint now) {
-  page += "<h2>Fabrics</h2><table><tr><th>Fabric<th>Status<th>Switches<th>Adapters<th>Links up<th>Last sweep</tr>";
+  const auto is_ethernet = [](const FabricView& fabric) {
+    return fabric.sweep && fabric.sweep->topology && fabric.sweep->topology->is_ethernet();
+  };
+  // No subnet, no words of one.
+  const bool all_ethernet = !snapshot.fabrics.empty() && std::ranges::all_of(snapshot.fabrics, is_ethernet);
+  page += std::string("<h2>Fabrics</h2><table><tr><th>Fabric<th>Status<th>Switches<th>") +
+          (all_ethernet ? "Interfaces" : "Adapters") + "<th>Links up<th>" +
+          (all_ethernet ? "Last read" : "Last sweep") + "</tr>";
   for (const FabricView& fabric : snapshot.fabrics) {
     const bool seen = fabric.sweep && fabric.sweep->topology;
     const FabricCounts counts = seen ? count(*fabric.sweep->topology) : FabricCounts{};
@@ -110,7 +117,7 @@ void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now
   page += "<h2>Open incidents: " + std::to_string(open.size()) + "</h2>";
   if (open.empty()) {
     page += is_ready(snapshot) ? "<p class=\"good\">None.</p>"
-                               : "<p class=\"dim\">No data yet: the first sweep is not complete.</p>";
+                               : "<p class=\"dim\">No data: a fabric has not been read completely yet.</p>";
     return;
   }
   page += "<table><tr><th>Id<th>Severity<th>Kind<th>What<th>Opened<th>State</tr>";

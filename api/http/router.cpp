@@ -47,7 +47,7 @@ HttpReply readiness(const Snapshot& snapshot, const HttpTarget& target, TimePoin
   if (role == "leader" && !snapshot.leadership.is_held)
     return text_reply(503, "not ready: " + leadership_text(snapshot.leadership) + '\n');
   if (is_ready(snapshot)) return text_reply(200, "ready\n");
-  std::string text = "not ready: the first sweep is not complete\n";
+  std::string text = "not ready: a fabric has not been read completely yet\n";
   for (const FabricView& fabric : snapshot.fabrics) text += fabric.name + ": " + fabric.status + '\n';
   return text_reply(503, std::move(text));
 }

@@ -59,7 +59,7 @@ class Weftctl(weft_testing.SubnetTest):
         self.assertEqual(0, detail.returncode)
         self.assertIn("gpu-0006", detail.stdout)
         self.assertRegex(detail.stdout, r"gpu-0006 mlx5_1 port 1 --x-- leaf-r1-p\d+ port \d+")
-        self.assertRegex(detail.stdout, r"port_state = 1, threshold 4, at leaf-r\d-p\d+ port \d+, 2\d{3}-")
+        self.assertRegex(detail.stdout, r"port_state = Down, expected Active, at leaf-r\d-p\d+ port \d+, 2\d{3}-")
         self.assertEqual(1, weftctl(self.weftd, "health", "gpu-0006").returncode, "the answer is bad news")
         said = weftctl(self.weftd, "silence", opened["id"], "--for", "2h").stdout
         self.assertRegex(said, rf"^{opened['id']} is silenced until 2\d{{3}}-.* UTC: no pages for it until then\nNODE_DOWN  .*gpu-0006")

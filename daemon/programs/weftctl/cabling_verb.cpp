@@ -33,8 +33,8 @@ void print_counts(std::ostream& out, const v1::CablingDifferences& fabric) {
   line(fabric.unplanned_count(), "link is not planned", "links are not planned");
   line(fabric.absent_node_count(), "planned node is not in the fabric", "planned nodes are not in the fabric");
   line(fabric.ignored_count(), "cable of the plan is not used", "cables of the plan are not used");
-  line(fabric.unclear_count(), "thing that neighbours tell is not clear", "things that neighbours tell are not clear");
-  line(fabric.old_count(), "cable is as it was told before", "cables are as they were told before");
+  line(fabric.unclear_count(), "LLDP neighbour is not clear", "LLDP neighbours are not clear");
+  line(fabric.old_count(), "cable is not reported by LLDP now", "cables are not reported by LLDP now");
   if (!has_differences(fabric)) out << "  no differences\n";
 }
 
@@ -93,10 +93,10 @@ void print_list(const Session& session, const v1::CablingDifferences& fabric) {
   for (const v1::CablingDifferences::Unclear& one : fabric.unclear())
     session.out << "  " << printable(one.where()) << (one.told().empty() ? "" : ", hears " + printable(one.told()))
                 << ": " << printable(one.why()) << '\n';
-  if (!fabric.old().empty()) session.out << "\nnot told now:\n";
+  if (!fabric.old().empty()) session.out << "\nnot reported by LLDP now:\n";
   for (const v1::CablingDifferences::Old& cable : fabric.old())
     session.out << "  " << printable(cable.a()) << " -- " << printable(cable.b()) << ": "
-                << (cable.has_told() ? "last told " + age_text(true, cable.told(), session.now) + " ago"
+                << (cable.has_told() ? "last reported " + age_text(true, cable.told(), session.now) + " ago"
                                      : "not since weftd was started")
                 << '\n';
   const auto left_out = [](std::uint32_t count, int listed) { return count - static_cast<std::uint32_t>(listed); };
@@ -126,8 +126,8 @@ Exit show_cabling_differences(const Session& session, const std::string& fabric)
     return exit;
   }
   if (response.fabrics().empty())
-    session.out << "No expected topology is configured (infiniband.expected_topology)" << where_asked(response)
-                << ".\n";
+    session.out << "No expected topology is configured (infiniband.expected_topology, ethernet.cabling)"
+                << where_asked(response) << ".\n";
   for (int i = 0; i < response.fabrics_size(); ++i) {
     if (i > 0) session.out << '\n';
     print_counts(session.out, response.fabrics(i));

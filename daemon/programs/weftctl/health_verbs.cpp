@@ -134,7 +134,7 @@ Exit show_health(const Session& session, const std::vector<std::string>& nodes) 
   }
   if (answer.nodes().empty()) {
     session.out << (result == Exit::kGood             ? "All nodes are healthy.\n"
-                    : answer.missing_shards().empty() ? "Unknown: weftd's first sweep is not complete.\n"
+                    : answer.missing_shards().empty() ? "Unknown: weftd has not read a fabric completely yet.\n"
                                                       : "Unknown: not all shards answer.\n");
     return result;
   }

@@ -11,6 +11,7 @@
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "fabric/number_text.hpp"
+#include "fabric/topology.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -112,6 +113,14 @@ std::string place_of(const v1::Incident& incident) {
   return place + (place.empty() ? "none, of shard " : ", of shard ") + printable(incident.shard());
 }
 
+/// "Down": the state that has that number; another number stays one.
+std::string port_state_text(double value) {
+  for (const PortState state :
+       {PortState::kUnknown, PortState::kDown, PortState::kInitialize, PortState::kArmed, PortState::kActive})
+    if (value == static_cast<double>(state)) return to_string(state);
+  return quantity_text(value, "");
+}
+
 void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint now, std::size_t columns) {
   if (incident.evidence().empty()) return;
   out << "\nevidence\n";
@@ -120,8 +129,12 @@ void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint n
     std::string text = printable(fact.signal());
     // A fact that is no number has none of these.
     const bool has_value = fact.value() != 0 || fact.has_threshold() || !fact.unit().empty();
-    if (has_value) text += " = " + printable(quantity_text(fact.value(), fact.unit()));
-    if (fact.has_threshold()) text += ", threshold " + printable(quantity_text(fact.threshold(), fact.unit()));
+    if (fact.signal() == "port_state" && fact.has_threshold()) {
+      text += " = " + port_state_text(fact.value()) + ", expected " + port_state_text(fact.threshold());
+    } else {
+      if (has_value) text += " = " + printable(quantity_text(fact.value(), fact.unit()));
+      if (fact.has_threshold()) text += ", threshold " + printable(quantity_text(fact.threshold(), fact.unit()));
+    }
     if (fact.has_window())
       text += ", over " + seconds_text(static_cast<double>(fact.window().seconds()) +
                                        static_cast<double>(fact.window().nanos()) / 1e9);

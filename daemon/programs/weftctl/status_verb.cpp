@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
+#include "fabric/link_rate.hpp"
 #include "fabric/standby_view.hpp"
 
 namespace weft::ctl {
@@ -121,8 +123,13 @@ Exit show_status(const Session& session) {
   const v1::RemedyStatus remedies =
       session.client.call(session.client.remedies, &v1::RemedyService::Stub::GetStatus, v1::GetRemedyStatusRequest());
   print_stops(session.out, remedies, brake_since(session, remedies));
-  Table table({"FABRIC", story("STATUS"), spare(number("SWITCHES")), spare(number("ADAPTERS")), number("LINKS UP"),
-               age("LAST SWEEP")});
+  // No subnet, no words of one.
+  const bool is_ethernet = std::ranges::all_of(status.fabrics(), [](const v1::Fabric& fabric) {
+    return fabric.link_layer() == to_string(LinkLayer::kEthernet);
+  });
+  Table table({"FABRIC", story("STATUS"), spare(number("SWITCHES")),
+               spare(number(is_ethernet ? "INTERFACES" : "ADAPTERS")), number("LINKS UP"),
+               age(is_ethernet ? "LAST READ" : "LAST SWEEP")});
   for (const v1::Fabric& fabric : status.fabrics())
     table.add({fabric.name(), fabric.status(), std::to_string(fabric.switches()), std::to_string(fabric.adapters()),
                std::to_string(fabric.links_up()) + " of " + std::to_string(fabric.links()) +
@@ -139,7 +146,7 @@ Exit show_status(const Session& session) {
   print_waiting_plans(session);
   print_modes(session.out, remedies);
   print_held(session.out, remedies);
-  if (!status.ready()) session.out << "Not ready: the first sweep is not complete.\n";
+  if (!status.ready()) session.out << "Not ready: a fabric has not been read completely yet.\n";
   if (status.has_leadership()) print_leadership(session, status.leadership());
   print_shards(session, status);
   // What the lists above found out since.

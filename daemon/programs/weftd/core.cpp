@@ -93,7 +93,7 @@ void Core::add_fabric(const std::string& name, LinkLayer layer, const std::strin
   fabric.analyzer.set_maintenance_windows(planned_);
   fabric.view.name = name;
   fabric.view.through = through;
-  fabric.view.status = is_ethernet ? "waiting for the first sweep" : "discovering the subnet";
+  fabric.view.status = is_ethernet ? kNothingFound : "discovering the subnet";
   fabrics_.emplace(name, std::move(fabric));
   publish();
 }
@@ -270,7 +270,8 @@ void Core::tick() {
     if (const Sweep* const last = fabric.view.sweep.get())
       interval = std::max(last->topology->is_ethernet() ? last->interval : interval, last->statistics.duration);
     if (fabric.trouble.empty() && quiet < interval * 2) continue;
-    auto analysis = fabric.analyzer.silent(now, fabric.trouble);
+    const bool found_nothing = fabric.layer == LinkLayer::kEthernet && !fabric.view.sweep;
+    auto analysis = fabric.analyzer.silent(now, fabric.trouble, found_nothing ? kNothingFound : "no sweeps");
     const bool lost = !analysis.findings.empty();
     judged(fabric, std::move(analysis), now);
     if (lost && fabric.view.watching) {
@@ -279,6 +280,7 @@ void Core::tick() {
     }
     if (!fabric.view.watching) {
       fabric.view.status = !fabric.trouble.empty() ? "waiting: " + fabric.trouble
+                           : found_nothing         ? kNothingFound
                            : fabric.view.sweep     ? "no recent sweep"
                                                    : "no sweep yet";
     }

@@ -32,10 +32,13 @@ std::string watching_status(const Sweep& sweep) {
   if (topology.is_ethernet()) {
     text += " interfaces";
     if (unread > 0) text += ", " + std::to_string(unread) + " of them without data yet";
-    if (sweep.found && !sweep.found->old.empty())
-      text += "; " + std::to_string(sweep.found->old.size()) + " cables are as they were told before";
-    if (sweep.found && !sweep.found->unclear.empty())
-      text += "; " + std::to_string(sweep.found->unclear.size()) + " things that neighbours tell are not clear";
+    const auto tell = [&text](std::size_t count, const char* one, const char* many) {
+      if (count > 0) text += "; " + std::to_string(count) + (count == 1 ? one : many);
+    };
+    if (sweep.found) {
+      tell(sweep.found->old.size(), " cable is not reported by LLDP now", " cables are not reported by LLDP now");
+      tell(sweep.found->unclear.size(), " LLDP neighbour is not clear", " LLDP neighbours are not clear");
+    }
     return text;
   }
   text += " adapters";

@@ -14,6 +14,8 @@
 
 namespace weft::daemon {
 
+/// Of an Ethernet fabric whose cables are found, while there are none.
+inline constexpr const char* kNothingFound = "no cables found yet: no collector reports LLDP neighbours";
 /// "monitoring 896 switches, 10240 adapters, 2 of them unreachable", and no_answer(), if anything.
 std::string watching_status(const Sweep& sweep);
 /// Which nodes keep silent or say that our M_Key is not theirs, and what to do; empty when there are none.

@@ -4,6 +4,7 @@
 import {useState} from 'preact/hooks';
 import type {BadList, BadRow} from './bad_nodes';
 import {SHADES, type Mode} from './colours';
+import {adaptersText} from './elsewhere';
 import {toHost, toNode, toPort} from './route';
 import {grouped} from './words';
 
@@ -18,7 +19,7 @@ function Row({row, mode}: {row: BadRow; mode: Mode}) {
     <li>
       <a href={aim}>
         <span class={`swatch ${style.slice(2)}`} /><b>{row.name}</b>{' '}
-        <span class="muted">{label}{row.host && `, ${row.adapters} adapters`}</span>
+        <span class="muted">{label}{row.host && `, ${adaptersText(row.adapters)}`}</span>
       </a>
     </li>
   );

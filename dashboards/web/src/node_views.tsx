@@ -139,6 +139,7 @@ export function NodeView({guid, span}: {guid: string; span: Span}) {
     .filter((each) => each.host === node.host && each.guid !== node.guid && node.type === 'CHANNEL_ADAPTER')
     .sort((a, b) => byName(a.name, b.name));
   const ports = node.ports.filter((port) => port.port > 0);
+  const isEthernet = ports.some((port) => port.name);  // ports of InfiniBand have numbers only
   const nameOfPort = (number: number) => ports.find((port) => port.port === number)?.name || String(number);
   const cabled = ports.filter((port) => port.peer || port.state !== 'DOWN' || port.physicalState === 'DISABLED');
   return (
@@ -146,7 +147,7 @@ export function NodeView({guid, span}: {guid: string; span: Span}) {
       <p class="crumbs"><a href="#/">Fabric</a> / {node.shard && `${node.shard} / `}{node.fabric}{isAdapter && <> / <a href={toHost(node.host)}>{node.host}</a></>}</p>
       <h2 id="node">{node.name}</h2>
       <p class="marks">
-        <span class="mark neutral">{plain(node.type)}</span>
+        <span class="mark neutral">{isEthernet && isAdapter ? 'Interface' : plain(node.type)}</span>
         {!node.reachable && <span class="mark critical">Unreachable</span>}
         {health && <Verdict health={health} />}
         {health && health.recommendedAction !== 'NONE' && <span class="mark warning">{plain(health.recommendedAction)}</span>}
@@ -154,7 +155,7 @@ export function NodeView({guid, span}: {guid: string; span: Span}) {
       <IncidentsOf guid={node.guid} name={node.name} />
       {health?.reasons.map((reason, index) => <p key={index}>{reason.message}</p>)}
       <Facts>
-        <Fact name="GUID"><code>{node.guid}</code></Fact>
+        <Fact name={isEthernet ? 'Id in Weft' : 'GUID'}><code>{node.guid}</code></Fact>
         {node.host !== node.name && <Fact name="Host">{isAdapter ? <a href={toHost(node.host)}>{node.host}</a> : node.host}</Fact>}
         {node.description !== node.name && <Fact name="Description">{node.description}</Fact>}
       </Facts>

@@ -76,6 +76,8 @@ TEST(EthernetIncidents, AHostsEventOpensTheSameIncidentAtOnce) {
   watch.book.update(kHostsFabric, watch.host_rules.news(watch.told.now), Coverage::blind(), watch.told.now);
   const Incident told = watch.only();
   EXPECT_EQ(told.finding.cause.kind, EntityKind::kLink);
+  EXPECT_TRUE(told.finding.summary.starts_with("Link " + told.finding.cause.label + " is down"))
+      << told.finding.summary;
   watch.told.host("gpu-01").port().state = PortState::kDown;
   watch.seconds(10);
   EXPECT_EQ(watch.only().id, told.id) << watch.describe();

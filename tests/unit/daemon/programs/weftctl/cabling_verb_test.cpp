@@ -99,7 +99,7 @@ TEST_F(CablingVerb, NoDifferencesAreGood) {
   EXPECT_EQ(say(Exit::kGood, show_cabling_differences, any), "ib0: 0 links are planned\n  no differences\n");
   publish(nullptr);
   EXPECT_EQ(say(Exit::kGood, show_cabling_differences, any),
-            "No expected topology is configured (infiniband.expected_topology).\n");
+            "No expected topology is configured (infiniband.expected_topology, ethernet.cabling).\n");
   EXPECT_EQ(fails(show_cabling_differences, std::string("ib7")).exit, Exit::kBadNews);
 }
 

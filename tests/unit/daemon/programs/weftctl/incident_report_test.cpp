@@ -365,12 +365,15 @@ TEST(IncidentStory, RoundsTheNumbersOfEvidence) {
   add("error_rate", 3.21e-11, 1e-12, "errors/bit");
   add("symbol_errors", 3'293'504, 0, "events");
   add("port_state", 0, 0, "");
-  add("port_state", 0, 4, "");
+  add("port_state", 1, 4, "");
+  add("port_state", 9, 4, "");
+  add("rate", 0, 4, "");
   const std::string text = printed(incident);
   for (const char* part : {"    flap_penalty_fast = 3,000 points, threshold 2,000 points, at h1\n",
                            "    error_rate = 3.21e-11 errors/bit, threshold 1e-12 errors/bit, at h1\n",
                            "    symbol_errors = 3,293,504 events, at h1\n", "    port_state, at h1\n",
-                           "    port_state = 0, threshold 4, at h1\n"})
+                           "    port_state = Down, expected Active, at h1\n",
+                           "    port_state = 9, expected Active, at h1\n", "    rate = 0, threshold 4, at h1\n"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
 }
 

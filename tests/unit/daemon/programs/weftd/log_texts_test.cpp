@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "fabric/found_cabling.hpp"
+#include "tests/fakes/ethernet_fabric.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::daemon {
@@ -54,6 +56,17 @@ TEST(LogTexts, AnIncidentThatBecomesGraverIsNotMerelyUpdated) {
   EXPECT_STREQ(what_happened(incident, {}), "updated");
   EXPECT_STREQ(change(40, IncidentChange::kSeverityChanged, Severity::kWarning), "updated");
   EXPECT_STREQ(change(50, IncidentChange::kUpdated, Severity::kWarning), "updated");
+}
+
+TEST(LogTexts, TheStatusOfAFoundFabricSaysWhatLldpDoesNotTell) {
+  Sweep sweep = fakes::EthernetFabric::leaf_spine(2, 2, 1).sweep();
+  FoundCabling found;
+  found.old.resize(1);
+  found.unclear.resize(2);
+  sweep.found = std::make_shared<const FoundCabling>(found);
+  EXPECT_EQ(
+      watching_status(sweep),
+      "monitoring 4 switches, 2 interfaces; 1 cable is not reported by LLDP now; 2 LLDP neighbours are not clear");
 }
 
 TEST(LogTexts, TheStatusSaysWhoDoesNotAnswerAndWhy) {

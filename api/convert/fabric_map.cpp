@@ -234,6 +234,16 @@ void append_map(std::string& out, const FabricView& fabric) {
     }
   });
   out += ']';
+  if (topology.is_ethernet()) {
+    out += ",\"ends\":[";
+    for_each_link(topology, [&](PortIndex index) {
+      for (const PortIndex end : {index, topology.port(index).peer}) {
+        if (out.back() != '[') out += ',';
+        append_quoted(out, port_label(topology, end));
+      }
+    });
+    out += ']';
+  }
   if (has_places(fabric)) {
     const Places& places = *fabric.places;
     const std::size_t nodes = topology.nodes().size();
@@ -288,6 +298,9 @@ std::string map_shape(const FabricView& fabric) {
     mix(hash, std::hash<std::string_view>{}(node.name));
   }
   for (const Port& port : topology.ports()) mix(hash, port.peer);
+  if (topology.is_ethernet())
+    for (PortIndex port = 0; port < topology.ports().size(); ++port)
+      mix(hash, std::hash<std::string_view>{}(topology.port_name(port)));
   if (has_places(fabric)) {
     for (const auto* names : {&fabric.places->pod_names, &fabric.places->rail_names})
       for (const std::string& name : *names) mix(hash, std::hash<std::string>{}(name));

@@ -5,13 +5,14 @@
 // the page; programs are better served by /api/v1/topology and /api/v1/ports.
 //
 //   map:   {"fabrics": [{"fabric", "epoch", "shape", "guids": [...], "names": [...], "hosts": [...], "types": "SCC",
-//                        "links": [node, port, node, port, ...], "pods": [name, ...], "podOf": [0, -1, ...],
-//                        "rails": [name, ...], "railOf": [0, -1, ...]}]}
+//                        "links": [node, port, node, port, ...], "ends": [name, name, ...],
+//                        "pods": [name, ...], "podOf": [0, -1, ...], "rails": [name, ...], "railOf": [0, -1, ...]}]}
 //   state: {"taken", "ready", "storeOk", "storeStatus", "fabrics": [{"fabric", "shape", "watching", "status",
 //                        "sweepFinished", "nodes": "hbd", "links": "udu", "traffic": "AA-", "stall": "AA-",
 //                        "errors": "AA-"}]}
 //
 // One character stands for one node or link, in the order of the map that has the same shape.
+// ends are the labels of both ends of each link, "leaf01 swp3"; only of Ethernet, where ports have names.
 // podOf and railOf have a position in the list of names for each node, -1 where it is of none, or has ports of several
 // rails; the names are those of metrics and of /api/v1/nodes. A fabric without pods or rails has neither list.
 //   types   S switch, C channel adapter, A a switch's SHARP engine, R router, U unknown

@@ -3,7 +3,7 @@
 // pointer is at, and the rows of the list beside the map, which has bad cables too. Pure.
 
 import {SHADES, type Mode, type Shading} from './colours';
-import {endA, endB, isSwitch, portOf} from './graph';
+import {endA, endB, endName, isSwitch, portOf} from './graph';
 import type {Layout} from './layout';
 import type {View} from './paint';
 import {byName} from './words';
@@ -91,7 +91,7 @@ function cableRows(layout: Layout, shading: Shading, mode: Mode, bad: number[]):
     for (let link = 0; link < graph.links; link++) {
       const [a, b] = [endA(graph, link), endB(graph, link)];
       if (shading.links[link] !== shade || told.has(a) || told.has(b)) continue;
-      const [near, far] = [a, b].map((node) => `${graph.map.names[node]} port ${portOf(graph, link, node)}`);
+      const [near, far] = [a, b].map((node) => endName(graph, link, node));
       rows.push({guid: graph.map.guids[a], port: portOf(graph, link, a), host: '', name: `${near} – ${far}`, adapters: 0, shade});
     }
   });

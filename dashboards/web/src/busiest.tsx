@@ -2,7 +2,7 @@
 // What the fabric carries, beside the map: it says something also when all is well.
 
 import {shareAt} from './colours';
-import {endA, endB, portOf, type Graph} from './graph';
+import {endA, endB, endName, portOf, type Graph} from './graph';
 import {toPort} from './route';
 import type {FabricState} from './types';
 import {grouped} from './words';
@@ -43,10 +43,9 @@ export function busiestOf(graph: Graph, {shape, traffic = ''}: FabricState): Bus
     top.push({link, share});
     top.sort((one, other) => other.share - one.share).splice(MOST);
   }
-  const nameOf = (link: number, node: number) => `${graph.map.names[node]} port ${portOf(graph, link, node)}`;
   return {mean: known ? sum / known : 0, known, cables: top.map(({link, share}) => {
     const [a, b] = [endA(graph, link), endB(graph, link)];
-    return {guid: graph.map.guids[a], port: portOf(graph, link, a), name: `${nameOf(link, a)} – ${nameOf(link, b)}`, share};
+    return {guid: graph.map.guids[a], port: portOf(graph, link, a), name: `${endName(graph, link, a)} – ${endName(graph, link, b)}`, share};
   })};
 }
 

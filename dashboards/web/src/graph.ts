@@ -38,6 +38,11 @@ export function portOf(graph: Graph, link: number, node: number): number {
   return endA(graph, link) === node ? graph.map.links[at + 1] : graph.map.links[at + 3];
 }
 
+/** "leaf-1 port 3"; on Ethernet, where ports have names, "leaf01 swp3" or "gpu-01 eth1". */
+export function endName(graph: Graph, link: number, node: number): string {
+  return graph.map.ends?.[link * 2 + (endA(graph, link) === node ? 0 : 1)] ?? `${graph.map.names[node]} port ${portOf(graph, link, node)}`;
+}
+
 /** The link at that port of the node, or -1. */
 export function linkAt(graph: Graph, node: number, port: number): number {
   for (const link of linksOf(graph, node)) if (portOf(graph, link, node) === port) return link;

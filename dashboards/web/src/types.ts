@@ -263,6 +263,8 @@ export interface FabricMap {
   hosts: string[];
   types: string;
   links: number[];
+  /** Of Ethernet: what both ends of each link are called, "leaf01 swp3". */
+  ends?: string[];
   /** Names, as metrics have them, and of each node a position among them, or -1. Where the fabric has neither, or weftd is older, nothing. */
   pods?: string[];
   podOf?: number[];

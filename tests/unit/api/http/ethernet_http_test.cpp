@@ -59,9 +59,24 @@ TEST_F(EthernetPages, TheMapHasInterfacesAsAdaptersOfTheirHosts) {
   EXPECT_EQ(map["hosts"][at("gpu-01 eth2")], "gpu-01");
   EXPECT_EQ(map["types"].get<std::string>()[at("gpu-01 eth2")], 'C');
   EXPECT_EQ(map["types"].get<std::string>()[at("spine02")], 'S');
+  const auto ends = map["ends"].get<std::vector<std::string>>();
+  ASSERT_EQ(ends.size() * 2, map["links"].size()) << "a name for each end";
+  EXPECT_TRUE(std::ranges::count(ends, "leaf01 swp1") == 1 && std::ranges::count(ends, "gpu-01 eth2") == 1);
   const json state = json::parse(fabric_map_state(*snapshot, kNow))["fabrics"][0];
   // leaf01's three cables, then what spines have to leaf02, then leaf02's host.
   EXPECT_EQ(state["links"], "uudnnu") << "what nobody reads is neither up nor down";
+}
+
+TEST_F(EthernetPages, TheMapIsAnotherWhenAPortIsCalledOtherwise) {
+  const auto shape = [](const char* port) {
+    EthernetFabric fabric;
+    fabric.cable("leaf01", port, "gpu-01", "eth2");
+    FabricView view;
+    view.sweep = std::make_shared<const Sweep>(fabric.sweep());
+    return map_shape(view);
+  };
+  EXPECT_EQ(shape("swp1"), shape("swp1"));
+  EXPECT_NE(shape("swp1"), shape("swp2"));
 }
 
 TEST_F(EthernetPages, PathsAndPortsHaveNames) {

@@ -79,15 +79,19 @@ const MaintenanceWindow* maintenance_of(const MaintenanceList& windows, const En
 std::optional<MaintenanceWindow> window_of(const Plan& plan) {
   if (plan.target.kind != EntityKind::kLink || plan.action == RemedyAction::kRaiseLinkCost) return std::nullopt;
   const bool takes_out = plan.action == RemedyAction::kIsolateLink;
-  const bool comes_back = !takes_out && is_under_way(plan.state) && plan.windows_good == 0;
-  if (!plan.in_force && !comes_back && !(takes_out && is_under_way(plan.state))) return std::nullopt;
+  // A return that failed, or was up before weftd was restarted, is down by itself.
+  const bool comes_back = !takes_out && is_under_way(plan.state) && plan.state != PlanState::kRollingBack &&
+                          plan.windows_good == 0 && !plan.was_up;
+  const bool goes_out =
+      takes_out ? is_under_way(plan.state) : plan.state == PlanState::kRollingBack && plan.intent == PlanIntent::kUndo;
+  if (!plan.in_force && !comes_back && !goes_out) return std::nullopt;
   MaintenanceWindow window;
   window.id = kFirstPlanWindow + plan.id;
   window.entity = plan.target;
   window.from = kNever;  // for as long as it is there: a clock that is set back does not end it
   window.until = TimePoint::max();
   // The reason of a return says nothing of why the link is out again.
-  window.reason = takes_out || !plan.in_force            ? plan.reason
+  window.reason = takes_out || comes_back                ? plan.reason
                   : plan.outcome.starts_with(kAbortedBy) ? "its return was " + plan.outcome
                                                          : "its return failed: " + plan.outcome;
   window.comes_back = comes_back && !plan.in_force;

@@ -207,8 +207,11 @@ struct Plan {
   /// Or a person took it out, and this is a return of it that failed. While it is in force automation does not return
   /// it by itself. Empty: nobody did.
   std::string kept_out{};
-  bool aborted = false;            ///< a person aborted it, whatever becomes of it
-  bool left_in_service = false;    ///< a person ended it, and left its target in service as it was
+  bool aborted = false;          ///< a person aborted it, whatever becomes of it
+  bool left_in_service = false;  ///< a person ended it, and left its target in service as it was
+  /// What it gave back, or its undoing did, was read to be back. What is out since without an order of this plan,
+  /// others took out, or an order of before that landed late.
+  bool read_back = false;
   std::uint32_t windows_good = 0;  ///< sweeps of the verification that found everything well
   std::uint32_t windows_needed = 0;
   /// Of what came back and is being verified: its probation began anew because weftd was started anew, and it was up

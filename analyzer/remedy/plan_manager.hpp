@@ -56,14 +56,17 @@ class PlanManager {
   /// Ends a plan that is not over: what was not begun is rejected, what is under way is undone. Nothing is sent while
   /// all automation is stopped. kNotFound; kFailedPrecondition when it is over: what it took out is returned by
   /// request().
-  Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
+  /// `hint`: to follow where it is being undone already.
+  Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now,
+                     const std::string& hint = {});
   /// The same; kFailedPrecondition also when a guard forbids to take out again what a plan on probation brought back:
   /// then the plan goes on.
   Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, const RemedyView& view);
   /// Ends a plan whose target is back in service, or has been read to be, and leaves it so: nothing more is sent. Of
   /// one that waits for what may never come: a probation, what failed on its return, or what was undone and nobody can
-  /// look at. kNotFound; kFailedPrecondition, with the next step, of any other plan.
-  Result<Plan> leave(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
+  /// look at. kNotFound; kFailedPrecondition, with the next step, of any other plan, and where a sweep has seen since
+  /// that the link is down or disabled.
+  Result<Plan> leave(std::uint64_t id, const std::string& why, const std::string& who, const RemedyView& view);
   /// A person's own plan, approved at once. kFailedPrecondition: refused by a guard, or there is nothing of ours to be
   /// taken back; kAlreadyExists: a plan for the same is under way. `only_cost`: of kRestoreLink, when only the link's
   /// cost may be taken back.
@@ -258,6 +261,8 @@ class PlanManager {
   std::optional<std::string> obstacle_to_undo(const Plan& plan, const RemedyView& view);
   std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,
                            std::vector<NodeIndex>& towards) const;
+  LinkSight sight_for(const Entry& entry, const RemedyView& view) const;
+  void look_meanwhile(Entry& entry, const RemedyView& view);
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const;
   void watch(Entry& entry, const RemedyView& view);
@@ -274,6 +279,7 @@ class PlanManager {
   bool is_watched_late(const Entry& entry) const;        ///< what was sent for it might have landed after it was read
   std::string let_go(Entry& entry) const;                ///< of what a return failed to bring back; what to say of it
   bool is_first_sight(Entry& of, TargetState state, TimePoint now);  ///< of what we hold not being held
+  bool may_land_by_others(const Plan& plan) const;
   void settle(const Entry& back, TargetState state, TimePoint now);
   void note_before(const Plan& back, const std::string& what, TimePoint now);
   void prune(const RemedyView& view);

@@ -7,6 +7,7 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/guards.hpp"
+#include "analyzer/remedy/plan_texts.hpp"
 #include "analyzer/remedy/windows.hpp"
 
 namespace weft::analyzer {
@@ -15,23 +16,7 @@ namespace {
 constexpr unsigned kMostUndos = 3;
 constexpr unsigned kSights = 2;  // readings that say what nobody did
 constexpr unsigned kMostDoublings = 5;
-// After a restart what takes out may be verified anew: in so many times the time that it has, all together.
-constexpr int kMostTries = 3;
-
 using Stage = PlanWork::Stage;
-
-// Of a plan whose windows were all good, only what they looked at (windows.cpp).
-// `reading`: of a drain how it was read to be in force; empty after a restart.
-std::string what_was_seen(const Plan& plan, const std::string& reading) {
-  if (!takes_out(plan.action)) return "no fault during probation";
-  if (plan.action == RemedyAction::kDrainNode)
-    return (reading.empty() ? "it was in force before weftd was restarted" : reading) + "; nothing else was checked";
-  const bool saw_symptom = plan.incident != 0 && plan.action != RemedyAction::kRaiseLinkCost;
-  return std::string(saw_symptom ? "the symptom is gone" : "no route leads over it") + ", the neighbours are no worse";
-}
-
-// An undoing that was read to be done does not disable the link.
-constexpr const char* kDisabledSince = "; it was given back, and somebody else has disabled it since";
 
 // ": LinkUp", to end a sentence with what was read; nothing of nothing.
 std::string after_colon(const std::string& detail) {
@@ -42,6 +27,14 @@ std::string after_colon(const std::string& detail) {
 bool is_about_cost(const Plan& plan) {
   return outward_action(plan) == RemedyAction::kRaiseLinkCost;
 }
+
+// A disabled port does not say who disabled it; a cost and a drain bear a mark.
+bool bears_no_mark(const Plan& plan) {
+  return plan.target.kind == EntityKind::kLink && !is_about_cost(plan);
+}
+
+// Automation must not enable what a person may have disabled.
+constexpr const char* kTakenByUnknown = "it was disabled again after it was back, and it is not known by whom";
 
 }  // namespace
 
@@ -69,7 +62,7 @@ void PlanRunner::end(PlanState state, std::string outcome) {
   plan_.neighbours.clear();
   plan_.waits_for.clear();
   plan_.routes_before.reset();
-  plan_.undone_once = work_.undos == 1 && !work_.unanswered && !work_.late;
+  plan_.undone_once = work_.undos == 1 && !work_.unanswered && !work_.late && !work_.undo_late;
   work_ = {};
   note_(plan_.outcome);
 }
@@ -110,7 +103,8 @@ void PlanRunner::resume() {
   }
   work_.stage = Stage::kLook;
   work_.unanswered = true;
-  work_.late = undoing() && plan_.unresolved;
+  if (undoing()) remember_late();
+  work_.waited = undoing() && !takes_out(plan_.action);
   work_.undos = undoing() && plan_.intent == PlanIntent::kUndo ? 1 : 0;  // as far as the journal knows
   note_("weftd was restarted, or took over: reading the current state");
 }
@@ -126,8 +120,20 @@ void PlanRunner::failed_reading(const std::string& why) {
   end(PlanState::kFailed, "check it by hand, its state cannot be read: " + why);
 }
 
-bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
+// What was read to be back, and that no order of ours has taken out since.
+bool PlanRunner::is_taken_by_others(TargetState found, bool intended) const {
+  return undoing() && !intended && plan_.read_back && found == TargetState::kOurs && bears_no_mark(plan_);
+}
+
+void PlanRunner::glance() {
+  read_again();
+  work_.glances = true;
+}
+
+bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held, bool may_land) {
   work_.order = 0;
+  // What waits is not given up because it cannot be read.
+  if (std::exchange(work_.glances, false) && !reading) return true;
   // A scheduler that does not know the host says so each time. Once it may be reading its own configuration anew. A
   // return waits for the host to be known again: nothing else brings it back.
   const bool is_unknown = !reading && reading.error().code == ErrorCode::kNotFound;
@@ -145,6 +151,16 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
   const std::string detail = after_colon(reading->detail);
   const bool intended = plan_.intent == (undoing() ? PlanIntent::kUndo : PlanIntent::kApply);
   const bool was_foreign = std::exchange(work_.foreign, reading->state == TargetState::kForeign);
+  if (is_taken_by_others(reading->state, intended)) {
+    const bool is_return = !takes_out(plan_.action);
+    if (!may_land && !work_.late && !work_.undo_late) {
+      end(is_return ? PlanState::kFailed : PlanState::kRolledBack, plan_.outcome + kDisabledSinceText);
+      return false;
+    }
+    if (is_return && plan_.kept_out.empty()) plan_.kept_out = kTakenByUnknown;
+  }
+  // It is in service, whatever was sent to bring it back.
+  if (undoing() && !takes_out(plan_.action) && reading->state == TargetState::kClear) plan_.read_back = true;
   if (reading->state == wanted()) {
     // Nobody is known to have undone it: one reading may be wrong.
     if (undoing() && !intended && plan_.in_force && ++work_.readings < kSights) {
@@ -173,7 +189,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
                                    (is_about_cost(plan_) ? "set its cost" : "took it out of service") + detail);
     else {
       // What got no answer may still land once they have given it back.
-      plan_.unresolved = work_.unanswered || work_.late;
+      plan_.unresolved = work_.unanswered || work_.late || work_.undo_late;
       const bool is_given_back = intended && !takes_out(action());
       end(PlanState::kFailed, (is_given_back ? "it was given back, but somebody else keeps it out of service"
                                              : "left as it is: somebody else holds it now") +
@@ -181,12 +197,8 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
     }
     return false;
   }
-  // It was read back after it had been undone, and no sweep has seen it up: somebody else took it out since.
-  if (undoing() && !intended && work_.looked_back && work_.read_back && !is_about_cost(plan_)) {
-    end(PlanState::kRolledBack, plan_.outcome + kDisabledSince);
-    return false;
-  }
-  if (!intended) return true;
+  if (!intended && work_.looked_back) work_.no_effect = "it is out of service again" + detail;
+  if (!intended && (work_.undos == 0 || work_.looked_back)) return true;
   // Sent before, by us or by a weftd that was killed: it may still land.
   if (++work_.readings < limits_.readings) {
     look_again(limits_.reading_interval);
@@ -198,6 +210,11 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held) {
     return false;
   }
   work_.no_effect = "it had no effect" + detail;
+  // What is in service after all was not taken out again; what was sent may still do it.
+  if (!takes_out(plan_.action)) {
+    plan_.intent = PlanIntent::kApply;
+    plan_.unresolved = work_.undo_late = true;
+  }
   if (work_.undos < kMostUndos) return true;
   plan_.unresolved = true;
   end(PlanState::kFailed, "it could not be undone, undo it by hand" + detail);
@@ -213,12 +230,17 @@ void PlanRunner::doubt() {
   if (plan_.state == PlanState::kVerifying && work_.stage == Stage::kIdle) read_again();
 }
 
-void PlanRunner::read_doubted(const Result<TargetReading>& reading) {
+void PlanRunner::read_doubted(const Result<TargetReading>& reading, bool may_land) {
   work_.order = 0;
   work_.stage = Stage::kIdle;
   if (!reading || reading->state == wanted()) return;
   plan_.in_force = false;
   const std::string detail = after_colon(reading->detail);
+  if (reading->state == TargetState::kOurs) {
+    const std::string disabled = "somebody else disabled the link" + detail;
+    if (!may_land && !plan_.unresolved) return end(PlanState::kFailed, "left as it is: " + disabled);
+    return roll_back("what weftd sent before has landed late, or " + disabled);
+  }
   if (reading->state == TargetState::kForeign)
     end(PlanState::kFailed, "left as it is: somebody else holds it now" + detail);
   else
@@ -230,7 +252,8 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
   if (refusal) {
     // Only what would have been taken out again: it stays in service.
     plan_.in_force = false;
-    plan_.unresolved = plan_.intent == PlanIntent::kUndo;  // one that was sent may still land
+    plan_.unresolved =
+        work_.late || work_.undo_late || plan_.intent == PlanIntent::kUndo;  // one that was sent may still land
     // Nothing failed: a person said no to it, and it stays all the same.
     if (plan_.aborted && !plan_.unresolved)
       return end(PlanState::kRejected, plan_.outcome + "; it stays in service: " + *refusal);
@@ -242,6 +265,7 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
   work_.stage = Stage::kAct;
   work_.due = now_;
   work_.readings = 0;
+  work_.before = plan_.intent;
   if (undoing()) {
     ++work_.undos;
     plan_.intent = PlanIntent::kUndo;
@@ -251,7 +275,9 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
   }
   const bool again = undoing() && work_.undos > 1;
   note_(std::string(to_string(action())) + " is being sent to " + plan_.actuator +
-        (again ? ", for the " + std::string(work_.undos == 2 ? "second" : "third") + " time: " + work_.no_effect : ""));
+        (again ? ", for the " + std::string(work_.undos == 2 ? "second" : "third") + " time" +
+                     after_colon(work_.no_effect)
+               : ""));
 }
 
 void PlanRunner::hold(const std::string& why, bool is_late) {
@@ -261,11 +287,10 @@ void PlanRunner::hold(const std::string& why, bool is_late) {
   if (is_late && !undoing() && ++work_.lates >= limits_.readings)
     return end(PlanState::kFailed, "not done, nothing was changed: " + plan_.actuator + " was too slow " +
                                        std::to_string(work_.lates) + " times: " + why);
-  // An undo of before may have been sent, as far as the journal knows.
-  if (undoing())
-    work_.undos -= work_.undos > 0;
-  else
-    plan_.intent = PlanIntent::kNone;
+  // Only an undo of before may have been sent.
+  plan_.intent = undoing() ? work_.before : PlanIntent::kNone;
+  if (undoing()) work_.undos -= work_.undos > 0;
+  work_.waited |= undoing() && !takes_out(plan_.action);
   work_.stage = Stage::kReady;
   note_("held before it was sent: " + why);
 }
@@ -318,6 +343,7 @@ void PlanRunner::acted(const Result<void>& result) {
     return;
   }
   if (undoing()) {
+    plan_.intent = work_.before;
     if (work_.undos < kMostUndos) {
       work_.stage = Stage::kLook;
       work_.no_effect = "it was refused";
@@ -340,6 +366,7 @@ void PlanRunner::done(const std::string& reading) {
     // What failed again on its way back is held by this plan from now on.
     plan_.in_force = !takes_out(plan_.action);
     plan_.unresolved = work_.late;
+    plan_.read_back = takes_out(plan_.action) && (plan_.read_back || !work_.late);
     const bool was_sent = plan_.intent == PlanIntent::kUndo;
     const bool shows = takes_out(plan_.action) && plan_.target.kind == EntityKind::kLink;
     // What was never sent changed nothing that would have to come back.
@@ -351,9 +378,9 @@ void PlanRunner::done(const std::string& reading) {
     work_.late = before.late;
     work_.looked_back = before.looked_back;
     work_.undos = before.undos;
-    work_.read_back = before.read_back || (was_sent && !before.late && !before.unanswered);
-    work_.verifying_since = before.looked_back ? before.verifying_since : now_;
-    if (before.looked_back) return;
+    // Sweeps of before the second time say nothing.
+    work_.verifying_since = before.looked_back && !was_sent ? before.verifying_since : now_;
+    if (before.looked_back && !was_sent) return;
     // After a restart nobody knows whether it was sent.
     const char* how = was_sent            ? "it is undone"
                       : before.unanswered ? "it is undone already"
@@ -363,6 +390,7 @@ void PlanRunner::done(const std::string& reading) {
   const bool was_back = plan_.intent == PlanIntent::kNone;
   plan_.intent = PlanIntent::kApply;  // what fails is undone, whoever did it
   plan_.in_force = takes_out(plan_.action);
+  plan_.read_back = !takes_out(plan_.action);
   plan_.state = PlanState::kVerifying;
   plan_.windows_good = 0;
   plan_.was_up = false;
@@ -375,6 +403,11 @@ void PlanRunner::done(const std::string& reading) {
   note_(what + detail);
 }
 
+// What had come back by then, only its undoing can still change.
+void PlanRunner::remember_late() {
+  (takes_out(plan_.action) || !plan_.read_back ? work_.late : work_.undo_late) = plan_.unresolved;
+}
+
 void PlanRunner::roll_back(const std::string& why) {
   plan_.state = PlanState::kRollingBack;
   plan_.waits_for.clear();
@@ -382,87 +415,22 @@ void PlanRunner::roll_back(const std::string& why) {
   work_ = {};
   work_.stage = Stage::kLook;
   work_.due = now_;
+  remember_late();
   note_("it is being undone: " + why);
 }
 
-void PlanRunner::verify_anew() {
-  plan_.state = PlanState::kVerifying;
-  plan_.waits_for.clear();
-  plan_.windows_good = 0;
-  plan_.was_up = false;
-  const std::string before = std::exchange(plan_.outcome, {});
-  work_ = {};
-  work_.verifying_since = now_;
-  note_("it is up again, and its probation begins anew; before, " + before);
-}
-
-void PlanRunner::leave(const std::string& who, const std::string& why) {
+void PlanRunner::leave(const std::string& who, const std::string& why, LinkSight sight) {
   plan_.left_in_service = true;
-  const std::string left = "left in service by " + who + ": " + why;
-  if (takes_out(plan_.action))
-    return end(PlanState::kRolledBack, plan_.outcome + "; left as it is by " + who + ": " + why);
+  const bool is_active = sight == LinkSight::kUp;
+  const std::string known = sight == LinkSight::kTrained ? "; its ports are enabled, and the link is not active"
+                            : is_active                  ? ""
+                                                         : "; it was read to be enabled, and no sweep has seen it up";
+  const std::string left =
+      (is_active && !takes_out(plan_.action) ? "left in service by " : "left as it is by ") + who + ": " + why + known;
+  if (takes_out(plan_.action)) return end(PlanState::kRolledBack, plan_.outcome + "; " + left);
   plan_.in_force = false;
   if (!undoing()) return end(PlanState::kCommitted, left + "; its probation was not over");
   end(PlanState::kRejected, left + "; before, " + plan_.outcome);
-}
-
-void PlanRunner::pause(TimePoint from) {
-  if (work_.paused == kNever) work_.paused = std::max(from, work_.verifying_since);
-}
-
-void PlanRunner::go_on(TimePoint from) {
-  if (work_.paused != kNever) {
-    const Duration left_out = std::max(Duration{}, std::min(from, now_) - work_.paused);
-    work_.verifying_since += left_out;
-    // What it is left out of once is not left out again where the next sweep reads no end of the link.
-    if (work_.judged != kNever) work_.judged += left_out;
-  }
-  work_.paused = kNever;
-}
-
-// How long it was looked for what is awaited.
-Duration PlanRunner::watched() const {
-  return (work_.paused == kNever ? now_ : std::min(now_, work_.paused)) - work_.verifying_since;
-}
-
-void PlanRunner::seen_back(const Window& window) {
-  if (window.fresh) work_.why = window.why;
-  if (window.fresh && window.good) return end(PlanState::kRolledBack, plan_.outcome);
-  if (window.disabled && work_.read_back) return end(PlanState::kRolledBack, plan_.outcome + kDisabledSince);
-  // What was read may have been overtaken by a change of before that landed late.
-  if (!work_.looked_back && (window.disabled || watched() > limits_.verification.within / 2)) {
-    work_.looked_back = true;
-    work_.stage = Stage::kLook;
-    work_.due = now_;
-    return;
-  }
-  if (watched() <= limits_.verification.within) return;
-  const std::string why = work_.why.empty() ? "nobody could see whether the fabric is as before" : work_.why;
-  end(PlanState::kFailed, plan_.outcome + "; it was undone, but check it by hand: " + why);
-}
-
-void PlanRunner::window(const Window& window, std::uint32_t windows_needed, Duration age) {
-  if (plan_.state != PlanState::kVerifying) return;
-  plan_.windows_needed = windows_needed;
-  const bool comes_back = !takes_out(plan_.action);
-  if (window.fresh || !window.why.empty()) work_.why = window.why;
-  if (window.fresh) {
-    plan_.windows_good = window.good ? plan_.windows_good + 1 : 0;
-    plan_.was_up = plan_.was_up && !window.good;
-    work_.worse = window.worse ? work_.worse + 1 : 0;
-    if (window.unbearable || work_.worse >= limits_.verification.worse_windows) return roll_back(window.why);
-    if (plan_.windows_good >= windows_needed) {
-      return end(PlanState::kCommitted, what_was_seen(plan_, work_.reading));
-    }
-  }
-  const Duration patience =
-      comes_back ? limits_.verification.probation + limits_.verification.within : limits_.verification.within;
-  const bool is_overdue = work_.resumed && !comes_back && window.fresh && !window.good && age > kMostTries * patience;
-  const Duration unread = work_.unread ? now_ - work_.judged : Duration{};
-  if (is_overdue || watched() - unread > patience)
-    roll_back(work_.why.empty() ? "it could not be verified in time"
-              : comes_back      ? "it could not be verified in time: " + work_.why
-                                : "it did not help: " + work_.why);
 }
 
 std::optional<RemedyOrder> PlanRunner::order() const {

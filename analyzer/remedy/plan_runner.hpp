@@ -7,7 +7,7 @@
 //                             └──→ FAILED, ROLLED_BACK, REJECTED, EXPIRED
 //
 // From VERIFYING a plan whose target somebody else gave back, or took, is ROLLED_BACK or FAILED at once. A return that
-// failed, could not be taken out again for a while, and is up by then, is VERIFYING anew. A person may end what waits
+// failed, could not be taken out again for a while, and is well by then, is VERIFYING anew. A person may end what waits
 // and leave its target in service: COMMITTED from VERIFYING, REJECTED or ROLLED_BACK from ROLLING_BACK.
 // What was not sent is PROPOSED again when its approval is too old, or a guard leaves it to a person; and APPROVED
 // again when a guard has come to refuse what automation proposed. EXECUTING and ROLLING_BACK read the world, change it
@@ -56,15 +56,26 @@ struct PlanWork {
   unsigned excused = 0;           ///< so many have been since the last good one
   /// As RemedyOrder::decided, of the change that comes next.
   std::optional<Duration> decided{};
-  bool resumed = false;      ///< a process before this one had begun to verify it
-  bool unanswered = false;   ///< the change that was sent got no answer: it may still land
-  bool late = false;         ///< what is being undone got no answer: it may land after its undoing
-  bool waited = false;       ///< what failed on its return could not be taken out again for a while
-  bool read_back = false;    ///< its undoing was answered, and the target read back: what is out then, others took out
-  bool looked_back = false;  ///< it was undone, the fabric is not as before, and the target was read again
-  std::string why{};         ///< the last window was not good
-  std::string reading{};     ///< in the actuator's words: it is in force
-  unsigned worse = 0;        ///< sweeps in a row with a neighbour worse off
+  bool resumed = false;                   ///< a process before this one had begun to verify it
+  bool unanswered = false;                ///< the change that was sent got no answer: it may still land
+  bool late = false;                      ///< what is being undone got no answer: it may land after its undoing
+  bool undo_late = false;                 ///< what takes out again what had come back got no answer, and may land late
+  bool waited = false;                    ///< what failed on its return could not be taken out again for a while
+  PlanIntent before = PlanIntent::kNone;  ///< what Plan::intent was before the change that comes next
+  bool glances = false;                   ///< it waits to be sent, and is read only to see what others did meanwhile
+  bool looked_back = false;               ///< it was undone, the fabric is not as before, and the target was read again
+  std::string why{};                      ///< the last window was not good
+  std::string reading{};                  ///< in the actuator's words: it is in force
+  unsigned worse = 0;                     ///< sweeps in a row with a neighbour worse off
+};
+
+/// What a sweep says of a link.
+enum class LinkSight : std::uint8_t {
+  kUnknown,   ///< no sweep tells
+  kUp,        ///< both ends are active
+  kTrained,   ///< both ends are enabled and linked, and not active
+  kDown,      ///< it is not linked
+  kDisabled,  ///< an end is disabled
 };
 
 /// The target is to be read next.
@@ -106,14 +117,18 @@ class PlanRunner {
   /// After a restart: what was under way is read before anything else.
   void resume();
   /// The reading that was ordered. `is_held`: what the plan gives back is held by another plan, so a person's return of
-  /// a link that is back already is watched. True: the next step is to act, if it is still allowed (see act()).
-  bool read(const Result<TargetReading>& reading, bool is_held);
+  /// a link that is back already is watched. `may_land`: an order of another plan may still take the target out. True:
+  /// the next step is to act, if it is still allowed (see act()).
+  bool read(const Result<TargetReading>& reading, bool is_held, bool may_land = false);
   /// What was read is too old to act on.
   void read_again();
-  /// A sweep saw what is verified as if somebody had given it back: it is read.
+  /// A sweep saw what is verified as if somebody had given it back, or had taken out what came back: it is read.
   void doubt();
-  /// The reading that follows: what is not ours any more ends the plan, and nothing is sent.
-  void read_doubted(const Result<TargetReading>& reading);
+  /// The reading that follows: what is not ours any more, or is back no more, ends the plan, and nothing is sent.
+  /// `may_land`: as of read().
+  void read_doubted(const Result<TargetReading>& reading, bool may_land = false);
+  /// What waits to be sent is read meanwhile.
+  void glance();
   /// The change is journalled as intended; the order follows. `refusal`: a guard that has come to refuse.
   void act(const std::optional<std::string>& refusal);
   /// What was intended was not sent, and `why`: the guards decide anew. `is_late`: the actuator was too slow; one that
@@ -136,8 +151,8 @@ class PlanRunner {
   void roll_back(const std::string& why);
   /// What failed on its return, and was not taken out again, is on probation as from its beginning.
   void verify_anew();
-  /// `who` ends it where not_to_be_left() is nothing: nothing more is sent.
-  void leave(const std::string& who, const std::string& why);
+  /// `who` ends it where not_to_be_left() is nothing: nothing more is sent. `sight`: of its link; kUp of what is none.
+  void leave(const std::string& who, const std::string& why, LinkSight sight);
   /// What is to be asked now, without its number; nullopt: nothing.
   std::optional<RemedyOrder> order() const;
 
@@ -148,6 +163,8 @@ class PlanRunner {
   void look_again(Duration after);
   Duration watched() const;
   void done(const std::string& reading);
+  bool is_taken_by_others(TargetState found, bool intended) const;
+  void remember_late();
   bool break_off();
   void undo_aborted(bool late);
   void end(PlanState state, std::string outcome);

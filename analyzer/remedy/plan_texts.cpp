@@ -32,19 +32,28 @@ const char* target_text(const Plan& plan) {
   return plan.target.kind == EntityKind::kHost ? "host" : "link";
 }
 
-std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work) {
+std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work, LinkSight sight) {
   const std::string name = plan_name(plan.id);
   const std::string abort = ": weftctl abort " + name + " --reason ...";
   if (is_over(plan.state)) return late_abort_text(plan);
   const bool undoing = plan.state == PlanState::kRollingBack;
+  const auto not_in_service = [&]() -> std::optional<std::string> {
+    if (sight != LinkSight::kDown && sight != LinkSight::kDisabled) return std::nullopt;
+    return name + " cannot be ended so: its link is not in service, " +
+           (sight == LinkSight::kDown ? "it is down" : "an end of it is disabled") +
+           (undoing ? ": weftctl plan " + name : "; to end it and take it out again" + abort);
+  };
   if (takes_out(plan.action)) {
-    if (undoing && work.stage == PlanWork::Stage::kSeeBack) return std::nullopt;
+    if (undoing && work.stage == PlanWork::Stage::kSeeBack) return not_in_service();
     return undoing ? name + " is being undone, and its " + target_text(plan) +
                          " was not read to be back yet: weftctl plan " + name
                    : name + " takes its target out of service, and is not being undone; to end and undo it" + abort;
   }
-  if (plan.state == PlanState::kVerifying || (undoing && plan.intent != PlanIntent::kUndo)) return std::nullopt;
-  return undoing ? name + " is being undone, and what takes its target out again was sent: weftctl plan " + name
+  if (undoing && plan.intent == PlanIntent::kUndo)
+    return name + " is being undone, and what takes its target out again was sent: weftctl plan " + name;
+  if (plan.read_back || plan.state == PlanState::kVerifying) return not_in_service();
+  return undoing ? name + " is being undone, and its " + target_text(plan) +
+                       " was not read to be back yet: weftctl plan " + name
                  : name + " has not brought its target back yet; to end it" + abort;
 }
 
@@ -76,6 +85,10 @@ std::string command_that_undoes(const Plan& plan) {
   if (plan.target.kind == EntityKind::kHost) return "weftctl undrain " + plan.target.host;
   const bool is_cost = outward_action(plan) == RemedyAction::kRaiseLinkCost;
   return std::string("weftctl ") + (is_cost ? "lower-cost" : "restore") + " \"" + plan.target.label + '"';
+}
+
+std::string command_that_leaves(const Plan& plan) {
+  return "weftctl abort " + plan_name(plan.id) + " --leave-in-service --reason ...";
 }
 
 std::string way_back_text(const Plan& plan) {

@@ -13,6 +13,7 @@
 namespace weft::analyzer {
 
 struct PlanWork;
+enum class LinkSight : std::uint8_t;
 struct RemedyView;
 
 /// What a subnet manager that does not answer holds up.
@@ -20,8 +21,10 @@ inline constexpr const char* kNobodyReroutes = "the subnet manager does not answ
 /// Why no link of that fabric is known to be activated, where RemedyView::is_manager_unheard().
 const char* nobody_activates(const RemedyView& view, std::string_view fabric);
 /// Why a person cannot end the plan and leave its target in service (PlanManager::leave()), with the next step;
-/// nullopt: it can be.
-std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work);
+/// nullopt: it can be. `sight`: what is known of its link.
+std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work, LinkSight sight);
+/// How the outcome of a plan ends whose target was read to be back, and is out by no order of ours.
+inline constexpr const char* kDisabledSinceText = "; it was given back, and somebody else has disabled it since";
 /// "link" or "host".
 const char* target_text(const Plan& plan);
 
@@ -36,6 +39,9 @@ std::string ended_return_text(const char* ended, const Plan& back);
 
 /// weftctl's command that takes back what the plan holds: "weftctl undrain n1"; a link by its whole label, quoted.
 std::string command_that_undoes(const Plan& plan);
+
+/// weftctl's command that ends the plan and leaves its target in service.
+std::string command_that_leaves(const Plan& plan);
 
 /// How what a plan that is over did can be undone, to follow standing_text(): ". To undo it: weftctl restore ...";
 /// empty: it changed nothing.

@@ -76,18 +76,26 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   if (found && found->plan.state == PlanState::kVerifying && !takes_out(found->plan.action)) {
     hosts_.update(view);
     if (const auto refused = obstacle_to_undo(found->plan, view)) {
-      const std::string sentence = *refused + ". It stays in service, and " + plan_name(id) +
-                                   " goes on; to end it and leave the " + target_text(found->plan) +
-                                   " in service: weftctl abort " + plan_name(id) + " --leave-in-service --reason ...";
+      const bool may_be_left = !not_to_be_left(found->plan, found->work, sight_for(*found, view));
+      const std::string sentence = *refused + ". It stays in service, and " + plan_name(id) + " goes on" +
+                                   (may_be_left ? "; to end it and leave the " + std::string(target_text(found->plan)) +
+                                                      " in service: " + command_that_leaves(found->plan)
+                                                : std::string());
       audit(&found->plan, who, "refused",
             subject_text(found->plan) + "abort" + (why.empty() ? "" : " (" + why + ')') + ": " + sentence, view.now);
       return fail(ErrorCode::kFailedPrecondition, sentence);
     }
   }
-  return abort(id, why, who, view.now);
+  const bool is_undone = found && found->plan.state == PlanState::kRollingBack;
+  const bool may_be_left = is_undone && !not_to_be_left(found->plan, found->work, sight_for(*found, view));
+  return abort(id, why, who, view.now,
+               may_be_left ? "; to end it and leave the " + std::string(target_text(found->plan)) +
+                                 " in service: " + command_that_leaves(found->plan)
+                           : std::string());
 }
 
-Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
+Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now,
+                                const std::string& hint) {
   Entry* found = entry(id);
   if (!found) return no_plan(id);
   Plan& plan = found->plan;
@@ -101,8 +109,8 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   } else if (again || plan.state == PlanState::kRollingBack) {
     // Whoever says no to what is given up anyway wants it in service, whatever comes.
     if (!again && takes_out(plan.action)) plan.outcome = sentence + "; it was being undone already: " + plan.outcome;
-    note(*found, who, "abort of a plan that is being undone already" + (why.empty() ? "" : ": " + why), now, true,
-         kAborted);
+    note(*found, who, "abort of a plan that is being undone already" + (why.empty() ? "" : ": " + why) + hint, now,
+         true, kAborted);
   } else {
     note(*found, who, why.empty() ? "abort" : "abort: " + why, now, true, kAborted);
     runner(*found, now).abort(sentence);
@@ -115,14 +123,44 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   return found->plan;
 }
 
-Result<Plan> PlanManager::leave(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
+// Of a return that failed every sweep tells: it failed by one. Else only those that began after the last reading.
+LinkSight PlanManager::sight_for(const Entry& entry, const RemedyView& view) const {
+  const Plan& plan = entry.plan;
+  if (plan.target.kind != EntityKind::kLink || outward_action(plan) != RemedyAction::kIsolateLink)
+    return LinkSight::kUp;
+  const bool has_failed = plan.state == PlanState::kRollingBack && !takes_out(plan.action);
+  return sight_of(plan.target, view, has_failed ? kNever : entry.checked);
+}
+
+Result<Plan> PlanManager::leave(std::uint64_t id, const std::string& why, const std::string& who,
+                                const RemedyView& view) {
   Entry* found = entry(id);
   if (!found) return no_plan(id);
-  if (const auto refused = not_to_be_left(found->plan, found->work))
+  const LinkSight sight = sight_for(*found, view);
+  if (const auto refused = not_to_be_left(found->plan, found->work, sight)) {
+    audit(&found->plan, who, "refused",
+          subject_text(found->plan) + "leave in service" + (why.empty() ? "" : " (" + why + ')') + ": " + *refused,
+          view.now);
     return fail(ErrorCode::kFailedPrecondition, *refused);
-  note(*found, who, "leave it in service: " + why, now, true, kAborted);
-  runner(*found, now).leave(who, why);
+  }
+  note(*found, who, "leave it in service: " + why, view.now, true, kAborted);
+  runner(*found, view.now).leave(who, why, sight);
   return found->plan;
+}
+
+// What waits to be undone is not sent, but read: somebody else may do it, or take out what came back. At once when a
+// sweep says so.
+void PlanManager::look_meanwhile(Entry& entry, const RemedyView& view) {
+  const Plan& plan = entry.plan;
+  if (plan.state != PlanState::kRollingBack || lacks_sweep(plan, view.now)) return;
+  bool is_seen = false;
+  if (plan.target.kind == EntityKind::kLink && outward_action(plan) == RemedyAction::kIsolateLink) {
+    const LinkSight sight = sight_of(plan.target, view, std::max(entry.checked, began_at_));
+    is_seen = takes_out(plan.action) ? sight == LinkSight::kUp || sight == LinkSight::kTrained
+                                     : sight == LinkSight::kDisabled;
+  }
+  if (!is_seen && view.now - entry.checked < settings_.limits.check_interval) return;
+  runner(entry, view.now).glance();
 }
 
 // Some guard has come to refuse what was about to be sent: the plan waits as before it began, and longer each time.
@@ -141,14 +179,16 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   const bool takes_out_again = entry.plan.state == PlanState::kRollingBack && !takes_out(entry.plan.action);
   if (status_.is_stopped()) {
     entry.work.waited = takes_out_again;
-    return wait_for(entry, brake_text());
+    wait_for(entry, brake_text());
+    return look_meanwhile(entry, view);
   }
   const bool begins = entry.plan.state == PlanState::kExecuting && takes_out(entry.plan.action);
   const bool may_have_recovered = takes_out_again && entry.work.waited;
   if (entry.plan.target.kind == EntityKind::kLink && (begins || takes_out_again) &&
       view.is_manager_unheard(entry.plan.target.fabric)) {
     entry.work.waited = takes_out_again;
-    return wait_for(entry, kNobodyReroutes);
+    wait_for(entry, kNobodyReroutes);
+    return look_meanwhile(entry, view);
   }
   if (takes_out_again && entry.plan.target.kind == EntityKind::kLink) {
     const FabricView* fabric = view.fabric(entry.plan.target.fabric);
@@ -157,9 +197,11 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
       return wait_for(entry, kLateSweep);
     }
   }
-  // It failed while nobody could do anything about it. What is up by now is watched once more; a person's abort holds.
+  // It failed while nobody could do anything about it. What is well by now is watched once more; a person's abort
+  // holds.
   if (may_have_recovered && entry.plan.intent != PlanIntent::kUndo && !entry.plan.aborted &&
-      is_link_up(entry.plan.target, view))
+      is_link_up(entry.plan.target, view) &&
+      !is_link_troubled(entry.plan.target, view, entry.plan.started, clock_.ages(view.now)))
     return runner(entry, view.now).verify_anew();
   // The state of some links can be read without a sweep; what the guards look at cannot.
   if ((entry.plan.state == PlanState::kExecuting || takes_out_again) && is_unswept(entry.plan, view.now))
@@ -351,6 +393,7 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   if (seen - entry.last_window >= (is_swept ? interval / 2 : interval) || seen < entry.last_window) {
     window = judge_window(plan, view, entry.work.verifying_since, clock_.ages(view.now), settings_.limits);
     excuse(entry, view.now, interval, window);
+    if (window.disabled) runner(entry, view.now).doubt();
     if (takes_out(plan.action) && plan.target.kind == EntityKind::kLink) {
       if (window.good) check_routes(entry, view, window);
       check_neighbours(entry, view, window);

@@ -67,6 +67,13 @@ bool is_up(const Seen& seen) {
   return port.is_up() && peer.is_up() && leads_to(port, seen.peer) && leads_to(peer, seen.port);
 }
 
+/// An end is disabled.
+bool is_disabled(const Seen& seen) {
+  return std::ranges::any_of(std::array{seen.port, seen.peer}, [&seen](PortIndex end) {
+    return seen.sweep->topology->port(end).physical_state == PortPhysicalState::kDisabled;
+  });
+}
+
 /// The switch at an end that is down as a whole: it has other cables, and none of its links is up; empty: there is
 /// none.
 std::string dead_switch(const Seen& seen) {
@@ -204,6 +211,13 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
   window.fresh = true;
   const bool late = view.now - since > limits.verification.within;
   if (!is_up(seen)) {
+    // Somebody may have done that: the reading tells.
+    if (is_disabled(seen)) {
+      window.fresh = false;
+      window.disabled = true;
+      window.why = "an end of the link is disabled";
+      return window;
+    }
     // The trouble is the switch's: it says nothing of the link.
     if (const std::string dead = dead_switch(seen); !dead.empty()) {
       window.fresh = false;
@@ -314,6 +328,25 @@ bool is_link_trained(const Entity& link, const RemedyView& view) {
   });
 }
 
+LinkSight sight_of(const Entity& link, const RemedyView& view, TimePoint since) {
+  Plan asked;
+  asked.target = link;
+  const Seen seen = look(asked, view);
+  if (!seen.sweep || seen.sweep->started <= since || (seen.sweep->routes && !is_link_read(link, *seen.sweep)))
+    return LinkSight::kUnknown;
+  if (is_up(seen)) return LinkSight::kUp;
+  if (is_disabled(seen)) return LinkSight::kDisabled;
+  return is_link_trained(link, view) ? LinkSight::kTrained : LinkSight::kDown;
+}
+
+bool is_link_troubled(const Entity& link, const RemedyView& view, TimePoint since, const Ages& ages) {
+  return std::ranges::any_of(view.incidents, [&](const auto& incident) {
+    return incident->is_open() && incident->finding.severity >= Severity::kWarning &&
+           incident->finding.kind != IncidentKind::kLinkDown && is_the_link(incident->finding.cause, link) &&
+           was_seen(view, *incident, Since{since, ages});
+  });
+}
+
 bool is_undone_by_others(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans) {
   const bool is_early = plan.state == PlanState::kRolledBack && plan.outcome.starts_with(undone_text(plan));
   if ((plan.state != held_in(plan) && !is_early) || plan.in_force || plan.unresolved || plan.started == kNever)
@@ -365,8 +398,7 @@ Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, 
   window.fresh = true;
   if (!is_up(seen)) {
     window.why = "the link has not come up again";
-    for (const PortIndex end : {seen.port, seen.peer})
-      window.disabled |= seen.sweep->topology->port(end).physical_state == PortPhysicalState::kDisabled;
+    window.disabled = is_disabled(seen);
   } else {
     window.why =
         silent_neighbours(plan.neighbours, plan.target, *view.fabric(plan.target.fabric), limits.stale_intervals);

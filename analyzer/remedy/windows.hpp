@@ -36,6 +36,12 @@ bool is_link_up(const Entity& link, const RemedyView& view);
 /// have to make them active.
 bool is_link_trained(const Entity& link, const RemedyView& view);
 
+/// What the last sweep says of the link, if it began after `since` and read both ends.
+LinkSight sight_of(const Entity& link, const RemedyView& view, TimePoint since);
+
+/// Some open incident of warning or worse of the link, but that it is down, was seen after `since`.
+bool is_link_troubled(const Entity& link, const RemedyView& view, TimePoint since, const Ages& ages);
+
 /// Whether somebody else undid what the plan had done, such as enabled a link again, and no plan for the target has
 /// begun since. `plans`: all that are known.
 bool is_undone_by_others(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans);

@@ -9,7 +9,10 @@
 #include "daemon/programs/weftd/act_gate.hpp"
 #include "tests/remedies/act_rules.hpp"
 #include "tests/remedies/changes.hpp"
+#include "tests/remedies/executing_watch.hpp"
 #include "tests/remedies/facts.hpp"
+#include "tests/remedies/glimpses.hpp"
+#include "tests/remedies/hand_rules.hpp"
 #include "tests/remedies/partners.hpp"
 #include "tests/remedies/return_rules.hpp"
 #include "tests/remedies/rules.hpp"
@@ -26,17 +29,8 @@ using analyzer::RemedySettings;
 using analyzer::takes_out;
 
 constexpr TimePoint kStart{std::chrono::hours(24 * 365)};
-constexpr Duration kLongestChange = 30s;
 constexpr unsigned kSettlingSteps = 400;
-constexpr Duration kLongestExecution = 10min;
 constexpr const char* kFileThere = "the file exists";
-
-// A return that failed, could not be undone, and was up again: its probation began once more.
-bool begins_anew(const Plan& plan) {
-  return std::ranges::adjacent_find(plan.steps, [](const PlanStep& one, const PlanStep& next) {
-           return one.state == PlanState::kRollingBack && next.state == PlanState::kVerifying;
-         }) != plan.steps.end();
-}
 
 class Sequence {
  public:
@@ -103,6 +97,7 @@ class Sequence {
     std::erase_if(aborted_, is_unknown);
     wish_rules_.restarted(journal_);
     return_rules_.restarted(journal_);
+    hands_.restarted(journal_);
     book_.emplace(settings_, std::move(memory), world_.now(), world_.steady());
     book_->resume_clock(clock_, world_.now(), "the machine is never started anew");
     partners_.restart(*book_);
@@ -126,7 +121,17 @@ class Sequence {
     tell_gate();
   }
 
+  // Few sequences come to where these can be done.
+  void act_by_hand() {
+    if (dice_.one_in(3))
+      if (std::string what = hands_.disable(dice_, journal_, tally_); !what.empty()) say(std::move(what));
+    const auto plans = book_->all();
+    for (const auto& plan : *plans)
+      if (hands_.may_be_left(*plan) && dice_.one_in(3)) leave(plan->id);
+  }
+
   void happen() {
+    act_by_hand();
     switch (dice_.below(26)) {
       case 0:
       case 1:
@@ -216,6 +221,10 @@ class Sequence {
     if (open.empty()) return;
     const std::uint64_t id = open[dice_.below(static_cast<unsigned>(open.size()))];
     if (dice_.one_in(3)) return leave(id);
+    abort(id);
+  }
+
+  void abort(std::uint64_t id) {
     say("bob aborts " + plan_name(id));
     promise(book_->abort(id, "", "bob", world_.now()).has_value(), "a plan that is not over could not be aborted");
     ++tally_.aborts;
@@ -227,13 +236,16 @@ class Sequence {
 
   void leave(std::uint64_t id) {
     const std::uint64_t before = book_->find(id)->revision;
-    const auto left = book_->leave(id, "", "bob", world_.now());
+    const bool is_failed = book_->find(id)->state == PlanState::kRollingBack;
+    const auto left = book_->leave(id, "", "bob", world_.look());
     say("bob leaves in service " + plan_name(id) + (left ? "" : ": " + left.error().message));
     const analyzer::PlanPtr plan = book_->find(id);
     promise(left ? is_over(plan->state) && !plan->in_force : plan->revision == before,
             "what a person left in service did not end, or what could not be left was changed");
+    promise(left || !hands_.may_be_left(*plan), "what was not taken out again could not be left in service");
     if (!left) return;
     ++tally_.left;
+    tally_.held_then_left += is_failed && !takes_out(plan->action);
     wish_rules_.wished(*plan);
     wish_rules_.left(*plan);
   }
@@ -270,7 +282,7 @@ class Sequence {
   }
 
   void give_to_lane(const RemedyOrder& order) {
-    if (order.kind == OrderKind::kAct) gate_->admit(order.number);
+    if (order.kind == OrderKind::kAct) gate_->admit(order.number), hands_.given_out(order);
     const auto usual = std::ranges::find(lane_, false, [](const Waiting& waiting) { return waiting.order.undo; });
     const auto [is_link, index] = world_.find(order.target);
     lane_.insert(order.undo ? usual : lane_.end(),
@@ -294,23 +306,6 @@ class Sequence {
     start();
   }
 
-  // A port in the middle of being taken out may be read as it was, for a moment, and once: a reading that comes too
-  // late for its plan in between makes no second one right.
-  TargetReading glimpse(const Entity& target, bool by_cost) {
-    TargetReading reading = world_.read(target, by_cost);
-    const auto place = world_.find(target);
-    const auto last = wrong_.find(place);
-    const bool was_wrong = last != wrong_.end() && world_.steady() - last->second <= 5min;
-    const bool is_changing = world_.steady() - world_.changed(place.first, place.second) <= kLongestChange;
-    if (was_wrong || !is_changing || !trouble_ || reading.state != TargetState::kOurs || !dice_.one_in(3))
-      return reading;
-    wrong_[place] = world_.steady();
-    ++tally_.wrong_readings;
-    say("it is read as in service for a moment");
-    reading.state = TargetState::kClear;
-    return reading;
-  }
-
   // False: the process died.
   bool carry_out(const Waiting& waiting) {
     const RemedyOrder& order = waiting.order;
@@ -324,7 +319,9 @@ class Sequence {
         return true;
       }
       const bool by_cost = analyzer::outward_action(journal_.at(order.plan)) == RemedyAction::kRaiseLinkCost;
-      const TargetReading reading = glimpse(order.target, by_cost);
+      const auto [reading, is_wrong] = glimpses_.read(order.target, by_cost, trouble_, dice_);
+      tally_.wrong_readings += is_wrong;
+      if (is_wrong) say("it is read as in service for a moment");
       act_rules_.read(order.plan, reading.state);
       const auto known = book_->status(world_.now()).others;
       book_->answer_reading(order.number, reading, world_.now());
@@ -337,11 +334,13 @@ class Sequence {
     if (const auto why = gate_->start(order, world_.steady(), world_.now())) {
       ++tally_.held;
       say(plan_name(order.plan) + " is held: " + *why);
+      hands_.held(order);
       book_->answer_held(order.number, *why, world_.now());
       return true;
     }
     gate_->finish(order.number);
     if (world_.is_forgotten(order.target)) {
+      hands_.held(order);
       book_->answer_action(order.number, fail(ErrorCode::kFailedPrecondition, "no such node"), world_.now());
       return true;
     }
@@ -353,6 +352,7 @@ class Sequence {
     say(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target.label +
         (takes ? "" : ", not taken") + (lost ? ", reply lost" : "") + (late > Duration::zero() ? ", lands late" : ""));
     check_act(act, waiting.facts);
+    hands_.sent(act, takes && !lost && act.before != Holder::kSomebodyElse, !lost);
     if (trouble_ && dice_.one_in(30)) {
       crash("before the answer");
       return false;
@@ -372,6 +372,7 @@ class Sequence {
     const Plan& plan = journal_.at(act.order.plan);
     const bool undo = act.order.action != plan.action;
     keeps(wish_rules_.breach_of(plan, act));
+    keeps(hands_.breach_of(plan, act));
     keeps(act_rules_.breach_of(plan, act, decided, {acknowledged_stop_, file_there_, saved_status_.breaker_tripped}));
     if (undo) return;
     keeps(return_rules_.breach_of_act(plan, decided, world_.steady()));
@@ -403,17 +404,19 @@ class Sequence {
     promise(on_links <= 1 && on_hosts <= 1, "two plans are at it on one fabric");
   }
 
-  // All lists are told, and nothing stands in the way of an answer.
-  void check_executing(const std::vector<analyzer::PlanPtr>& plans) {
-    std::map<std::uint64_t, Duration> executing;
-    for (const auto& plan : plans) {
-      if (plan->state != PlanState::kExecuting) continue;
-      const auto before = executing_.find(plan->id);
-      executing[plan->id] = before != executing_.end() ? before->second : world_.steady();
-      promise(world_.steady() - executing[plan->id] <= kLongestExecution,
-              plan_name(plan->id) + " stays EXECUTING though all lists are told");
+  // Nothing is sent, and what somebody gives back is seen all the same.
+  void wait_stopped() {
+    book_->set_hands_off(person_stops_ = true, "", "bob", world_.now());
+    const auto plans = book_->all();
+    for (const auto& plan : *plans)
+      if (is_under_way(plan->state) && takes_out(plan->action) && dice_.one_in(2)) abort(plan->id);
+    for (unsigned step = 0; step < 30 && !broken(); ++step) {
+      if (step == 2)
+        if (std::string what = hands_.give_back(*book_->all(), dice_, tally_); !what.empty()) say(std::move(what));
+      world_.pass(step % 2 == 0 ? Duration(31s) : Duration(2s));
+      turn();
     }
-    executing_ = std::move(executing);
+    if (!world_.awaits_landing()) keeps(hands_.breach_of_waiting(*book_->all()));
   }
 
   // No more trouble: in the end everything that is out is accounted for, once, and nothing is left under way.
@@ -425,6 +428,7 @@ class Sequence {
     world_.set_manager(ManagerSign::kHeard);
     partners_.answer();
     file_there_ = false;
+    if (dice_.one_in(3)) wait_stopped();
     book_->set_hands_off(person_stops_ = false, "", "bob", world_.now());
     // Returns may go on for hours, each after the other: it ends between two.
     const auto is_busy = [this] {
@@ -434,7 +438,8 @@ class Sequence {
       world_.pass(step % 2 == 0 ? Duration(61s) : Duration(2s));
       turn();
       const auto now = book_->all();
-      check_executing(*now);
+      const std::string slow = executing_.breach_of(*now, world_.steady());
+      promise(slow.empty(), slow);
       if (step > 7 && !world_.awaits_landing() && std::ranges::none_of(*now, [](const auto& plan) {
             return is_under_way(plan->state) || plan->state == PlanState::kApproved || plan->unresolved;
           }))
@@ -469,6 +474,7 @@ class Sequence {
   ReturnRules return_rules_{settings_.limits};
   ActRules act_rules_{world_, settings_};
   WishRules wish_rules_{world_};
+  HandRules hands_{world_};
   std::optional<PlanManager> book_;
   std::optional<daemon::ActGate> gate_;
   std::deque<Waiting> lane_;
@@ -476,10 +482,10 @@ class Sequence {
   bool person_stops_ = false, acknowledged_stop_ = false;  ///< as people said it, whatever the book makes of it
   std::map<std::uint64_t, Plan> journal_;
   RemedyStatus saved_status_;
-  std::map<std::pair<bool, unsigned>, Duration> wrong_;  ///< when a target was last read wrongly, as World::steady()
-  ClockMemory clock_{};                                  // on disk
-  std::set<std::uint64_t> aborted_;              // plans that a person ended, by the journal or since weftd was started
-  std::map<std::uint64_t, Duration> executing_;  ///< while it settles: plans, and since when
+  Glimpses glimpses_{world_};
+  ClockMemory clock_{};              // on disk
+  std::set<std::uint64_t> aborted_;  // plans that a person ended, by the journal or since weftd was started
+  ExecutingWatch executing_;         ///< while it settles
   bool trouble_ = true, blind_ = false;
   Breach breach_;
 };

@@ -209,6 +209,7 @@ void World::set(bool is_link, unsigned index, Holder holder, bool costly) {
   (is_link ? links_changed_ : hosts_changed_)[index] = steady();
   if (!is_link) by_other_weftd_[index] = false;
   if (!is_link) return;
+  disabled_by_hand_ &= ~(1U << index);
   costly_ &= ~(1U << index);
   if (costly) costly_ |= 1U << index;
 }
@@ -307,6 +308,7 @@ TargetReading World::read(const Entity& target, bool by_cost) {
     case Holder::kWeft:
       return {TargetState::kOurs, "out by weft", others};
     case Holder::kSomebodyElse:
+      if (is_link && !by_cost && is_disabled_by_hand(index)) return {TargetState::kOurs, "disabled", others};
       return {TargetState::kForeign, "out by somebody", others};
     case Holder::kNobody:
       if (is_link && by_cost && is_cost_foreign(index)) return {TargetState::kForeign, "its cost is raised", others};

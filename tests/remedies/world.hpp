@@ -76,6 +76,11 @@ class World {
   void mend_host(unsigned host, unsigned adapter);
   void somebody_takes(bool is_link, unsigned index);
   void somebody_gives_back(bool is_link, unsigned index);
+  /// A port does not say who disabled it: it reads as if weft had.
+  void somebody_disables(unsigned link) { set(true, link, Holder::kSomebodyElse), disabled_by_hand_ |= 1U << link; }
+  /// Nobody can tell any more who disabled it: it counts as weft's.
+  void take_as_ours(unsigned link) { links_[link] = Holder::kWeft, disabled_by_hand_ &= ~(1U << link); }
+  bool is_disabled_by_hand(unsigned link) const { return (disabled_by_hand_ >> link & 1U) != 0; }
   /// A weftd with another store drains the host and leaves its mark there.
   void another_weftd_takes(unsigned host);
   /// Hosts' names are claims: their collectors, which come, go and repeat each other, say who has which adapter.
@@ -172,8 +177,9 @@ class World {
   Duration set_{};
   std::vector<Holder> links_, hosts_;
   std::vector<Duration> links_changed_, hosts_changed_;
-  std::uint32_t cut_ = 0;     ///< links that are physically broken
-  std::uint32_t costly_ = 0;  ///< links that weft holds up, and out of all routes
+  std::uint32_t cut_ = 0;               ///< links that are physically broken
+  std::uint32_t disabled_by_hand_ = 0;  ///< links that somebody disabled where weft sets them
+  std::uint32_t costly_ = 0;            ///< links that weft holds up, and out of all routes
   std::uint32_t seen_up_ = 0;
   std::uint32_t known_costly_ = 0;  ///< of costly_, what weftd has seen or read
   bool blind_ = false;

@@ -27,8 +27,9 @@ struct PlanWriter {
         plan(database,
              "INSERT INTO plan (id, revision, state, over, action, actuator, incident, undoes, reason, requested_by, "
              "approved_by, created, updated, expires, started, finished, intent, in_force, unresolved, windows_good, "
-             "windows_needed, outcome, inverse, incident_began, kept_out, undone_once, aborted, left_in_service) "
-             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+             "windows_needed, outcome, inverse, incident_began, kept_out, undone_once, aborted, left_in_service, "
+             "read_back) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         entity(database, "INSERT INTO plan_entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         candidate(database, "INSERT INTO plan_candidate VALUES (?, ?, ?, ?, ?, ?, ?)"),
         guard(database, "INSERT INTO plan_guard VALUES (?, ?, ?, ?, ?)"),
@@ -55,7 +56,8 @@ struct PlanWriter {
     plan.run(p.id, p.revision, to_string(p.state), is_over(p.state), to_string(p.action), p.actuator, p.incident,
              p.undoes, p.reason, p.requested_by, p.approved_by, p.created, p.updated, p.expires, p.started, p.finished,
              to_string(p.intent), p.in_force, p.unresolved, seen_good(p), p.windows_needed, p.outcome,
-             to_string(p.inverse), p.incident_began, p.kept_out, p.undone_once, p.aborted, p.left_in_service);
+             to_string(p.inverse), p.incident_began, p.kept_out, p.undone_once, p.aborted, p.left_in_service,
+             p.read_back);
     write_entity(p.id, kTarget, 0, p.target);
     for (std::size_t n = 0; n < p.candidates.size(); ++n) {
       const Candidate& c = p.candidates[n];
@@ -106,6 +108,7 @@ Plan read_plan_row(Database& database, const Statement& row) {
   plan.undone_once = row.integer(24) != 0;
   plan.aborted = row.integer(25) != 0;
   plan.left_in_service = row.integer(26) != 0;
+  plan.read_back = row.integer(27) != 0;
   return plan;
 }
 
@@ -178,7 +181,8 @@ std::vector<Plan> read_plans(Database& database, TimePoint ended_since) {
   Statement rows(database,
                  std::string("SELECT id, revision, state, action, actuator, incident, undoes, reason, requested_by, "
                              "approved_by, created, updated, expires, started, finished, intent, in_force, unresolved, "
-                             "windows_good, windows_needed, outcome, inverse, incident_began, kept_out, undone_once, aborted, left_in_service") +
+                             "windows_good, windows_needed, outcome, inverse, incident_began, kept_out, undone_once, "
+                             "aborted, left_in_service, read_back") +
                      kWanted + " ORDER BY id");
   rows.query(ended_since);
   while (rows.next()) plans.push_back(read_plan_row(database, rows));

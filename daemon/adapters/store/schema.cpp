@@ -266,6 +266,15 @@ ALTER TABLE plan ADD COLUMN aborted INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE plan ADD COLUMN left_in_service INTEGER NOT NULL DEFAULT 0;
 UPDATE plan SET aborted = 1 WHERE outcome LIKE 'aborted by %';
 UPDATE plan SET left_in_service = 1 WHERE outcome LIKE 'left in service by %' OR outcome LIKE '%; left as it is by %';
+)sql",
+                                      // What is on probation, or failed on it, was read to be back, and so was what
+                                      // was undone without a change that may land late.
+                                      R"sql(
+ALTER TABLE plan ADD COLUMN read_back INTEGER NOT NULL DEFAULT 0;
+UPDATE plan SET read_back = 1 WHERE action IN ('RESTORE_LINK', 'UNDRAIN_NODE') AND (state = 'VERIFYING' OR
+  (state = 'ROLLING_BACK' AND aborted = 0));
+UPDATE plan SET read_back = 1 WHERE action NOT IN ('RESTORE_LINK', 'UNDRAIN_NODE') AND state = 'ROLLING_BACK' AND
+  intent = 'NONE' AND unresolved = 0;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -120,7 +120,7 @@ void RemedyController::abort(std::uint64_t plan, const std::string& why, const s
 void RemedyController::leave(std::uint64_t plan, const std::string& why, const std::string& who,
                              PlanCallback callback) {
   if (stopped_) return callback(stopping());
-  settle(plans_.leave(plan, why, who, clock_.now()), std::move(callback));
+  settle(plans_.leave(plan, why, who, view()), std::move(callback));
 }
 
 void RemedyController::request(const api::RemedyWish& wish, PlanCallback callback) {

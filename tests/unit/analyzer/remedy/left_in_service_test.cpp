@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 Result<Plan> leave(Book& b, std::uint64_t id) {
-  return b.book->leave(id, "the cable is well", "ann", b.fabric.now());
+  return b.book->leave(id, "the cable is well", "ann", b.look());
 }
 
 TEST(LeftInService, AReturnOnProbationEndsAndNothingIsSent) {
@@ -34,6 +34,9 @@ TEST(LeftInService, AReturnThatFailedIsNotTakenOutAgain) {
   b.managers["test"] = ManagerSign::kSilent;
   b.tell(TargetState::kClear);
   ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
+  EXPECT_EQ(leave(b, 2).error().message,
+            "PLAN-2 cannot be ended so: its link is not in service, it is down: weftctl plan PLAN-2");
+  b.comes_up(1);
   ASSERT_TRUE(leave(b, 2));
   EXPECT_EQ(b.plan(2).state, PlanState::kRejected);
   EXPECT_EQ(b.plan(2).outcome,
@@ -59,9 +62,52 @@ TEST(LeftInService, AnUndoingThatNobodyCanLookAtIsOver) {
             "PLAN-1 is being undone, and its link was not read to be back yet: weftctl plan PLAN-1");
   b.tell(TargetState::kClear);
   ASSERT_EQ(b.plan(1).state, PlanState::kRollingBack) << b.plan(1).outcome;
+  EXPECT_EQ(leave(b, 1).error().message,
+            "PLAN-1 cannot be ended so: its link is not in service, it is down: weftctl plan PLAN-1");
+  b.managers["test"] = ManagerSign::kSilent;
+  b.fabric.relink(b.end, PortState::kInitialize);
+  b.fabric.route();
+  b.sweeps(1);
   ASSERT_TRUE(leave(b, 1));
   EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack);
-  EXPECT_EQ(b.plan(1).outcome, "aborted by bob: wrong link; left as it is by ann: the cable is well");
+  EXPECT_EQ(b.plan(1).outcome,
+            "aborted by bob: wrong link; left as it is by ann: the cable is well; its ports are enabled, and the link "
+            "is not active");
+}
+
+// Its enabling got no answer, and nobody can read what became of it.
+TEST(LeftInService, AReturnThatWasNotReadToBeBackIsNot) {
+  Isolated b;
+  ASSERT_TRUE(b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look()));
+  b.tell(TargetState::kOurs);
+  b.book->answer_action(b.next(), fail(ErrorCode::kTimeout, "no answer"), b.fabric.now());
+  ASSERT_TRUE(b.book->abort(2, "stop it", "ann", b.fabric.now()));
+  EXPECT_EQ(leave(b, 2).error().message,
+            "PLAN-2 is being undone, and its link was not read to be back yet: weftctl plan PLAN-2");
+  const auto trail = b.book->drain_changes(b.fabric.now()).audit;
+  ASSERT_FALSE(trail.empty());
+  EXPECT_EQ(trail.back().what, "refused");
+  EXPECT_EQ(trail.back().who, "ann");
+}
+
+TEST(LeftInService, ALinkThatIsDownOnItsProbationIsNot) {
+  Probation b;
+  b.sweeps(2);
+  EXPECT_EQ(leave(b, 2).error().message,
+            "PLAN-2 cannot be ended so: its link is not in service, it is down; to end it and take it out again: "
+            "weftctl abort PLAN-2 --reason ...");
+}
+
+TEST(LeftInService, SaysThatNobodyActivatesTheLink) {
+  Probation b;
+  b.managers["test"] = ManagerSign::kSilent;
+  b.fabric.relink(b.end, PortState::kInitialize);
+  b.fabric.route();
+  b.sweeps(3);
+  ASSERT_TRUE(leave(b, 2));
+  EXPECT_EQ(b.plan(2).outcome,
+            "left as it is by ann: the cable is well; its ports are enabled, and the link is not active; its probation "
+            "was not over");
 }
 
 TEST(LeftInService, WhatIsOutOfServiceIsAborted) {
@@ -92,6 +138,28 @@ TEST(LeftInService, IsNamedWhereAGuardForbidsToTakeItOutAgain) {
       ". It stays in service, and PLAN-2 goes on; to end it and leave the link in service: weftctl abort PLAN-2 "
       "--leave-in-service --reason ..."))
       << refused.error().message;
+}
+
+TEST(LeftInService, IsNamedToWhoAbortsOrOrdersSomethingElseOnlyWhereItWouldWork) {
+  constexpr const char* kHint = "to end it and leave the link in service: weftctl abort PLAN-2 --leave-in-service";
+  constexpr const char* kOr = ", or end it and leave the link in service: weftctl abort PLAN-2 --leave-in-service";
+  Probation b;
+  b.managers["test"] = ManagerSign::kHeard;
+  b.comes_up(5);
+  b.fabric.unlink(b.end);
+  b.sweeps(1);
+  b.managers["test"] = ManagerSign::kSilent;
+  b.tell(TargetState::kClear);
+  for (const bool is_up : {false, true}) {
+    if (is_up) b.comes_up(1);
+    ASSERT_TRUE(b.book->abort(2, "end it", "ann", b.look()));
+    EXPECT_EQ(b.plan(2).steps.back().what.find(kHint) != std::string::npos, is_up) << b.plan(2).steps.back().what;
+    for (const RemedyAction action : {RemedyAction::kRestoreLink, RemedyAction::kIsolateLink}) {
+      const auto refused = b.book->request(action, b.target, "", "ann", b.look());
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().message.find(kOr) != std::string::npos, is_up) << refused.error().message;
+    }
+  }
 }
 
 // All of what is seen is seen again, a minute later.

@@ -397,8 +397,10 @@ TEST(AnAbortedReturn, SaysThatItWaitsForHandsOff) {
   EXPECT_EQ(b.plan(2).waits_for, "automation is stopped: kim: drill");
   const auto again = b.book->request(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
   ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().message,
-            "PLAN-2 (RESTORE_LINK) for it is being undone (aborted by bob: wrong cable): ask again when that is over");
+  EXPECT_EQ(
+      again.error().message,
+      "PLAN-2 (RESTORE_LINK) for it is being undone (aborted by bob: wrong cable): ask again when that is over, or "
+      "end it and leave the link in service: weftctl abort PLAN-2 --leave-in-service --reason ...");
   b.book->set_hands_off(false, "", "kim", b.fabric.now());
   b.sweeps(1);
   EXPECT_EQ(b.plan(2).waits_for, "");

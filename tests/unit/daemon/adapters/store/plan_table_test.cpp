@@ -32,6 +32,7 @@ Plan full_plan() {
   plan.undone_once = true;
   plan.aborted = true;
   plan.left_in_service = true;
+  plan.read_back = true;
   plan.kept_out = "ann rejected its return PLAN-9: the cable is 'out'";
   plan.undoes = 3;
   plan.inverse = RemedyAction::kRaiseLinkCost;
@@ -88,6 +89,7 @@ void expect_same(const Plan& a, const Plan& b) {
   EXPECT_EQ(a.undone_once, b.undone_once);
   EXPECT_EQ(a.aborted, b.aborted);
   EXPECT_EQ(a.left_in_service, b.left_in_service);
+  EXPECT_EQ(a.read_back, b.read_back);
   EXPECT_EQ(a.undoes, b.undoes);
   EXPECT_EQ(a.inverse, b.inverse);
   EXPECT_EQ(a.reason, b.reason);

@@ -264,6 +264,7 @@ Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
   }
   const v1::RemedyStatus status =
       session.client.call(session.client.remedies, &Plans::GetStatus, v1::GetRemedyStatusRequest());
+  print_unstored(session);
   print_stops(session.out, status);
   if (which == WhichPlans::kInForce) {
     print_in_force(session, plans, all);

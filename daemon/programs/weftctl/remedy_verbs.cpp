@@ -336,6 +336,7 @@ Exit show_plan(const Session& session, const std::string& id) {
   v1::ListPlansResponse all;
   if (!session.json && (is_reverted(plan) || !plan.undoes().empty()))
     all = session.client.all_pages(session.client.remedies, &Stub::ListPlans, v1::ListPlansRequest());
+  print_unstored(session);
   print_answer(session, plan, true, all);
   return Exit::kGood;
 }
@@ -373,7 +374,7 @@ Exit abort_plan(const Session& session, const Decision& decision) {
     session.out << before.id() << " is being undone already (" << printable(before.outcome()) << "): "
                 << (is_undone(before) ? "whether the fabric is as before is being checked" : undoing_text(before));
     if (!before.waits_for().empty()) session.out << "; it waits: " << printable(before.waits_for());
-    session.out << (takes_out(before) || is_undone(before) ? "\n" : "; to leave it in service: --leave-in-service\n");
+    session.out << '\n';  // whether it may be left in service weftd says in the history
   }
   const std::string effect = decision.leave ? "nothing is sent: its target stays as it is" : abort_text(before);
   if (session.answers != nullptr && !decision.yes && !effect.empty()) {

@@ -108,6 +108,18 @@ void print_waiting_plans(const Session& session) {
 
 }  // namespace
 
+void print_unstored(std::ostream& out, const v1::Status& status) {
+  if (status.store_ok()) return;
+  out << "Not all data is stored: " << printable(status.store_status())
+      << "\nPlans are shown as they were last stored; their changes since wait until they can be stored.\n";
+}
+
+void print_unstored(const Session& session) {
+  if (session.json) return;
+  print_unstored(session.out, session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus,
+                                                  v1::GetStatusRequest()));
+}
+
 Exit show_status(const Session& session) {
   const v1::Status status =
       session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
@@ -151,7 +163,7 @@ Exit show_status(const Session& session) {
   print_shards(session, status);
   // What the lists above found out since.
   good = good && session.client.missing().empty();
-  if (!status.store_ok()) session.out << "Not all data is stored: " << printable(status.store_status()) << '\n';
+  print_unstored(session.out, status);
   return good ? Exit::kGood : Exit::kBadNews;
 }
 

@@ -12,6 +12,7 @@
 #include "daemon/programs/weftctl/client.hpp"
 #include "daemon/programs/weftctl/sheet.hpp"
 #include "fabric/clock.hpp"
+#include "weft/v1/fabric.pb.h"
 #include "weft/v1/remedy.pb.h"
 
 namespace weft::ctl {
@@ -36,6 +37,10 @@ struct Session {
 /// Since when persons stop automation, as the audit trail tells: "2026-01-31 12:00:00 UTC"; of several each time with
 /// who and why, "2026-01-31 12:00:00 UTC (kim: a visitor), ...". Empty: none does, or it is not known, as of a site.
 std::string brake_since(const Session& session, const v1::RemedyStatus& status);
+/// That not all is stored, and what that means for what is shown of plans; nothing where all is.
+void print_unstored(std::ostream& out, const v1::Status& status);
+/// The same, asked anew; nothing in JSON.
+void print_unstored(const Session& session);
 /// In a site, that hands-off is of one shard, and where the others are. Nothing where weftd is no part of a site.
 void print_reach_of_brake(const Session& session);
 

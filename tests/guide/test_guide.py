@@ -105,6 +105,18 @@ class Links(unittest.TestCase):
         self.assertGreater(len(named), 20)
         self.assertEqual([], [path for path in named if not os.path.exists(os.path.join(ROOT, path))])
 
+    def test_every_promise_of_remedies_is_one_row_with_its_test(self):
+        rows = text_of("deploy/guide/remedies.md").split("| promise | its test |")[1].split("\n\n")[0].splitlines()[2:]
+        self.assertGreater(len(rows), 50)
+        for row in rows:
+            with self.subTest(row[:80]):
+                cells = row.strip("|").split(" | ")
+                self.assertEqual((row[:2], row[-2:], len(cells)), ("| ", " |", 2))
+                tests = re.findall(r"\]\(\.\./\.\./(tests/[\w./-]+)\)", cells[1])
+                self.assertTrue(tests, "no test")
+                for test in tests:
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, test)), test)
+
     def test_every_key_in_the_guide_is_one(self):
         keys = set(re.findall(r"^### `([\w.]+)`", text_of("deploy/config/reference.md") + text_of("deploy/config/collector-reference.md"), re.MULTILINE))
         sections = {key.split(".")[0] for key in keys if "." in key}

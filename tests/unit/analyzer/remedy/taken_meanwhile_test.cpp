@@ -13,10 +13,14 @@ using namespace std::chrono_literals;
 
 constexpr const char* kDisabledSince = "it was given back, and somebody else has disabled it since";
 
-void disable(Isolated& b) {
+void disable_unseen(Isolated& b) {
   b.fabric.unlink(b.end);
   b.fabric.port(b.end).physical_state = PortPhysicalState::kDisabled;
   b.fabric.route();
+}
+
+void disable(Isolated& b) {
+  disable_unseen(b);
   b.sweeps(1);
 }
 
@@ -150,7 +154,7 @@ TEST(TakenMeanwhile, WhatIsUndoneAndDisabledSinceIsNotGivenBackTwice) {
 TEST(TakenMeanwhile, ThatItWasReadToBeBackIsKnownAfterARestart) {
   for (const bool is_down_meanwhile : {false, true}) {
     Undoing b;
-    if (is_down_meanwhile) disable(b);
+    if (is_down_meanwhile) disable_unseen(b);
     restart(b);
     if (!is_down_meanwhile) {
       b.sweeps_that_read_it_back(3);

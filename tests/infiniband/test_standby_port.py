@@ -159,7 +159,7 @@ exec '{self.weftd.place}/choose' "$@"
             self.assertEqual(0, done.returncode, done.stdout + done.stderr)
             plan = weftctl_json(self.weftd, "plan", "PLAN-2")
             self.assertEqual("COMMITTED", plan["state"])
-            self.assertRegex(plan["outcome"], "^left in service by .*: that port is gone; its probation was not over$")
+            self.assertRegex(plan["outcome"], "^left as it is by .*: that port is gone; it was read to be enabled, and no sweep tells whether it is up; its probation was not over$")
             self.assertEqual([], weftctl_json(self.weftd, "plans").get("plans", []))
 
     def test_the_standby_is_watched_when_the_cable_is_lost(self):

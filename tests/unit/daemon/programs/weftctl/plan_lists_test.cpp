@@ -111,19 +111,6 @@ TEST_F(PlansInForce, WhatOthersGaveBackIsCounted) {
               HasSubstr("Given back by others while a plan held them: 2 (weftctl plans --all says which and when)\n"));
 }
 
-TEST_F(PlansInForce, ThatNotAllIsStoredIsSaidWithEachListOfPlans) {
-  auto snapshot = make_snapshot(1, {});
-  snapshot->figures.store_ok = false;
-  snapshot->figures.store_status = "/var/lib/weft/weft.db: database or disk is full";
-  publication.publish(snapshot);
-  constexpr const char* kSaid =
-      "Not all data is stored: /var/lib/weft/weft.db: database or disk is full\n"
-      "Plans are shown as they were last stored; their changes since wait until they can be stored.\n";
-  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), ::testing::StartsWith(kSaid));
-  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kInForce, false), ::testing::StartsWith(kSaid));
-  EXPECT_THAT(say(Exit::kBadNews, show_status), HasSubstr(kSaid));
-}
-
 TEST_F(PlansInForce, WhatOthersTookOutIsNamed) {
   auto snapshot = make_snapshot(1, {});
   snapshot->remedy.on_probation = 1;

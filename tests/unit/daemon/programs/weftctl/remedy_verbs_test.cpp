@@ -337,5 +337,18 @@ TEST_F(Verbs, HandsOffOfAShardSaysThatItIsOfThatShardAlone) {
               HasSubstr("That is of shard south alone. Each other shard has a brake of its own: north (mgmt1:9641)\n"));
 }
 
+TEST_F(Verbs, SayThatNotAllIsStoredWithEachListOfPlans) {
+  auto snapshot = api::make_snapshot(1, {});
+  snapshot->figures.store_ok = false;
+  snapshot->figures.store_status = "/var/lib/weft/weft.db: database or disk is full";
+  publication.publish(snapshot);
+  constexpr const char* kSaid =
+      "Not all data is stored: /var/lib/weft/weft.db: database or disk is full\n"
+      "Plans are shown as they were last stored; their changes since wait until they can be stored.\n";
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), ::testing::StartsWith(kSaid));
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kInForce, false), ::testing::StartsWith(kSaid));
+  EXPECT_THAT(say(Exit::kBadNews, show_status), ::testing::HasSubstr(kSaid));
+}
+
 }  // namespace
 }  // namespace weft::ctl

@@ -91,6 +91,18 @@ const Plan& first_out(const Plan& plan, std::span<const std::shared_ptr<const Pl
   return *first;
 }
 
+bool is_left_to_others(std::string_view outcome) {
+  return outcome.find("somebody else holds it now") != std::string_view::npos ||
+         outcome.find("somebody else keeps it out of service") != std::string_view::npos ||
+         outcome.find("somebody else has disabled it since") != std::string_view::npos ||
+         outcome.find("somebody else took it out of service") != std::string_view::npos ||
+         outcome.find("somebody else set its cost") != std::string_view::npos;
+}
+
+bool is_about_breaker(std::string_view outcome) {
+  return outcome.find(": " + std::string(to_string(Guard::kBreaker)) + ": ") != std::string_view::npos;
+}
+
 RemedyAction inverse_of(RemedyAction action) {
   switch (action) {
     case RemedyAction::kIsolateLink:

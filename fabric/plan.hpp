@@ -226,6 +226,9 @@ struct Plan {
   /// While it is in force: automation does not return its target, because a person took it out or keeps it out, or
   /// returns are off. Not stored.
   bool only_by_hand = false;
+  /// While it holds its target, or is taking it out: since when that has been out of service, or avoided by routes, as
+  /// of what failed on its return since it went out again. Not stored; kNever: it is in service, or nobody knows.
+  TimePoint held_since = kNever;
   /// While it is unresolved: until then what was sent for it may still land. It is read then. Not stored; kNever:
   /// nothing of it is on its way, or it is not over.
   TimePoint unresolved_until = kNever;
@@ -245,6 +248,12 @@ inline constexpr std::size_t kMostPlanSteps = 64;
 /// The plan that took out what `plan` holds: of a return that failed the one before it, where that is still among
 /// `plans`, which ascend by id.
 const Plan& first_out(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans);
+
+/// Whether a plan with that outcome (Plan::outcome) left its target out of service because somebody else holds it: who
+/// disabled the port or drained the host brings it back.
+bool is_left_to_others(std::string_view outcome);
+/// Whether the circuit breaker was why it ended so: what failed on its return could not be taken out again.
+bool is_about_breaker(std::string_view outcome);
 
 /// "PLAN-7".
 std::string plan_name(std::uint64_t id);
@@ -403,6 +412,7 @@ struct RemedyStatus : RemedyHolds {
   std::vector<std::string> links_out_by_others{};
   std::vector<SilentManager> silent_managers{};  ///< ascending by fabric
   std::uint32_t on_probation = 0;                ///< links and hosts that plans brought back and watch now
+  std::uint32_t unresolved = 0;                  ///< plans of which nobody knows whether they are in force
   std::uint32_t undone_by_others = 0;            ///< plans of which analyzer::is_undone_by_others() is true
   std::uint32_t without_plan = 0;                ///< incidents without a plan because too many plans are open
   std::vector<RemedyAction> automatic{};         ///< actions that need no approval: their mode is auto

@@ -38,20 +38,23 @@ bool is_out(const Plan& plan, Plans plans) {
          });
 }
 
+bool has_sent_nothing(const Plan& plan) {
+  return plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone && !plan.in_force && !plan.unresolved;
+}
+
 // Automation's own that has sent nothing: directly before it does, all is counted again. Whom it would refuse meanwhile
 // may be worse.
 bool has_only_begun(const Plan& plan) {
-  return plan.state == PlanState::kExecuting && plan.intent == PlanIntent::kNone && !plan.in_force &&
-         !plan.unresolved && plan.approved_by == kOurselves;
+  return has_sent_nothing(plan) && plan.approved_by == kOurselves;
 }
 
 // Those that are out; of several for one target, as of an isolation and its return that failed, the first.
-// `with_begun`: those, too, that have only begun.
-std::vector<const Plan*> one_for_each_target(Plans plans, bool with_begun) {
+template <typename LeftOut>
+std::vector<const Plan*> one_for_each_target(Plans plans, LeftOut is_left_out) {
   std::vector<const Plan*> out;
   std::unordered_set<LinkKey> links;
   for (const auto& plan : plans) {
-    if (!is_out(*plan, plans) || (!with_begun && has_only_begun(*plan))) continue;
+    if (!is_out(*plan, plans) || is_left_out(*plan)) continue;
     const bool is_new = plan->target.kind == EntityKind::kLink ? links.insert(key_of(plan->target)).second
                                                                : std::ranges::none_of(out, [&plan](const Plan* other) {
                                                                    return same_target(other->target, plan->target);
@@ -171,11 +174,11 @@ std::uint32_t actions_within(Plans plans, const Ages& ages, Duration span) {
 
 std::vector<const Entity*> taken_out_by_others(Plans plans, std::span<const std::span<const Entity>> taken_out,
                                                std::span<const LinkKey> enabled) {
-  return others_links(one_for_each_target(plans, true), taken_out, enabled);
+  return others_links(one_for_each_target(plans, [](const Plan&) { return false; }), taken_out, enabled);
 }
 
 std::uint32_t out_of_service(Plans plans) {
-  return static_cast<std::uint32_t>(one_for_each_target(plans, true).size());
+  return static_cast<std::uint32_t>(one_for_each_target(plans, has_sent_nothing).size());
 }
 
 std::optional<std::string> over_budget(const Plan& plan, Plans plans, const RemedyView& view, const Ages& ages,
@@ -211,7 +214,7 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
       for (const NodeIndex node : shared_switches(plan.target, target, *topology)) on_switch[node].add(others);
     if (rail != kNoIndex && rail_of(target, *topology, *tree) == rail) on_rail.add(others);
   };
-  const std::vector<const Plan*> held = one_for_each_target(plans, false);
+  const std::vector<const Plan*> held = one_for_each_target(plans, has_only_begun);
   for (const Plan* other : held) {
     if (other->id == plan.id) continue;
     count(other->target, 0);

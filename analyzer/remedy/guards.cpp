@@ -131,7 +131,7 @@ class Judge {
         return refused(action + " is off" + key);
       case RemedyMode::kAuto:
         if (plan_.actuator.empty()) return refused(nobody());
-        return passed(action + " is automatic");
+        return passed(action + (by_person_ ? " is ordered by a person" : " is automatic"));
       case RemedyMode::kPropose:
         break;
     }
@@ -302,7 +302,8 @@ class Judge {
   Verdict breaker() const {
     if (!in_.status.breaker_tripped) return passed("it is not tripped");
     if (by_person_ && !takes_out_) return not_needed("a person takes a remedy back");
-    return refused("it is tripped: " + in_.status.breaker_reason + "; after checking: weftctl breaker reset");
+    return refused("it is tripped: " + in_.status.breaker_reason +
+                   "; after checking: weftctl breaker reset --reason ...");
   }
 
   Verdict budget() const {
@@ -343,7 +344,7 @@ class Judge {
   Verdict activation() const {
     if (ethernet_ || !in_.view.is_manager_unheard(plan_.target.fabric)) return not_needed("no path is removed");
     const std::string unheard =
-        "the subnet manager does not answer, or not yet: until it does nobody activates the link";
+        std::string(nobody_activates(in_.view, plan_.target.fabric)) + ": the link comes up when it answers again";
     return by_person_ ? passed(unheard) : refused(unheard);
   }
 
@@ -362,7 +363,8 @@ class Judge {
     const PortIndex at = topology().find_port(*manager);
     if (at == kNoIndex || !topology().node_of(topology().port(at)).reachable)
       return refused("the subnet manager is unreachable and could not reroute");
-    if (in_.view.is_manager_unheard(plan_.target.fabric)) return refused(kNobodyReroutes);
+    if (in_.view.is_manager_unheard(plan_.target.fabric))
+      return refused(nobody_reroutes(in_.view, plan_.target.fabric));
     const std::string name = port_label(topology(), at);
     // Of access links the next guard says it.
     if (is_between_switches() && is_bridge(topology(), make_link_key(plan_.target.port, plan_.target.peer)))
@@ -392,6 +394,8 @@ class Judge {
     if (plan_.actuator == "opensm_weights" && engine != RoutingEngine::kUnknown && !follows_hop_weights(engine))
       return refused("routing engine " + std::string(to_string(engine)) +
                      " follows no hop weights: isolate the link instead (remedy.routing_engine)");
+    if (fabric_ && port_ != kNoIndex && !is_between_switches())
+      return not_needed("no route leads round an access link: guard ALTERNATIVE judges that");
     if (sections_.empty()) return not_needed("tiers lead round it: guard REACHABILITY judges that");
     return judge_routing(*in_.shape, port_, engine);
   }

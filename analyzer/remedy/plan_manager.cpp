@@ -52,9 +52,10 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
     entry.plan = std::move(plan);
     // Later than this it cannot have been: the clock was set back meanwhile.
     entry.plan.expires = std::min(entry.plan.expires, now + settings_.limits.expiry);
-    entry.plan.return_after = return_after(entry.plan);
-    entry.plan.only_by_hand = is_only_by_hand(entry.plan);
+    entry.plan.return_after = return_after(entry);
+    entry.plan.only_by_hand = is_only_by_hand(entry);
     entry.plan.unresolved_until = unresolved_until(entry.plan);
+    entry.plan.held_since = held_since(entry.plan);
     shown_.push_back(std::make_shared<const Plan>(entry.plan));
     if (is_under_way(entry.plan.state)) {
       runner(entry, now).resume();
@@ -80,9 +81,10 @@ void PlanManager::show(Entry& entry) {
     entry.tables_before = nullptr;
   }
   const auto at = std::ranges::lower_bound(shown_, entry.plan.id, {}, [](const PlanPtr& plan) { return plan->id; });
-  entry.plan.return_after = return_after(entry.plan);
-  entry.plan.only_by_hand = is_only_by_hand(entry.plan);
+  entry.plan.return_after = return_after(entry);
+  entry.plan.only_by_hand = is_only_by_hand(entry);
   entry.plan.unresolved_until = unresolved_until(entry.plan);
+  entry.plan.held_since = held_since(entry.plan);
   auto copy = std::make_shared<const Plan>(entry.plan);
   if (at != shown_.end() && (*at)->id == entry.plan.id)
     *at = std::move(copy);
@@ -150,7 +152,7 @@ Result<Plan> PlanManager::approve(std::uint64_t id, std::uint64_t revision, cons
   if (!found) return no_plan(id);
   Plan& plan = found->plan;
   if (plan.state != PlanState::kProposed)
-    return fail(ErrorCode::kFailedPrecondition, standing_text(plan) + order_text(plan));
+    return fail(ErrorCode::kFailedPrecondition, standing_text(plan) + order_text(plan, holder_of(plan, shown_)));
   if (revision != 0 && revision != plan.revision)
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(id) + " has changed since you read it" +
@@ -181,7 +183,7 @@ Result<Plan> PlanManager::reject(std::uint64_t id, const std::string& why, const
   if (!found) return no_plan(id);
   const PlanState state = found->plan.state;
   if (state != PlanState::kProposed && state != PlanState::kApproved)
-    return fail(ErrorCode::kFailedPrecondition, late_reject_text(found->plan));
+    return fail(ErrorCode::kFailedPrecondition, late_reject_text(found->plan, holder_of(found->plan, shown_)));
   end(*found, PlanState::kRejected, who, why.empty() ? "rejected" : why, now);
   keep_out(*found, "rejected", why, who, now);
   return found->plan;
@@ -446,6 +448,7 @@ RemedyStatus PlanManager::status(TimePoint now) const {
   status.out_of_service = out_of_service(shown_);
   add_out_by_others(status);
   for (const PlanPtr& plan : shown_) {
+    status.unresolved += plan->unresolved;
     status.undone_by_others += is_undone_by_others(*plan, shown_);
     status.on_probation += !takes_out(plan->action) && plan->state == PlanState::kVerifying;
   }

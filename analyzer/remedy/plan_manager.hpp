@@ -153,6 +153,7 @@ class PlanManager {
     /// When its link was about to go out, with Plan::routes_before; null after a restart.
     std::shared_ptr<const Topology> topology_before{};
     std::shared_ptr<const Routes> tables_before{};
+    bool failed_too_often = false;  ///< of what is held: guard REINSTATEMENT leaves its return to a person
     bool changed = false;
   };
 
@@ -237,8 +238,9 @@ class PlanManager {
   static void note_over(Entry& out, const RemedyView& view);
   ReturnDue is_over_for_long(const Entry& held, const RemedyView& view) const;
   ReturnDue return_due(const Entry& held, const RemedyView& view) const;
-  bool is_only_by_hand(const Plan& out) const;                          ///< Plan::only_by_hand of it
-  TimePoint return_after(const Plan& out) const;                        ///< Plan::return_after of it
+  bool is_only_by_hand(const Entry& out) const;                         ///< Plan::only_by_hand of it
+  TimePoint return_after(const Entry& out) const;                       ///< Plan::return_after of it
+  TimePoint held_since(const Plan& plan) const;                         ///< Plan::held_since of it
   ReturnDue still_due(const Plan& plan, const RemedyView& view) const;  ///< kDue of any plan that is no such return
   bool is_failed_lately(const Plan& back, TimePoint now) const;         ///< a return that did not bring its target back
   void propose_returns(const RemedyView& view);

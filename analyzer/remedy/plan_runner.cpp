@@ -424,7 +424,7 @@ void PlanRunner::leave(const std::string& who, const std::string& why, LinkSight
   const bool is_active = sight == LinkSight::kUp;
   const std::string known = sight == LinkSight::kTrained ? "; its ports are enabled, and the link is not active"
                             : is_active                  ? ""
-                                                         : "; it was read to be enabled, and no sweep tells whether it is up";
+                                        : "; it was read to be enabled, and no sweep tells whether it is up";
   const std::string left =
       (is_active && !takes_out(plan_.action) ? "left in service by " : "left as it is by ") + who + ": " + why + known;
   if (takes_out(plan_.action)) return end(PlanState::kRolledBack, plan_.outcome + "; " + left);

@@ -19,7 +19,47 @@ std::string reverted_text(const Plan& plan) {
   return found == plan.steps.rend() ? "" : " (" + found->what + ')';
 }
 
+/// The verb by which a person orders it, with its target: "weftctl drain n1"; a link by its whole label, quoted.
+std::string command_that_takes_out(RemedyAction action, const Entity& target) {
+  if (action == RemedyAction::kDrainNode) return "weftctl drain " + target.host;
+  return std::string("weftctl ") + (action == RemedyAction::kRaiseLinkCost ? "raise-cost" : "isolate") + " \"" +
+         target.label + '"';
+}
+
+/// Of a return that is over, and whose target no plan of ours holds: what can be done.
+std::string not_held_text(const Plan& back) {
+  const RemedyAction out = outward_action(back);
+  std::string text = ". Weft does not hold it any more";
+  if (is_left_to_others(back.outcome))
+    return text + ": it is back when " +
+           (out == RemedyAction::kDrainNode       ? "whoever drained it undrains it"
+            : out == RemedyAction::kRaiseLinkCost ? "whoever raised its cost lowers it"
+                                                  : "the end is enabled that somebody else disabled");
+  text += ". To take it out again: " + command_that_takes_out(out, back.target) + " --reason ...";
+  if (is_about_breaker(back.outcome)) text += ", after weftctl breaker reset --reason ...";
+  return text;
+}
+
 }  // namespace
+
+const char* nobody_reroutes(const RemedyView& view, std::string_view fabric) {
+  const auto sign = view.managers->find(fabric);
+  return sign != view.managers->end() && sign->second == ManagerSign::kSilent
+             ? "the subnet manager does not answer, and nothing else would route round the link"
+             : "it is not known yet whether the subnet manager answers, and nothing else would route round the link";
+}
+
+const Plan* holder_of(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans) {
+  const Plan* last = nullptr;
+  for (const auto& other : plans) {
+    if (other->id == plan.id || !other->in_force || !same_target(other->target, plan.target) ||
+        outward_action(*other) != outward_action(plan))
+      continue;
+    if (!takes_out(plan.action) || (!takes_out(other->action) && first_out(*other, plans).id == plan.id))
+      last = other.get();
+  }
+  return last;
+}
 
 const char* nobody_activates(const RemedyView& view, std::string_view fabric) {
   const auto sign = view.managers->find(fabric);
@@ -91,42 +131,36 @@ std::string command_that_leaves(const Plan& plan) {
   return "weftctl abort " + plan_name(plan.id) + " --leave-in-service --reason ...";
 }
 
-std::string way_back_text(const Plan& plan) {
+std::string way_back_text(const Plan& plan, const Plan* holder) {
+  if (plan.state == PlanState::kCommitted && takes_out(plan.action) && !plan.in_force && holder)
+    return ". It is held again by its return " + plan_name(holder->id) +
+           ", which did not last. To undo it: " + command_that_undoes(plan) + " --reason ...";
   if (plan.in_force) return ". To undo it: " + command_that_undoes(plan) + " --reason ...";
   if (plan.state != PlanState::kCommitted) return {};
   if (takes_out(plan.action)) return ". It is in force no more" + reverted_text(plan) + ": there is nothing to undo";
-  const RemedyAction out = outward_action(plan);
-  if (plan.target.kind == EntityKind::kHost)
-    return ". To take the host out again: weftctl drain " + plan.target.host + " --reason ...";
-  return std::string(". To take the link out again: weftctl ") +
-         (out == RemedyAction::kRaiseLinkCost ? "raise-cost" : "isolate") + " \"" + plan.target.label +
-         "\" --reason ...";
+  return std::string(". To take the ") + target_text(plan) +
+         " out again: " + command_that_takes_out(outward_action(plan), plan.target) + " --reason ...";
 }
 
-std::string order_text(const Plan& plan) {
-  if (plan.state == PlanState::kCommitted || plan.in_force || plan.unresolved) return way_back_text(plan);
+std::string order_text(const Plan& plan, const Plan* holder) {
+  if (plan.state == PlanState::kCommitted || plan.in_force || plan.unresolved) return way_back_text(plan, holder);
   if (!is_over(plan.state)) return {};
-  const std::string verb = plan.action == RemedyAction::kIsolateLink     ? "isolate"
-                           : plan.action == RemedyAction::kRaiseLinkCost ? "raise-cost"
-                                                                         : "drain";
-  const std::string command =
-      !takes_out(plan.action)
-          ? command_that_undoes(plan)
-          : "weftctl " + verb + ' ' +
-                (plan.target.kind == EntityKind::kHost ? plan.target.host : '"' + plan.target.label + '"');
-  return ". To order it anew: " + command + " --reason ...";
+  if (!takes_out(plan.action) && !holder) return not_held_text(plan);
+  return ". To order it anew: " +
+         (takes_out(plan.action) ? command_that_takes_out(plan.action, plan.target) : command_that_undoes(plan)) +
+         " --reason ...";
 }
 
-std::string late_reject_text(const Plan& plan) {
+std::string late_reject_text(const Plan& plan, const Plan* holder) {
   const std::string text = plan_name(plan.id) + " is " + to_string(plan.state) + ": too late to reject it";
-  if (is_over(plan.state)) return text + order_text(plan);
+  if (is_over(plan.state)) return text + order_text(plan, holder);
   return plan.state == PlanState::kRollingBack
              ? text + "; it is being undone already: weftctl plan " + plan_name(plan.id)
              : text + "; to undo it: weftctl abort " + plan_name(plan.id) + " --reason ...";
 }
 
-std::string late_abort_text(const Plan& plan) {
-  const std::string way_back = way_back_text(plan);
+std::string late_abort_text(const Plan& plan, const Plan* holder) {
+  const std::string way_back = way_back_text(plan, holder);
   if (!way_back.empty()) return standing_text(plan) + way_back;
   return plan_name(plan.id) + " is " + to_string(plan.state) + ": too late to abort it" +
          (plan.outcome.empty() ? "" : " (" + plan.outcome + ')');

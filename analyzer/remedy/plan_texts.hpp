@@ -3,7 +3,9 @@
 // Sentences about a plan that several answers need.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,8 +18,11 @@ struct PlanWork;
 enum class LinkSight : std::uint8_t;
 struct RemedyView;
 
-/// What a subnet manager that does not answer holds up.
-inline constexpr const char* kNobodyReroutes = "the subnet manager does not answer, or not yet, and could not reroute";
+/// What takes a link out waits for, or why it is refused, where RemedyView::is_manager_unheard().
+const char* nobody_reroutes(const RemedyView& view, std::string_view fabric);
+/// How the step begins that says of a return that its link is up: for the first time, and after it had failed.
+inline constexpr const char* kIsUp = "it is up, and on probation";
+inline constexpr const char* kIsUpAgain = "it is up again, and its probation begins anew";
 /// Why no link of that fabric is known to be activated, where RemedyView::is_manager_unheard().
 const char* nobody_activates(const RemedyView& view, std::string_view fabric);
 /// Why a person cannot end the plan and leave its target in service (PlanManager::leave()), with the next step;
@@ -43,21 +48,27 @@ std::string command_that_undoes(const Plan& plan);
 /// weftctl's command that ends the plan and leaves its target in service.
 std::string command_that_leaves(const Plan& plan);
 
+/// The plan that holds what `plan` had taken out, because its return failed; of a return the plan that holds its
+/// target. The last of `plans`, which ascend by id; null: none holds it, or `plan` itself does.
+const Plan* holder_of(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans);
+
 /// How what a plan that is over did can be undone, to follow standing_text(): ". To undo it: weftctl restore ...";
-/// empty: it changed nothing.
-std::string way_back_text(const Plan& plan);
+/// empty: it changed nothing. `holder`: holder_of() it.
+std::string way_back_text(const Plan& plan, const Plan* holder);
 
 /// What can be done instead of approving a plan that is over, to follow standing_text(): ". To order it anew: weftctl
-/// isolate ..."; empty: it is not over.
-std::string order_text(const Plan& plan);
+/// isolate ..."; of a return whose target no plan holds, what brings it back or takes it out again. Empty: it is not
+/// over. `holder`: holder_of() it.
+std::string order_text(const Plan& plan, const Plan* holder);
 
 /// Why a plan that is neither proposed nor approved cannot be rejected, and what can be done instead: "PLAN-7 is
 /// VERIFYING: too late to reject it; to undo it: weftctl abort PLAN-7 --reason ...".
-std::string late_reject_text(const Plan& plan);
+/// `holder`: holder_of() it.
+std::string late_reject_text(const Plan& plan, const Plan* holder);
 
 /// Why a plan that is over cannot be aborted, and what can be done instead: "PLAN-7 is REJECTED: too late to abort it
-/// (a job ends)".
-std::string late_abort_text(const Plan& plan);
+/// (a job ends)". `holder`: holder_of() it.
+std::string late_abort_text(const Plan& plan, const Plan* holder = nullptr);
 
 /// "PLAN-7 is EXECUTING, approved by ann at 2026-01-31 14:00 UTC": its state; then how it ended, or who approved it and
 /// when, and what it waits for.

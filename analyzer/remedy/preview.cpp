@@ -75,16 +75,27 @@ const Plan* held_before(const Entity& target, bool only_cost, std::span<const Pl
   return last;
 }
 
-/// Why there is nothing to bring back. `before`: held_before() of the target. `is_up`: both ends of it, by the last
-/// sweep.
-std::string not_ours_text(const Plan* before, const Entity& target, bool only_cost, bool is_up) {
+/// Why the target is out, or that it is not, by the last sweep.
+std::string where_it_is(const Entity& target, const RemedyView& view) {
+  if (is_link_up(target, view)) return "it is up, there is nothing to bring back";
+  if (const std::string end = disabled_end(target, view); !end.empty())
+    return end + " is disabled, and not by Weft: whoever disabled it enables it";
+  if (!swept_end(target, target.port, view) || !swept_end(target, target.peer, view))
+    return "if it is out, somebody else did that";
+  if (view.is_manager_unheard(target.fabric))
+    return std::string("no end of it is disabled, and it is not up; ") + nobody_activates(view, target.fabric);
+  return "no end of it is disabled, and it is not up: look at its cable and its ends";
+}
+
+/// Why there is nothing to bring back. `before`: held_before() of the target.
+std::string not_ours_text(const Plan* before, const Entity& target, bool only_cost, const RemedyView& view) {
   std::string text = only_cost ? "Weft has not raised the cost of " + target.label
                                : "Weft has not taken " + target.label + " out of service";
   if (before)
     text = (only_cost ? "Weft does not raise the cost of " : "Weft does not hold ") + target.label + " any more (" +
            plan_name(before->id) + (before->state == PlanState::kCommitted ? ", reverted)" : ", rolled back)");
   if (only_cost) return text + ": if it is raised, somebody else did that";
-  return text + (is_up ? ": it is up, there is nothing to bring back" : ": if it is out, somebody else did that");
+  return text + ": " + where_it_is(target, view);
 }
 
 }  // namespace
@@ -121,6 +132,12 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
     undoes = let_go(target);
   if (takes_out(action) && undoes != 0) {
     const bool is_known = entries_.at(undoes).plan.in_force;
+    if (is_known && action == RemedyAction::kIsolateLink &&
+        outward_action(entries_.at(undoes).plan) == RemedyAction::kRaiseLinkCost)
+      return fail(ErrorCode::kAlreadyExists,
+                  plan_name(undoes) + " holds it already, with a raised cost; to isolate it, lower its cost first: " +
+                      command_that_undoes(entries_.at(undoes).plan) +
+                      " --reason ...; then end its probation: weftctl abort PLAN-n --leave-in-service --reason ...");
     return fail(ErrorCode::kAlreadyExists,
                 plan_name(undoes) +
                     (is_known ? std::string(" holds it already")
@@ -142,7 +159,7 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
                                                       " tells): there is nothing to raise");
   if (!takes_out(action) && undoes == 0)
     return fail(ErrorCode::kFailedPrecondition,
-                not_ours_text(held_before(target, only_cost, shown_), target, only_cost, is_link_up(target, view)));
+                not_ours_text(held_before(target, only_cost, shown_), target, only_cost, view));
   if (only_cost && outward_action(entries_.at(undoes).plan) != RemedyAction::kRaiseLinkCost)
     return fail(ErrorCode::kFailedPrecondition,
                 plan_name(undoes) + " did not raise the cost of " + target.label + " but isolated it: restore it");

@@ -22,6 +22,16 @@ RemedyAction return_of(const Plan& out) {
   return out.target.kind == EntityKind::kHost ? RemedyAction::kUndrainNode : RemedyAction::kRestoreLink;
 }
 
+/// Whether a return that is undone, or failed, brought its target back for some time. A link comes up some time after
+/// its end was enabled, if at all; a cost is set back, and a host undrained, as soon as that is verified.
+bool came_back(const Plan& back) {
+  const bool must_come_up = outward_action(back) == RemedyAction::kIsolateLink;
+  return std::ranges::any_of(back.steps, [must_come_up](const PlanStep& step) {
+    if (!must_come_up) return step.state == PlanState::kVerifying;
+    return step.what.starts_with(kIsUp) || step.what.starts_with(kIsUpAgain);
+  });
+}
+
 }  // namespace
 
 // Another incident than that of the plan counts as well: giving the target back and taking it again helps nobody. A
@@ -105,15 +115,27 @@ PlanManager::Before PlanManager::what_held(const Plan& back) const {
   return back.intent == PlanIntent::kNone && is_undone_by_others(plan, shown_) ? Before::kLetGo : Before::kNothing;
 }
 
-bool PlanManager::is_only_by_hand(const Plan& out) const {
-  return out.in_force &&
-         (is_of_person(out) || !out.kept_out.empty() || settings_.mode(return_of(out)) == RemedyMode::kOff);
+bool PlanManager::is_only_by_hand(const Entry& held) const {
+  const Plan& out = held.plan;
+  return out.in_force && (held.failed_too_often || is_of_person(out) || !out.kept_out.empty() ||
+                          settings_.mode(return_of(out)) == RemedyMode::kOff);
 }
 
-TimePoint PlanManager::return_after(const Plan& out) const {
-  if (!out.in_force || !is_over(out.state) || is_only_by_hand(out) || outward_action(out) != RemedyAction::kIsolateLink)
+TimePoint PlanManager::return_after(const Entry& held) const {
+  const Plan& out = held.plan;
+  if (!out.in_force || !is_over(out.state) || is_only_by_hand(held) ||
+      outward_action(out) != RemedyAction::kIsolateLink)
     return kNever;
   return out.finished + settings_.limits.reinstate_after;
+}
+
+TimePoint PlanManager::held_since(const Plan& plan) const {
+  const bool holds = plan.in_force || plan.unresolved;
+  if (takes_out(plan.action)) return holds || is_under_way(plan.state) ? plan.started : kNever;
+  if (!holds && plan.state != PlanState::kRollingBack) return kNever;
+  const Plan& first = first_out(plan, shown_);
+  if (takes_out(first.action) && first.started != kNever && !came_back(plan)) return first.started;
+  return plan.in_force ? plan.finished : kNever;
 }
 
 // Of a return that a person asked for, that person is the judge.
@@ -139,6 +161,10 @@ void PlanManager::propose_returns(const RemedyView& view) {
     Entry& held = *entry(out->id);
     note_over(held, view);
     keep_out_of_person(held);
+    const bool too_often =
+        failed_reinstatements(out->target, plans, clock_.ages(view.now), settings_.limits.verification) >=
+        settings_.limits.verification.reinstatements;
+    if (std::exchange(held.failed_too_often, too_often) != too_often) show(held);
     if (is_taken(out->target)) continue;
     const RemedyAction action = return_of(*out);
     if (settings_.mode(action) == RemedyMode::kOff) continue;

@@ -76,11 +76,14 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   if (found && found->plan.state == PlanState::kVerifying && !takes_out(found->plan.action)) {
     hosts_.update(view);
     if (const auto refused = obstacle_to_undo(found->plan, view)) {
+      const bool is_up = found->plan.target.kind == EntityKind::kHost || is_link_up(found->plan.target, view);
       const bool may_be_left = !not_to_be_left(found->plan, found->work, sight_for(*found, view));
-      const std::string sentence = *refused + ". It stays in service, and " + plan_name(id) + " goes on" +
-                                   (may_be_left ? "; to end it and leave the " + std::string(target_text(found->plan)) +
-                                                      " in service: " + command_that_leaves(found->plan)
-                                                : std::string());
+      const std::string sentence =
+          *refused + (is_up ? ". It stays in service, and " : ". It is not up, and is not taken out again; ") +
+          plan_name(id) + " goes on" +
+          (may_be_left ? "; to end it and leave the " + std::string(target_text(found->plan)) +
+                             " in service: " + command_that_leaves(found->plan)
+                       : std::string());
       audit(&found->plan, who, "refused",
             subject_text(found->plan) + "abort" + (why.empty() ? "" : " (" + why + ')') + ": " + sentence, view.now);
       return fail(ErrorCode::kFailedPrecondition, sentence);
@@ -99,7 +102,7 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   Entry* found = entry(id);
   if (!found) return no_plan(id);
   Plan& plan = found->plan;
-  if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, late_abort_text(plan));
+  if (is_over(plan.state)) return fail(ErrorCode::kFailedPrecondition, late_abort_text(plan, holder_of(plan, shown_)));
   const std::string sentence = std::string(kAbortedBy) + who + (why.empty() ? "" : ": " + why);
   // What the next one says stands in its history: its reason stays that of the first.
   const bool again = std::exchange(plan.aborted, true);
@@ -187,7 +190,7 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
   if (entry.plan.target.kind == EntityKind::kLink && (begins || takes_out_again) &&
       view.is_manager_unheard(entry.plan.target.fabric)) {
     entry.work.waited = takes_out_again;
-    wait_for(entry, kNobodyReroutes);
+    wait_for(entry, nobody_reroutes(view, entry.plan.target.fabric));
     return look_meanwhile(entry, view);
   }
   if (takes_out_again && entry.plan.target.kind == EntityKind::kLink) {
@@ -423,9 +426,7 @@ void PlanManager::watch(Entry& entry, const RemedyView& view) {
   // From here on what goes wrong with it is trouble again, and no work.
   if (plan.state == before && !was_good && plan.windows_good > 0 && !takes_out(plan.action))
     note(entry, std::string(kOurselves),
-         outward_action(plan) == RemedyAction::kRaiseLinkCost ? "its cost is set back, on probation"
-                                                              : "it is up, and on probation",
-         view.now);
+         outward_action(plan) == RemedyAction::kRaiseLinkCost ? "its cost is set back, on probation" : kIsUp, view.now);
   if (plan.state == before && (window.fresh || plan.waits_for != waited_for)) {
     // People who look see it move; the journal need not.
     plan.updated = view.now;

@@ -101,6 +101,7 @@ void to_proto(const Plan& from, v1::Plan& to) {
   set_time(&v1::Plan::mutable_started, to, from.started);
   set_time(&v1::Plan::mutable_finished, to, from.finished);
   set_time(&v1::Plan::mutable_return_after, to, from.return_after);
+  set_time(&v1::Plan::mutable_held_since, to, from.held_since);
   set_time(&v1::Plan::mutable_unresolved_until, to, from.unresolved_until);
   if (from.state == PlanState::kVerifying) set_time(&v1::Plan::mutable_probation_until, to, from.probation_until);
   if (!is_over(from.state)) to.set_waits_for(valid_utf8(from.waits_for));
@@ -146,6 +147,7 @@ void to_proto(const RemedyStatus& from, v1::RemedyStatus& to) {
   }
   if (from.orders_from != kNever) set_timestamp(*to.mutable_orders_from(), from.orders_from);
   to.set_on_probation(from.on_probation);
+  to.set_unresolved(from.unresolved);
   to.set_without_plan(from.without_plan);
   for (const RemedyAction action : from.automatic) to.add_automatic(to_proto(action));
   for (const RemedyAction action : from.proposed) to.add_proposed(to_proto(action));

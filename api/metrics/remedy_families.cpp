@@ -82,8 +82,10 @@ void append_remedy_families(std::string& out, const Snapshot& snapshot, MetricsF
                status.undone_by_others, format);
   append_gauge(out, "weft_remedy_without_plan", "Incidents without a plan because too many plans are open.",
                status.without_plan, format);
-  append_gauge(out, "weft_remedy_actions_last_hour", "Actions started within the last hour.", status.actions_last_hour,
-               format);
+  append_gauge(
+      out, "weft_remedy_actions_last_hour",
+      "Plans that began to isolate, avoid or drain something within the last hour, also those that are over or undone.",
+      status.actions_last_hour, format);
   append_gauge(out, "weft_remedy_actions_per_hour", "Limit of actions per hour.", status.actions_per_hour, format);
 }
 

@@ -81,9 +81,21 @@ void print_release(std::ostream& out, const v1::RemedyStatus& status, bool is_br
 
 namespace {
 
+/// "; those of fabric ib0 stand still until …", of probations that nobody ends meanwhile; empty: none is.
+std::string still_text(const v1::RemedyStatus& status) {
+  std::string fabrics;
+  for (const std::string& fabric : status.silent_managers())
+    fabrics += (fabrics.empty() ? "" : ", ") + printable(fabric);
+  return fabrics.empty() ? "" : "; probations of links of " + fabrics + " stand still until the subnet manager answers";
+}
+
 void print_others(std::ostream& out, const v1::RemedyStatus& status, int most) {
   if (status.on_probation() > 0)
-    out << "Links and hosts that came back and are on probation: " << status.on_probation() << " (weftctl plans)\n";
+    out << "Links and hosts that came back and are on probation: " << status.on_probation() << " (weftctl plans)"
+        << still_text(status) << '\n';
+  if (status.unresolved() > 0)
+    out << "Plans of which nobody knows whether they are in force: " << status.unresolved()
+        << ": check them by hand (weftctl plans; weftctl runbook remedies, \"WeftPlanUnresolved\")\n";
   if (status.out_by_others() > 0) {
     out << "Links between switches that others disabled, or have the subnet manager avoid: " << status.out_by_others()
         << '\n';

@@ -19,7 +19,7 @@
 #include "daemon/programs/weftctl/live.hpp"
 #include "daemon/programs/weftctl/manual.hpp"
 #include "daemon/programs/weftctl/name_completion.hpp"
-#include "daemon/programs/weftctl/plan_report.hpp"
+#include "daemon/programs/weftctl/plan_hints.hpp"
 #include "daemon/programs/weftctl/usage_errors.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"

@@ -15,11 +15,13 @@
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/others_disabled.hpp"
+#include "daemon/programs/weftctl/plan_hints.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 #include "daemon/programs/weftctl/watch_ledger.hpp"
+#include "fabric/plan.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -89,23 +91,10 @@ std::string cause(const v1::Plan& plan, const v1::Plan& first) {
   return first.reason() + (first.reason().empty() || failed.empty() ? "" : "; ") + failed;
 }
 
-/// How the step begins that says of a return that its target is in service again.
-constexpr std::string_view kIsUp = "it is up, and on probation";
-constexpr std::string_view kIsCheap = "its cost is set back";
-
-/// Whether a return that is under way, or failed, brought its target back for some time.
-bool came_back(const v1::Plan& plan) {
-  return plan.target().kind() != v1::Entity::LINK || std::ranges::any_of(plan.steps(), [](const v1::PlanStep& step) {
-           return step.what().starts_with(kIsUp) || step.what().starts_with(kIsCheap);
-         });
-}
-
-/// Since when its target has been out of service: of a return that failed since it was undone, and not since it was
-/// sent; of one that never brought it back, since `first` took it out. "-": it is not out, or nobody knows since when.
-std::string since_text(const v1::Plan& plan, const v1::Plan& first) {
-  if (takes_out(plan)) return plan.has_started() ? time_text(plan.started()) : "-";
-  if (takes_out(first) && first.has_started() && !came_back(plan)) return time_text(first.started());
-  return plan.in_force() && plan.has_finished() ? time_text(plan.finished()) : "-";
+/// Since when its target has been out of service; "-": it is not out, or nobody knows since when.
+std::string since_text(const v1::Plan& plan) {
+  if (plan.has_held_since()) return time_text(plan.held_since());
+  return takes_out(plan) && plan.has_started() ? time_text(plan.started()) : "-";  // of an older weftd
 }
 
 /// How what a plan holds comes back. `next`: the open plan for the same target, or null.
@@ -119,15 +108,17 @@ std::string way_back(const v1::Plan& plan, const v1::Plan* next, TimePoint now) 
   if (is_changing(plan)) return "it is being applied, and may be in force already; to undo it: " + abort;
   if (plan.state() < v1::Plan::COMMITTED) return "it is being verified; to undo it: " + abort;
   if (next != nullptr)
-    return next->id() + ' ' + v1::Plan::Action_Name(next->action()) + " is " + plan_state_text(*next);
+    return next->id() + ' ' + v1::Plan::Action_Name(next->action()) + " is " + plan_state_text(*next) +
+           (next->state() == v1::Plan::PROPOSED && refusal(*next) != nullptr ? "; by hand: " + return_command(plan)
+                                                                             : std::string());
   const std::string by_hand = return_command(plan);
   if (!plan.kept_out().empty()) return printable(plan.kept_out()) + "; by hand: " + by_hand;
   if (plan.only_by_hand() || plan.incident_id().empty()) return "only by hand: " + by_hand;
   switch (held_by(plan)) {
     case v1::Plan::DRAIN_NODE:
-      return "a plan follows " + plan.incident_id() + " when that is over and the host is healthy; by hand: " + by_hand;
+      return "a plan follows when " + plan.incident_id() + " is over and the host is healthy; by hand: " + by_hand;
     case v1::Plan::RAISE_LINK_COST:
-      return "a plan follows " + plan.incident_id() + " when that is over and the link is up; by hand: " + by_hand;
+      return "a plan follows when " + plan.incident_id() + " is over and the link is up; by hand: " + by_hand;
     default:
       return "a plan follows " +
              (plan.has_return_after()
@@ -160,7 +151,7 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
     });
     const v1::Plan& first = first_out(plan, all.plans());
     std::vector<std::string> cells{first.id(), v1::Plan::Action_Name(held_by(plan)),
-                                   dash_if_empty(plan.target().label()), since_text(plan, first),
+                                   dash_if_empty(plan.target().label()), since_text(plan),
                                    dash_if_empty(plan.incident_id())};
     if (shards) cells.push_back(plan.shard());
     cells.push_back(cause(plan, first));
@@ -170,9 +161,27 @@ void print_in_force(const Session& session, const v1::ListPlansResponse& plans, 
   table.print(session.sheet());
 }
 
-/// Over, and yet a person must look: a return that failed, so that its target is out still; or nobody knows.
-bool needs_a_look(const v1::Plan& plan) {
-  return plan.unresolved() || (plan.in_force() && !takes_out(plan));
+/// How long a return that failed, and left nothing held, is listed with open plans.
+constexpr std::chrono::hours kFailedLately{24};
+
+/// A return that failed within the last day, and no plan was begun for its target since. What somebody else keeps out
+/// print_others_disabled() lists, for as long as that is so.
+bool is_failed_return(const v1::Plan& plan, const v1::ListPlansResponse& all, TimePoint now) {
+  if (takes_out(plan) || plan.state() != v1::Plan::FAILED || is_left_to_others(plan.outcome())) return false;
+  google::protobuf::Timestamp since;
+  set_seconds(since, now - kFailedLately);
+  if (plan.finished().seconds() < since.seconds()) return false;
+  return std::ranges::none_of(all.plans(), [&plan](const v1::Plan& other) {
+    const bool is_later = std::pair(other.created().seconds(), other.created().nanos()) >
+                          std::pair(plan.created().seconds(), plan.created().nanos());
+    return is_later && (other.has_started() || other.state() == v1::Plan::FAILED) && other.id() != plan.id() &&
+           other.target().identity() == plan.target().identity();
+  });
+}
+
+/// Over, and yet a person must look: a return that failed, whether its target is out still or not; or nobody knows.
+bool needs_a_look(const v1::Plan& plan, const v1::ListPlansResponse& all, TimePoint now) {
+  return plan.unresolved() || (plan.in_force() && !takes_out(plan)) || is_failed_return(plan, all, now);
 }
 
 /// Begun, and not known to be undone: it holds its target, or is about to.
@@ -202,12 +211,13 @@ v1::ListPlansResponse with_named(const v1::ListPlansResponse& plans, const v1::L
   return both;
 }
 
-v1::ListPlansResponse chosen(const v1::ListPlansResponse& all, WhichPlans which) {
+v1::ListPlansResponse chosen(const v1::ListPlansResponse& all, WhichPlans which, TimePoint now) {
   if (which == WhichPlans::kAll) return all;
   v1::ListPlansResponse some;
   *some.mutable_missing_shards() = all.missing_shards();
   for (const v1::Plan& plan : all.plans())
-    if (which == WhichPlans::kInForce ? is_in_force(plan) : plan.state() < v1::Plan::COMMITTED || needs_a_look(plan))
+    if (which == WhichPlans::kInForce ? is_in_force(plan)
+                                      : plan.state() < v1::Plan::COMMITTED || needs_a_look(plan, all, now))
       *some.add_plans() = plan;
   return some;
 }
@@ -248,7 +258,7 @@ void print_new_steps(const Session& session, const v1::Plan& plan, std::string& 
 Exit show_plans(const Session& session, WhichPlans which, bool ids_only) {
   const v1::ListPlansResponse all =
       session.client.all_pages(session.client.remedies, &Plans::ListPlans, v1::ListPlansRequest());
-  const v1::ListPlansResponse plans = chosen(all, which);
+  const v1::ListPlansResponse plans = chosen(all, which, session.now);
   if (ids_only) {
     std::vector<std::string> ids;
     if (which == WhichPlans::kInForce)

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "api/publication/find_ports.hpp"
 #include "daemon/programs/weftctl/incident_drawing.hpp"
+#include "daemon/programs/weftctl/plan_hints.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 
 namespace weft::ctl {
@@ -40,11 +40,6 @@ const char* meaning_of(const v1::Plan& plan) {
 
 bool is_waiting(const v1::Plan& plan) {
   return plan.state() == v1::Plan::PROPOSED || plan.state() == v1::Plan::APPROVED;
-}
-
-/// It is approved, and nothing was sent for it.
-bool is_untouched(const v1::Plan& plan) {
-  return plan.state() == v1::Plan::APPROVED || (plan.state() == v1::Plan::EXECUTING && plan.intent() == v1::Plan::NONE);
 }
 
 /// What it would send next is kept back by hands-off, as weftd says it.
@@ -149,29 +144,6 @@ void print_steps(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
                   printable(step.what()), columns);
 }
 
-/// Guards that stop a plan of weftd and not a person's own order.
-bool may_be_ordered_against(v1::GuardVerdict::Guard guard) {
-  return guard == v1::GuardVerdict::MAINTENANCE || guard == v1::GuardVerdict::TWO_SIGNALS ||
-         guard == v1::GuardVerdict::COOL_DOWN || guard == v1::GuardVerdict::REINSTATEMENT ||
-         guard == v1::GuardVerdict::BENEFIT;
-}
-
-/// The target as one argument of a verb: one end of a link, or the host.
-std::string typed_target(const v1::Plan& plan) {
-  const std::string target =
-      printable(plan.target().host().empty() ? api::first_end(plan.target().label()) : plan.target().host());
-  return target.find(' ') == std::string::npos ? target : '"' + target + '"';
-}
-
-/// The verb by which a person orders what the plan would do.
-std::string order_command(const v1::Plan& plan) {
-  if (!takes_out(plan)) return return_command(plan);
-  const std::string verb = plan.action() == v1::Plan::DRAIN_NODE        ? "drain "
-                           : plan.action() == v1::Plan::RAISE_LINK_COST ? "raise-cost "
-                                                                        : "isolate ";
-  return "weftctl " + verb + typed_target(plan);
-}
-
 /// "PLAN-3": what took the target out, whose id is `first`; with the return that did not last in between. Empty: it
 /// reverts nothing.
 std::string reverts_text(const v1::Plan& plan, const std::string& first) {
@@ -235,63 +207,12 @@ std::string action_text(const v1::Plan& plan) {
          (has_no_path ? "; no alternative path is known for its traffic" : "; traffic is rerouted");
 }
 
-/// Of a plan that ended without what it was to do: what a person may do now.
-void print_order_anew(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder) {
-  if (plan.unresolved()) {
-    out << "\nwhat to do   weftctl runbook remedies, \"WeftPlanUnresolved\"\n";
-    return;
-  }
-  const bool is_held = plan.in_force() || (holder != nullptr && holder->in_force());
-  if (is_held) return;
-  const bool is_given_back = plan.action() == v1::Plan::ISOLATE_LINK &&
-                             plan.outcome().find("somebody else enabled the link again") != std::string::npos;
-  if (is_given_back) out << "\nto watch it on probation   " << return_command(plan) << " --reason ...\n";
-  if (is_given_back || plan.state() == v1::Plan::FAILED || plan.state() == v1::Plan::ROLLED_BACK ||
-      plan.state() == v1::Plan::REJECTED)
-    out << (is_given_back ? "" : "\n") << "to order it anew   " << order_command(plan) << " --reason ...\n";
-}
-
-void print_next(std::ostream& out, const v1::Plan& plan, const v1::Plan* holder) {
-  const v1::Plan::State state = plan.state();
-  const bool is_aborted = state == v1::Plan::EXECUTING && !plan.outcome().empty();
-  if (!is_aborted && (state == v1::Plan::APPROVED || state == v1::Plan::EXECUTING || state == v1::Plan::VERIFYING))
-    out << (is_untouched(plan) ? "\nto end it    " : "\nto undo it   ") << "weftctl abort " << plan.id()
-        << " --reason ...\n";
-  if (!plan.kept_out().empty())
-    out << "\nkept out of service   " << printable(plan.kept_out()) << "; automation does not return it by itself\n";
-  const v1::Plan& holds = is_reverted(plan) && holder != nullptr ? *holder : plan;
-  if (holds.in_force() && state >= v1::Plan::COMMITTED)
-    out << (holds.only_by_hand() && holds.kept_out().empty() ? "\ncomes back only by hand" : "")
-        << "\nto bring it back   " << return_command(holds) << " --reason ...\n";
-  print_order_anew(out, plan, holder);
-  if (state != v1::Plan::PROPOSED) return;
-  if (const v1::GuardVerdict* guard = refusal(plan)) {
-    out << "\nguard " << v1::GuardVerdict::Guard_Name(guard->guard()) << " refuses it now: it cannot be approved"
-        << next_step(v1::GuardVerdict::Guard_Name(guard->guard())) << '\n';
-    if (may_be_ordered_against(guard->guard()))
-      out << "to order it yourself   " << order_command(plan) << " --reason ...\n";
-    out << "to reject    weftctl reject " << plan.id() << " --reason ...\n";
-    return;
-  }
-  out << "\nto approve   weftctl approve " << plan.id() << " --revision " << plan.revision()
-      << "\nto reject    weftctl reject " << plan.id() << " --reason ...\n";
-}
-
 const v1::GuardVerdict* first_refused(const v1::Plan& plan) {
   const auto found = std::ranges::find(plan.guards(), v1::GuardVerdict::REFUSED, &v1::GuardVerdict::result);
   return found == plan.guards().end() ? nullptr : &*found;
 }
 
 }  // namespace
-
-std::string next_step(std::string_view refusal) {
-  auto guard = v1::GuardVerdict::GUARD_UNSPECIFIED;
-  if (!v1::GuardVerdict::Guard_Parse(std::string(refusal.substr(0, refusal.find(':'))), &guard)) return {};
-  if (guard == v1::GuardVerdict::HANDS_OFF) return "; by whom and since when: weftctl hands-off";
-  return std::string(guard == v1::GuardVerdict::BUDGET ? "; what counts: weftctl plans --in-force, weftctl status"
-                                                       : "") +
-         "; what to do: weftctl runbook remedies, \"A guard refuses\"";
-}
 
 const v1::GuardVerdict* obstacle(const v1::Plan& plan) {
   if (!is_waiting(plan)) return nullptr;
@@ -326,14 +247,6 @@ v1::Plan::Action held_by(const v1::Plan& plan) {
   if (takes_out(plan)) return plan.action();
   if (plan.reverted_action() != v1::Plan::ACTION_UNSPECIFIED) return plan.reverted_action();
   return plan.action() == v1::Plan::UNDRAIN_NODE ? v1::Plan::DRAIN_NODE : v1::Plan::ISOLATE_LINK;
-}
-
-std::string return_command(const v1::Plan& plan) {
-  const v1::Plan::Action by = held_by(plan);
-  const std::string verb = by == v1::Plan::DRAIN_NODE        ? "undrain "
-                           : by == v1::Plan::RAISE_LINK_COST ? "lower-cost "
-                                                             : "restore ";
-  return "weftctl " + verb + typed_target(plan);
 }
 
 const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
@@ -430,7 +343,7 @@ void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const Pl
     print_guards(out, plan, page.columns);
   }
   print_steps(out, plan, page.columns);
-  if (page.hints) print_next(out, plan, page.holder);
+  if (page.hints) print_next(out, plan, page);
 }
 
 bool is_undone(const v1::Plan& plan) {
@@ -457,12 +370,12 @@ std::string waiting_text(const v1::Plan& plan) {
   return plan.windows_good() == 0 ? "for the first sweep since the change" : "";
 }
 
-void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns) {
+void print_preview(std::ostream& out, const v1::Plan& plan, const std::string& first, std::size_t columns) {
   out << v1::Plan::Action_Name(plan.action()) << "  preview: nothing is done yet\n"
       << label_of(plan.target()) << "\n\n";
   if (!plan.shard().empty()) out << "shard       " << printable(plan.shard()) << '\n';
   out << "action      " << (plan.outcome().empty() ? action_text(plan) : printable(plan.outcome())) << '\n';
-  if (!plan.undoes().empty()) out << "reverts     " << printable(plan.undoes()) << '\n';
+  if (!plan.undoes().empty()) out << "reverts     " << printable(reverts_text(plan, first)) << '\n';
   if (!plan.actuator().empty()) out << "actuator    " << printable(plan.actuator()) << '\n';
   for (const std::string& job : plan.jobs()) out << "job         " << printable(job) << '\n';
   print_candidates(out, plan, {}, columns);

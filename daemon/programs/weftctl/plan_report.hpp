@@ -17,13 +17,14 @@ struct PlanPage {
   std::size_t columns = 0;           ///< of the terminal; 0: no limit
   const v1::Plan* holder = nullptr;  ///< holds_again() of it
   std::string first_out{};           ///< id of first_out() of it; empty: not looked up
+  bool is_let_go = false;            ///< is_let_go() of it
 };
 /// What it is, why, what else could be done, what each guard says, and how far it came.
 void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const PlanPage& page = {});
 
-/// What a plan of a dry run would do, what else could be done, and what each guard says of it. `columns` of the
-/// terminal; 0: no limit.
-void print_preview(std::ostream& out, const v1::Plan& plan, std::size_t columns = 0);
+/// What a plan of a dry run would do, what else could be done, and what each guard says of it. `first`: id of
+/// first_out() of it; empty: not looked up. `columns` of the terminal; 0: no limit.
+void print_preview(std::ostream& out, const v1::Plan& plan, const std::string& first = {}, std::size_t columns = 0);
 
 /// The state, and what goes beside it: "VERIFYING 2/5", "COMMITTED (reverted)", "PROPOSED (refused: BUDGET)",
 /// "EXECUTING (waiting: HANDS_OFF)". `holder`: holds_again() of it.
@@ -49,9 +50,6 @@ const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::Repeat
 /// among `plans`.
 const v1::Plan& first_out(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans);
 
-/// What to read or do when a guard refuses, to follow its words: "BUDGET: maximum of …". Empty: no guard begins them.
-std::string next_step(std::string_view refusal);
-
 /// The guard that refuses an approval of the plan now; null when it would begin, perhaps after another plan.
 const v1::GuardVerdict* refusal(const v1::Plan& plan);
 
@@ -64,7 +62,5 @@ bool holds_its_target(const v1::Plan& plan);
 std::string unresolved_text(const v1::Plan& plan, TimePoint now);
 /// The action by which a plan holds its target, or that it reverts.
 v1::Plan::Action held_by(const v1::Plan& plan);
-/// "weftctl restore leaf-1:7": what brings back what the plan holds.
-std::string return_command(const v1::Plan& plan);
 
 }  // namespace weft::ctl

@@ -181,7 +181,8 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* hands_off = app.add_subcommand(
       "hands-off",
       "Stop everything, also what persons order (on), let it go on (off), or show what stops it, and what Weft does by "
-      "itself and what it proposes. Exit status 1 if stopped");
+      "itself and what it proposes. Exit status 1 if stopped. If weftd does not answer, on its host: touch "
+      "/var/lib/weft/hands-off (hands-off in state_dir, or remedy.hands_off_file)");
   hands_off->add_option("WORD", given.word, "on or off; default: show the state")->check(CLI::IsMember({"on", "off"}));
   hands_off->add_option("--reason", given.reason, "Reason, for the audit trail; required with on and off");
   add_who(hands_off, given);

@@ -6,8 +6,8 @@
 #include "daemon/programs/weftctl/automation_report.hpp"
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/namesakes.hpp"
+#include "daemon/programs/weftctl/plan_hints.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
-#include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
 
@@ -16,21 +16,29 @@ namespace {
 
 using Stub = v1::RemedyService::Stub;
 
-/// So wide a terminal has room for a column of users, beside all others of the audit trail.
-constexpr std::size_t kRoomForUsers = 120;
-constexpr const char* kDamagedTrail = "; what to do: weftctl runbook remedies, \"The audit trail is damaged\"";
+/// All plans, where what the plan says needs others of its target: of one that was reverted, or brings something back.
+v1::ListPlansResponse plans_beside(const Session& session, const v1::Plan& plan) {
+  if (!is_reverted(plan) && plan.undoes().empty()) return {};
+  try {
+    return session.client.all_pages(session.client.remedies, &Stub::ListPlans, v1::ListPlansRequest());
+  } catch (const Failure&) {  // what was asked for is done: it is told without the others
+    return {};
+  }
+}
 
 /// As one asked for it: whoever wanted something done is told by the exit status that it will not be.
 /// `review`: with the alternatives and the guards, which whoever decided has read before.
-Exit print_answer(const Session& session, const v1::Plan& plan, bool review, const v1::ListPlansResponse& all = {}) {
+Exit print_answer(const Session& session, const v1::Plan& plan, bool review) {
   if (session.json) {
     session.out << json_text(plan, false) << '\n';
   } else {
+    const v1::ListPlansResponse all = plans_beside(session, plan);
     print_plan(session.out, plan, session.now,
                {.review = review,
                 .columns = session.columns,
                 .holder = holds_again(plan, all.plans()),
-                .first_out = first_out(plan, all.plans()).id()});
+                .first_out = first_out(plan, all.plans()).id(),
+                .is_let_go = is_let_go(plan, all.plans())});
   }
   return plan.state() == v1::Plan::PROPOSED && plan.refused() ? Exit::kRefused : Exit::kGood;
 }
@@ -46,11 +54,6 @@ Exit print_answer(const Session& session, const v1::RemedyStatus& status) {
 
 v1::RemedyStatus ask_status(const Session& session) {
   return session.client.call(session.client.remedies, &Stub::GetStatus, v1::GetRemedyStatusRequest());
-}
-
-const std::string& or_dash(const std::string& text) {
-  static const std::string kDash = "-";
-  return text.empty() ? kDash : text;
 }
 
 bool is_confirmed(const Session& session, const std::string& what) {
@@ -150,6 +153,20 @@ void print_what_stays(const Session& session) {
   for (const v1::Plan& plan : verified.plans()) print_short(session, plan);
 }
 
+/// A weftd that does not answer may act all the same: the file stops it too.
+v1::RemedyStatus send_hands_off(const Session& session, const v1::SetHandsOffRequest& request) {
+  try {
+    return session.client.change(session.client.remedies, &Stub::SetHandsOff, request);
+  } catch (const Failure& failure) {
+    if (failure.exit != Exit::kUnreachable || !request.hands_off()) throw;
+    throw Failure(failure.exit,
+                  std::string(failure.what()) +
+                      ". To stop everything without an answer, on weftd's host: touch "
+                      "/var/lib/weft/hands-off (hands-off in state_dir, or remedy.hands_off_file)",
+                  failure.code);
+  }
+}
+
 /// What was decided or asked for, and how it goes on. `review`: as print_answer().
 Exit follow(const Session& session, v1::Plan plan, const std::optional<Duration>& wait, bool review,
             bool undone = false) {
@@ -203,7 +220,7 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
     if (session.json) {
       session.out << json_text(plan, false) << '\n';
     } else {
-      print_preview(session.out, plan, session.columns);
+      print_preview(session.out, plan, first_out(plan, plans_beside(session, plan).plans()).id(), session.columns);
     }
     note_namesakes(session, wish.target, plan.shard());
     const v1::GuardVerdict* guard = refusal(plan);
@@ -215,103 +232,6 @@ Exit request_plan(const Session& session, grpc::Status (Stub::*method)(grpc::Cli
                                       [&] { return session.client.change(session.client.remedies, method, request); });
   if (!asks) note_namesakes(session, wish.target, plan.shard());
   return follow(session, plan, wish.wait, !asks);
-}
-
-/// The newest lines of one shard's audit trail, or of weftd's own.
-struct Trail {
-  std::string shard{};              ///< empty: weftd is no part of a site
-  v1::ListAuditResponse read{};     ///< what is shown, ascending, and the token of what is older
-  std::uint64_t checked = 0;        ///< lines whose hashes match
-  std::optional<Failure> damage{};  ///< why older lines could not be read
-  bool is_search = false;           ///< not all lines are shown that were read
-};
-
-Trail read_trail(const Session& session, const AuditWish& wanted, const std::string& shard) {
-  // Pages come newest first, each ascending. weftd checks the hashes of what it gives: older lines than those that are
-  // shown are read for that alone.
-  Trail trail{.shard = shard, .is_search = wanted.is_search()};
-  std::vector<v1::ListAuditResponse> pages;
-  std::uint64_t left = wanted.limit == 0 ? UINT64_MAX : wanted.limit;
-  std::uint64_t longest = 1000;
-  std::string older;
-  v1::ListAuditRequest request;
-  request.set_shard(shard);
-  request.set_who(wanted.who);
-  request.set_what(wanted.what);
-  if (wanted.from) set_seconds(*request.mutable_from(), *wanted.from);
-  if (wanted.to) set_seconds(*request.mutable_to(), *wanted.to);
-  do {
-    request.set_page_size(static_cast<std::int32_t>(left > 0 ? std::min(left, longest) : longest));
-    v1::ListAuditResponse page;
-    try {
-      page = session.client.call(session.client.remedies, &Stub::ListAudit, request);
-      trail.damage.reset();
-    } catch (const Failure& failure) {
-      if (failure.exit != Exit::kBadNews) throw;
-      // A page with a bad record is not given at all: smaller ones lead up to that record.
-      trail.damage = failure;
-      if (request.page_size() == 1) break;
-      longest = static_cast<std::uint64_t>(request.page_size()) / 2;
-      continue;
-    }
-    const auto size = static_cast<std::uint64_t>(page.records_size());
-    trail.checked += size;
-    request.set_page_token(page.next_page_token());
-    if (!page.missing_shards().empty()) *trail.read.mutable_missing_shards() = page.missing_shards();
-    if (left == 0) continue;
-    left -= std::min(left, size);
-    older = page.next_page_token();
-    pages.push_back(std::move(page));
-    if (left == 0 && trail.is_search) break;
-  } while (trail.damage || !request.page_token().empty());
-  for (auto page = pages.rbegin(); page != pages.rend(); ++page)
-    trail.read.mutable_records()->MergeFrom(page->records());
-  trail.read.set_next_page_token(older);
-  return trail;
-}
-
-/// On a narrow terminal who did it stands before the detail, below the row: nothing of a line is left out or cut.
-void print_records(const Session& session, const v1::ListAuditResponse& trail) {
-  const bool is_narrow = session.columns > 0 && session.columns < kRoomForUsers;
-  std::vector<Column> columns{number("LINE"), whole("TIME")};
-  if (!is_narrow) columns.emplace_back("USER");
-  for (const char* head : {"ACTION", "PLAN", "INCIDENT"}) columns.push_back(whole(head));
-  columns.push_back(story(is_narrow ? "USER: DETAIL" : "DETAIL"));
-  Table table(std::move(columns));
-  for (const v1::AuditRecord& record : trail.records()) {
-    std::vector<std::string> cells{std::to_string(record.sequence()), record.has_at() ? time_text(record.at()) : "-"};
-    if (!is_narrow) cells.push_back(or_dash(record.who()));
-    for (const std::string* text : {&record.what(), &record.plan_id(), &record.incident_id()})
-      cells.push_back(or_dash(*text));
-    cells.push_back(is_narrow ? or_dash(record.who()) + ": " + or_dash(record.detail()) : or_dash(record.detail()));
-    table.add(std::move(cells));
-  }
-  table.print(session.sheet());
-}
-
-void print_trail(const Session& session, const Trail& trail) {
-  const bool is_missing = !trail.read.missing_shards().empty();
-  // How many lines were searched, and so checked, weftd does not tell.
-  const char* searched =
-      trail.is_search && !trail.damage && !is_missing ? "The hashes of all lines that were searched match.\n" : "";
-  if (trail.read.records().empty()) {
-    if (!trail.damage)
-      session.out << (is_missing        ? "It does not answer.\n"
-                      : trail.is_search ? "No such line.\n"
-                                        : "The audit trail is empty.\n")
-                  << searched;
-    return;
-  }
-  print_records(session, trail.read);
-  if (trail.is_search) {
-    session.out << searched;
-  } else if (trail.damage || is_missing) {
-    const std::uint64_t last = trail.read.records().rbegin()->sequence();
-    session.out << "The hashes of the lines " << last - trail.checked + 1 << " to " << last << " match."
-                << (is_missing ? " It does not answer any more: older ones were not checked.\n" : "\n");
-  } else {
-    session.out << "The hashes of all " << trail.checked << " lines match.\n";
-  }
 }
 
 /// What abort does to the plan as it is now; empty: nothing is left to abort.
@@ -333,11 +253,8 @@ std::string abort_text(const v1::Plan& plan) {
 
 Exit show_plan(const Session& session, const std::string& id) {
   const v1::Plan plan = get_plan(session, id);
-  v1::ListPlansResponse all;
-  if (!session.json && (is_reverted(plan) || !plan.undoes().empty()))
-    all = session.client.all_pages(session.client.remedies, &Stub::ListPlans, v1::ListPlansRequest());
   print_unstored(session);
-  print_answer(session, plan, true, all);
+  print_answer(session, plan, true);
   return Exit::kGood;
 }
 
@@ -373,7 +290,8 @@ Exit abort_plan(const Session& session, const Decision& decision) {
   if (before.state() == v1::Plan::ROLLING_BACK && !session.json && !decision.leave) {
     session.out << before.id() << " is being undone already (" << printable(before.outcome()) << "): "
                 << (is_undone(before) ? "whether the fabric is as before is being checked" : undoing_text(before));
-    session.out << (before.waits_for().empty() ? "" : "; it waits: " + printable(before.waits_for())) << '\n';
+    if (!before.waits_for().empty()) session.out << "; it waits: " << printable(before.waits_for());
+    session.out << (may_be_left(before) ? "; to leave it in service: --leave-in-service\n" : "\n");
   }
   const std::string effect = decision.leave ? "nothing is sent: its target stays as it is" : abort_text(before);
   if (session.answers != nullptr && !decision.yes && !effect.empty()) {
@@ -448,7 +366,7 @@ Exit set_hands_off(const Session& session, bool hands_off, const std::string& re
   request.set_hands_off(hands_off);
   request.set_reason(reason);
   request.set_who(who);
-  const auto status = session.client.change(session.client.remedies, &Stub::SetHandsOff, request);
+  const v1::RemedyStatus status = send_hands_off(session, request);
   if (!hands_off && !session.json) session.out << "\nHands-off is released.\n";
   print_answer(session, status);
   if (hands_off && !session.json && status.under_way().empty()) print_what_stays(session);
@@ -467,34 +385,6 @@ Exit reset_breaker(const Session& session, const std::string& reason, const std:
   const auto status = session.client.change(session.client.remedies, &Stub::ResetBreaker, request);
   if (!session.json) session.out << "\nThe circuit breaker is reset.\n";
   return print_answer(session, status);
-}
-
-Exit show_audit(const Session& session, const AuditWish& wanted) {
-  const auto status =
-      session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());
-  std::vector<Trail> trails;
-  if (status.shards().empty()) trails.push_back(read_trail(session, wanted, ""));
-  for (const v1::Status::Shard& shard : status.shards()) trails.push_back(read_trail(session, wanted, shard.name()));
-
-  if (session.json) {
-    v1::ListAuditResponse all;
-    for (const Trail& trail : trails) all.MergeFrom(trail.read);
-    // A token goes on in one trail.
-    if (trails.size() > 1) all.clear_next_page_token();
-    session.out << json_text(all, false) << '\n';
-  }
-  std::string damages;
-  bool is_whole = true;
-  for (const Trail& trail : trails) {
-    if (!session.json && !trail.shard.empty())
-      session.out << (&trail == &trails.front() ? "" : "\n") << "Shard " << printable(trail.shard) << '\n';
-    if (!session.json) print_trail(session, trail);
-    if (trail.damage) damages += (damages.empty() ? "" : "; ") + std::string(trail.damage->what());
-    is_whole = is_whole && trail.read.missing_shards().empty();
-  }
-  session.out << std::flush;
-  if (!damages.empty()) throw Failure(Exit::kBadNews, damages + (session.json ? "" : kDamagedTrail));
-  return is_whole ? Exit::kGood : Exit::kBadNews;
 }
 
 }  // namespace weft::ctl

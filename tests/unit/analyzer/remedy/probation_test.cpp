@@ -433,8 +433,10 @@ TEST(AReturn, OfWhatAPlanHoldsNoMoreNamesThePlan) {
   EXPECT_EQ(again(b.target), "Weft does not hold " + b.target.label +
                                  " any more (PLAN-1, reverted): it is up, there is nothing to bring back");
   b.fabric.unlink(b.end);
-  EXPECT_EQ(again(b.target), "Weft does not hold " + b.target.label +
-                                 " any more (PLAN-1, reverted): if it is out, somebody else did that");
+  EXPECT_EQ(again(b.target),
+            "Weft does not hold " + b.target.label +
+                " any more (PLAN-1, reverted): no end of it is disabled, and it is not up: look at its "
+                "cable and its ends");
   const Entity other = b.link("leaf-0", "spine-1");
   EXPECT_EQ(again(other),
             "Weft has not taken " + other.label + " out of service: it is up, there is nothing to bring back");

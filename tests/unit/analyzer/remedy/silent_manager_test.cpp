@@ -20,7 +20,11 @@ TEST(SilentManager, RefusesWhatTakesALinkOut) {
   EXPECT_EQ(refusal("leaf-1"), "");
   for (const ManagerSign sign : {ManagerSign::kSilent, ManagerSign::kUnheard}) {
     b.managers["test"] = sign;
-    EXPECT_EQ(refusal("leaf-2"), "OWN_PATH: the subnet manager does not answer, or not yet, and could not reroute");
+    EXPECT_EQ(refusal("leaf-2"),
+              std::string("OWN_PATH: ") +
+                  (sign == ManagerSign::kSilent ? "the subnet manager does not answer"
+                                                : "it is not known yet whether the subnet manager answers") +
+                  ", and nothing else would route round the link");
   }
   b.managers.erase("test");
   EXPECT_NE(refusal("leaf-2"), "") << "nobody has told of it yet";
@@ -36,7 +40,7 @@ TEST(SilentManager, SaysToAPersonThatNobodyActivatesWhatComesBack) {
   const GuardVerdict verdict = b.verdict(*back, Guard::kOwnPath);
   EXPECT_EQ(verdict.result, GuardResult::kPassed);
   EXPECT_EQ(verdict.explanation,
-            "the subnet manager does not answer, or not yet: until it does nobody activates the link");
+            "the subnet manager does not answer, and activates no link: the link comes up when it answers again");
 }
 
 TEST(SilentManager, HoldsBackReturnsOfAutomation) {
@@ -80,7 +84,7 @@ TEST(SilentManager, WhatFailedOnItsReturnWaitsForIt) {
   b.managers["test"] = ManagerSign::kSilent;
   b.sweeps_that_read_it_back(100);
   ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack) << b.plan(2).outcome;
-  EXPECT_EQ(b.plan(2).waits_for, "the subnet manager does not answer, or not yet, and could not reroute");
+  EXPECT_EQ(b.plan(2).waits_for, "the subnet manager does not answer, and nothing else would route round the link");
   b.managers["test"] = ManagerSign::kHeard;
   b.tell(TargetState::kClear);
   b.act();

@@ -59,9 +59,8 @@ TEST_F(PlansInForce, AreListedWithTheirWayBack) {
   const std::string seen = say(Exit::kGood, show_plans, WhichPlans::kInForce, false);
   EXPECT_THAT(seen, HasSubstr("PLAN-2  ISOLATE_LINK"));
   EXPECT_THAT(seen, HasSubstr("a plan follows after remedy.limits.reinstate_after; by hand: weftctl restore leaf-1:1"));
-  EXPECT_THAT(seen,
-              HasSubstr("a plan follows INC-2 when that is over and the link is up; by hand: weftctl lower-cost"));
-  EXPECT_THAT(seen, HasSubstr("when that is over and the host is healthy; by hand: weftctl undrain gpu-1"));
+  EXPECT_THAT(seen, HasSubstr("a plan follows when INC-2 is over and the link is up; by hand: weftctl lower-cost"));
+  EXPECT_THAT(seen, HasSubstr("when INC-3 is over and the host is healthy; by hand: weftctl undrain gpu-1"));
   EXPECT_THAT(seen, HasSubstr("ann rejected its return PLAN-9: the cable is out; by hand: weftctl restore leaf-1:1"));
   EXPECT_THAT(seen, HasSubstr("PLAN-5  RAISE_LINK_COST"));
   EXPECT_THAT(seen, HasSubstr("it failed again"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftctl/plan_report.hpp"
+#include "daemon/programs/weftctl/plan_hints.hpp"
 
 #include <gtest/gtest.h>
 
@@ -414,6 +415,11 @@ TEST(Refusals, SayWhatToReadNext) {
   EXPECT_EQ(next_step("RAIL_CAPACITY: rail 3 would keep 14 of 16 uplinks"), kRunbook);
   EXPECT_EQ(next_step("BUDGET: maximum of links"),
             std::string("; what counts: weftctl plans --in-force, weftctl status") + kRunbook);
+  EXPECT_EQ(next_step("BUDGET: actions per hour are used up: 4"),
+            std::string("; what counts: weftctl plans --all, weftctl audit") + kRunbook);
+  EXPECT_EQ(next_step("OWN_PATH: the link is on the subnet manager's path into the fabric"), kRunbook);
+  EXPECT_EQ(next_step("OWN_PATH: the subnet manager does not answer, and nothing else would route round the link"),
+            "; what to do: weftctl runbook remedies, \"WeftSubnetManagerSilent\"");
   EXPECT_EQ(next_step("HANDS_OFF: everything is stopped"), "; by whom and since when: weftctl hands-off");
   EXPECT_EQ(next_step("PLAN-2 is VERIFYING: too late to reject it"), "");
   EXPECT_EQ(next_step(""), "");

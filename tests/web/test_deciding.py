@@ -126,12 +126,17 @@ class Deciding(PageTest):
         self.assertEqual("", handed_off(), "it takes a reason")
         self.do("fill", at="dialog[open] input", text="the hall is hot")
         self.do("press", key="Enter")
-        self.do("wait", at=".notice:has-text('automation is stopped'):has-text('the hall is hot')")
+        stopped = ".notice:has-text('Everything is stopped (hands-off), also what persons order'):has-text('the hall is hot')"
+        self.do("wait", at=stopped)
         self.assertIn("ola", handed_off())
+        for view in ("", "incidents"):
+            self.do("evaluate", script=f"location.hash = '#/{view}'")
+            self.do("wait", at=stopped)
+        self.do("click", at="nav a:has-text('Plans')")
         self.do("click", at="button:has-text('Let automation go on')")
         self.do("fill", at="dialog[open] input", text="cool again")
         self.do("press", key="Enter")
-        self.do("wait", at=".notice:has-text('automation is stopped')", state="detached")
+        self.do("wait", at=".notice:has-text('Everything is stopped')", state="detached")
         self.assertEqual("", handed_off())
         self.expect_clean()
 
@@ -200,7 +205,9 @@ class Deciding(PageTest):
         self.do("forget")
         self.open(storage={"weft-token": self.operator})
         self.do("click", at="nav a:has-text('Plans')")
+        self.do("wait", at=f"a.entry:has-text('{plan['id']}'):has-text('sweeps in a row passed; waits: ')")
         self.do("click", at=f"a.entry:has-text('{plan['id']}')")
+        self.do("wait", at=".facts:has-text('Verified'):has-text('sweeps in a row passed')")
         self.do("click", at="button:has-text('Abort')")
         self.expect_accessible()
         self.do("click", at="dialog[open] button[type=submit]")
@@ -221,6 +228,40 @@ class Deciding(PageTest):
         self.assertEqual("Active", Snapshot.of(self.subnet).ports[end].state)
         self.do("wait", at="article .mark:has-text('Rolled back')")
         self.do("wait", at="button:has-text('Abort')", state="detached")
+        self.expect_clean()
+
+    def test_what_a_plan_holds_says_since_when_and_how_it_comes_back(self):
+        """A person isolates a link; its return is aborted; the page says what weftctl says."""
+        node, port = "leaf-r3-p01", 10
+        link = f"{node}:{port}"
+        with PhysicalLayer(self.subnet):
+            done = weft_testing.weftctl(self.weftd, "isolate", link, "--reason", "new cable", "--wait")
+            self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+            plan = next(each for each in self.weftd.client.json("/api/v1/plans")["plans"] if each["inForce"])
+            self.do("forget")
+            self.do("open", url=f"http://{self.weftd.http}/#/plans", storage={"weft-token": self.operator})
+            held = f"h2:has-text('Isolated, avoided or drained') + ul a.entry:has-text('{plan['id']}')"
+            self.do("wait", at=f"{held}:has-text('out of service since'):has-text('only by hand: weftctl restore')")
+            self.picture("plans-held")
+            self.expect_accessible()
+            self.do("click", at=held)
+            self.do("wait", at=".facts:has-text('Comes back'):has-text('only by hand: weftctl restore')")
+            self.assertEqual(0, weft_testing.weftctl(self.weftd, "restore", link, "--reason", "it is changed").returncode)
+            back = wait_until(lambda: next((each for each in self.weftd.client.json("/api/v1/plans")["plans"]
+                                            if each["undoes"] == plan["id"] and each["state"] == "VERIFYING" and each["windowsGood"] > 0), None),
+                              60, why=lambda: self.weftd.log())
+            done = weft_testing.weftctl(self.weftd, "abort", back["id"], "--reason", "the wrong one", "--wait")
+            self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+            self.do("wait", at=f".facts:has-text('held again by its return {back['id']}, which did not last')")
+            self.do("wait", at=".facts:has-text('Comes back'):has-text('only by hand: weftctl restore')")
+            self.do("click", at="nav a:has-text('Plans')")
+            self.do("wait", at=f"{held}:has-text('out of service again since')")
+            done = weft_testing.weftctl(self.weftd, "restore", link, "--reason", "it is well")
+            self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+            last = wait_until(lambda: next((each for each in self.weftd.client.json("/api/v1/plans")["plans"]
+                                            if each["undoes"] == back["id"] and each["state"] == "VERIFYING"), None), 60, why=lambda: self.weftd.log())
+            done = weft_testing.weftctl(self.weftd, "abort", last["id"], "--leave-in-service", "--reason", "the test is over")
+            self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         self.expect_clean()
 
     def test_a_roll_back_that_nobody_can_look_at_is_ended(self):

@@ -242,7 +242,7 @@ class PageOfASite(unittest.TestCase):
         self.addCleanup(weftctl, self.north, "hands-off", "off", "--reason", "the test is over", "--who", "ann")
         done = weftctl(self.north, "hands-off", "on", "--reason", "a test", "--who", "ann")
         self.assertEqual(0, done.returncode, done.stderr)
-        self.wait_shown(".notice:has-text('Hands off: automation of shard north is stopped.')")
+        self.wait_shown(".notice:has-text('Everything is stopped in shard north (hands-off), also what persons order')")
         self.assertEqual([], self.do("accessibility"))
 
     def test_6_a_host_of_one_adapter_is_a_host_in_each_shard(self):

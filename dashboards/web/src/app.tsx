@@ -6,6 +6,7 @@ import {token} from './api';
 import {BadNodes} from './bad_list';
 import {NOTHING_BAD, type BadList} from './bad_nodes';
 import {BusiestCables, NOTHING_BUSY, type Busiest} from './busiest';
+import {Brakes} from './hands_off';
 import {HostView} from './host_view';
 import {IncidentList, IncidentView} from './incident_views';
 import {Lists} from './list_views';
@@ -13,7 +14,8 @@ import {giveToken, isSite, ownShard, shardShown, showShard, useLive, useMapOf, t
 import type {FabricMap, Incident, MapState, Severity, Shard} from './types';
 import {MapView} from './map_view';
 import {NodeView} from './node_views';
-import {isOver, PlanList, PlanView} from './plan_views';
+import {isOver} from './plan_standing';
+import {PlanList, PlanView} from './plan_views';
 import {PortView} from './port_view';
 import {go, useRoute, type Route} from './route';
 import {Search} from './search';
@@ -100,6 +102,7 @@ function Notices() {
       {!lost && blind.map((fabric) => (
         <p key={fabric.fabric} class="notice"><b>{fabric.fabric} is not monitored:</b> {fabric.status}</p>
       ))}
+      {!lost && remedy && <Brakes {...remedy} />}
       {!lost && remedy?.silentManagers?.map((fabric, at) => (
         <p key={fabric} class="notice">
           <b>The subnet manager of {fabric} does not answer (noticed at {clock(remedy?.silentSince?.[at])}):</b>{' '}

@@ -4,8 +4,21 @@
 import {useRef, useState} from 'preact/hooks';
 import {post, type Failure} from './api';
 import {isSite, ownShard, refresh, useLive} from './live';
+import type {Remedy} from './types';
 
 const VERBS = ['Let automation go on', 'Stop automation'];
+
+/** What stops automation, in the words of weftctl; on every view. */
+export function Brakes({handsOffByPerson, handsOffByFile, breakerTripped, breakerReason}: Remedy) {
+  const where = isSite() ? ` in shard ${ownShard()}` : '';
+  return (
+    <>
+      {handsOffByPerson && <p class="notice"><b>Everything is stopped{where} (hands-off), also what persons order:</b> {handsOffByPerson}</p>}
+      {handsOffByFile && <p class="notice"><b>Everything is stopped{where} by the hands-off file, also what persons order:</b> {handsOffByFile}</p>}
+      {breakerTripped && <p class="notice"><b>The circuit breaker is tripped{where}:</b> {breakerReason}</p>}
+    </>
+  );
+}
 
 export function HandsOff() {
   const {role, remedy} = useLive();
@@ -41,8 +54,6 @@ export function HandsOff() {
   };
   return (
     <>
-      {isStopped && <p class="notice">Hands off: automation{where} is stopped. {remedy.handsOffByPerson}</p>}
-      {remedy.handsOffByFile && <p class="notice">Hands off: the file stops automation{where}. {remedy.handsOffByFile}</p>}
       {role !== 'viewer' && (
         <div class="actions">
           <button type="button" onClick={open}>{VERBS[Number(!isStopped)]} …</button>

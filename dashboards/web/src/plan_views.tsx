@@ -6,12 +6,11 @@ import {Failure, get, post} from './api';
 import {HandsOff} from './hands_off';
 import {refresh, useLive, usePolled} from './live';
 import {EntityLink, Fact, Facts, HistoryLink, Nothing, ShardMark, StateMark, walkList} from './parts';
+import {comesBack, failedReturns, firstOut, holderOf, holding, isOver, standing, verified, waiting} from './plan_standing';
 import {toIncident, toPlan} from './route';
 import type {Plan} from './types';
 import {clock, percent, plain, since, useClock} from './words';
 
-const OVER = ['COMMITTED', 'ROLLED_BACK', 'FAILED', 'REJECTED', 'EXPIRED'];
-export const isOver = (plan: Plan) => OVER.includes(plan.state);
 const canReject = (plan: Plan) => plan.state === 'PROPOSED' || plan.state === 'APPROVED';
 const canAbort = (plan: Plan) => plan.state === 'EXECUTING' || plan.state === 'VERIFYING';
 /** Its target is back in service, or is being brought back; weftd says when it is not. */
@@ -25,20 +24,29 @@ function PlanState({plan}: {plan: Plan}) {
   return <StateMark word={plan.state} good={plan.state === 'COMMITTED'} bad={plan.state === 'FAILED' || plan.unresolved} />;
 }
 
-function Entries({plans}: {plans: Plan[]}) {
+/** What a reader wants to know of it in the list: what it holds and how that comes back, how far it is, or how a return failed. */
+function gist(plan: Plan, all: Plan[]): string {
+  if (plan.inForce && isOver(plan)) return `${standing(plan, all)}; comes back: ${comesBack(plan, all)}`;
+  const waits = waiting(plan);
+  const text = [isOver(plan) ? standing(plan, all) : '', verified(plan), waits && `waits: ${waits}`].filter(Boolean).join('; ');
+  return text || (plan.state === 'FAILED' || plan.state === 'ROLLED_BACK' ? plan.outcome : '');
+}
+
+function Entries({plans, all, named}: {plans: Plan[]; all: Plan[]; named?: boolean}) {
   const now = useClock();
   return (
     <ul class="entries" onKeyDown={walkList}>
       {plans.map((plan) => (
         <li key={plan.id}>
-          <a class="entry" href={toPlan(plan.id)}>
+          <a class="entry" href={toPlan(named ? firstOut(plan, all).id : plan.id)}>
             <span class="entry-head">
               <PlanState plan={plan} />
               <b>{plain(plan.action)}</b>
               <time class="muted" dateTime={plan.updated}>{since(plan.updated, now)}</time>
             </span>
             <span class="entry-what"><ShardMark shard={plan.shard} />{plan.target?.label || plan.target?.host}</span>
-            <span class="muted entry-foot">{plan.id}{plan.incidentId && ` · for ${plan.incidentId}`}{plan.refused && !isOver(plan) && ' · refused by a guard'}</span>
+            {gist(plan, all) && <span class="entry-what">{gist(plan, all)}</span>}
+            <span class="muted entry-foot">{named ? firstOut(plan, all).id : plan.id}{plan.incidentId && ` · for ${plan.incidentId}`}{plan.refused && !isOver(plan) && ' · refused by a guard'}</span>
           </a>
         </li>
       ))}
@@ -47,21 +55,34 @@ function Entries({plans}: {plans: Plan[]}) {
 }
 
 export function PlanList() {
-  const {plans, remedy} = useLive();
+  const {plans} = useLive();
   const sorted = [...(plans ?? [])].sort((a, b) => number(b.id) - number(a.id));
   const open = sorted.filter((plan) => !isOver(plan));
-  const over = sorted.filter(isOver);
+  const held = holding(sorted);
+  const failed = failedReturns(sorted, Date.now());
+  const over = sorted.filter((plan) => isOver(plan) && !held.includes(plan) && !failed.includes(plan));
   return (
     <section aria-labelledby="open-plans">
       <HandsOff />
-      {remedy?.breakerTripped && <p class="notice">The circuit breaker is tripped: {remedy.breakerReason}</p>}
       <h2 id="open-plans">Plans <span class="count">{plans ? open.length : '…'}</span></h2>
       {plans && !open.length && <Nothing what="No open plans" good />}
-      <Entries plans={open} />
+      <Entries plans={open} all={sorted} />
+      {held.length > 0 && (
+        <>
+          <h2>Isolated, avoided or drained <span class="count">{held.length}</span></h2>
+          <Entries plans={held} all={sorted} named />
+        </>
+      )}
+      {failed.length > 0 && (
+        <>
+          <h2>Returns that failed <span class="count">{failed.length}</span></h2>
+          <Entries plans={failed} all={sorted} />
+        </>
+      )}
       {over.length > 0 && (
         <>
           <h2>Finished <span class="count">{over.length}</span></h2>
-          <Entries plans={over.slice(0, 100)} />
+          <Entries plans={over.slice(0, 100)} all={sorted} />
         </>
       )}
     </section>
@@ -134,7 +155,9 @@ export function PlanView({id}: {id: string}) {
   const now = useClock();
   const asked = usePolled<Plan>(`plan-${id}`, 2000, () => get<Plan>(`/api/v1/plans/${encodeURIComponent(id)}`));
   const plan = asked.value ?? live.plans?.find((each) => each.id === id);
+  const all = live.plans ?? [];
   if (!plan) return <p class="muted">{asked.error ? asked.error.message : 'Loading …'}</p>;
+  const holds = holderOf(plan, all) ?? plan;
   return (
     <article aria-labelledby="plan">
       <p class="crumbs"><a href="#/plans">Plans</a> / {plan.id}</p>
@@ -153,7 +176,10 @@ export function PlanView({id}: {id: string}) {
         <Fact name="Jobs">{plan.jobs.length ? plan.jobs.join(', ') : 'none known'}</Fact>
         <Fact name="Created">{clock(plan.created)} <span class="muted">{since(plan.created, now)} ago</span>{' '}
           <HistoryLink entity={plan.target} from={plan.created} to={plan.finished} /></Fact>
-        {plan.waitsFor && plan.state !== 'VERIFYING' && <Fact name="Waits">{plan.waitsFor}</Fact>}
+        {standing(plan, all) && <Fact name="Now">{standing(plan, all)}</Fact>}
+        {holds.inForce && isOver(plan) && <Fact name="Comes back">{comesBack(holds, all)}</Fact>}
+        {verified(plan) && <Fact name="Verified">{verified(plan)}</Fact>}
+        {waiting(plan) && <Fact name="Waits">{waiting(plan)}</Fact>}
         {plan.probationUntil && <Fact name="On probation until">{clock(plan.probationUntil)}</Fact>}
         {plan.expires && !isOver(plan) && <Fact name="Expires">{clock(plan.expires)}</Fact>}
       </Facts>

@@ -162,8 +162,17 @@ export interface Plan {
   expires?: string;
   finished?: string;
   probationUntil?: string;
+  started?: string;
   waitsFor: string;
+  windowsGood?: number;
+  windowsNeeded?: number;
   inForce: boolean;
+  /** Since when its target has been out of service. Of an older weftd nothing. */
+  heldSince?: string;
+  /** Who keeps it out, and why. */
+  keptOut?: string;
+  returnAfter?: string;
+  onlyByHand?: boolean;
   unresolved: boolean;
   outcome: string;
   refused: boolean;

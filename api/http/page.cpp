@@ -183,19 +183,48 @@ std::string state_text(const Plan& plan) {
   return text;
 }
 
+std::string plan_link(const Plan& plan) {
+  const std::string name = plan_name(plan.id);
+  return "<a href=\"/api/v1/plans/" + name + "\">" + name + "</a>";
+}
+
+void append_more(std::string& page, std::size_t plans) {
+  if (plans > kMostPlans) page += "<p class=\"dim\">and " + std::to_string(plans - kMostPlans) + " more</p>";
+}
+
+/// Of plans in the order of `plans`, at most kMostPlans: id, action, state, target, age and text of each row.
 void append_plan_table(std::string& page, const std::vector<const Plan*>& plans, TimePoint now) {
   page += "<table><tr><th>Id<th>Action<th>State<th>Target<th>Since<th>Why</tr>";
   for (std::size_t i = 0; i < plans.size() && i < kMostPlans; ++i) {
     const Plan& plan = *plans[i];
-    const std::string name = plan_name(plan.id);
-    page += "<tr>" + cell("<a href=\"/api/v1/plans/" + name + "\">" + name + "</a>") + cell(to_string(plan.action)) +
-            cell(state_text(plan)) + cell(escaped(plan.target.label)) +
+    page += "<tr>" + cell(plan_link(plan)) + cell(to_string(plan.action)) + cell(state_text(plan)) +
+            cell(escaped(plan.target.label)) +
             cell(age_text(now - (plan.started == kNever ? plan.created : plan.started))) +
             cell(escaped(plan.outcome.empty() ? plan.reason : plan.outcome)) + "</tr>";
   }
   page += "</table>";
-  if (plans.size() > kMostPlans)
-    page += "<p class=\"dim\">and " + std::to_string(plans.size() - kMostPlans) + " more</p>";
+  append_more(page, plans.size());
+}
+
+/// The same of those that hold their target, as `weftctl plans --in-force` names them: by the plan that took it out,
+/// since when it is out, and what went wrong with its return. `all`: the plans that are known.
+void append_held_table(std::string& page, const std::vector<const Plan*>& held,
+                       const std::vector<std::shared_ptr<const Plan>>& all, TimePoint now) {
+  page += "<table><tr><th>Id<th>Action<th>Target<th>Since<th>Why</tr>";
+  for (std::size_t i = 0; i < held.size() && i < kMostPlans; ++i) {
+    const Plan& plan = *held[i];
+    const Plan& first = first_out(plan, all);
+    std::string why = first.reason;
+    if (&first != &plan)
+      why += (why.empty() ? "" : "; ") + plan_name(plan.id) + " did not bring it back" +
+             (plan.outcome.empty() ? "" : ": " + plan.outcome);
+    if (plan.unresolved) why += "; unknown whether it is in force: check by hand";
+    if (plan.only_by_hand) why += "; it comes back only by hand";
+    page += "<tr>" + cell(plan_link(first)) + cell(to_string(first.action)) + cell(escaped(plan.target.label)) +
+            cell(plan.held_since == kNever ? "-" : age_text(now - plan.held_since)) + cell(escaped(why)) + "</tr>";
+  }
+  page += "</table>";
+  append_more(page, held.size());
 }
 
 /// Open plans, and those that are over and hold their target.
@@ -203,7 +232,8 @@ void append_plans(std::string& page, const Snapshot& snapshot, TimePoint now) {
   std::vector<const Plan*> open;
   std::vector<const Plan*> held;
   static const std::vector<std::shared_ptr<const Plan>> kNone;
-  for (const auto& plan : snapshot.plans ? *snapshot.plans : kNone) {
+  const auto& all = snapshot.plans ? *snapshot.plans : kNone;
+  for (const auto& plan : all) {
     if (!is_over(plan->state))
       open.push_back(plan.get());
     else if (plan->in_force || plan->unresolved)
@@ -216,7 +246,7 @@ void append_plans(std::string& page, const Snapshot& snapshot, TimePoint now) {
     append_plan_table(page, open, now);
   if (held.empty()) return;
   page += "<h2>Isolated, avoided or drained by plans that are over: " + std::to_string(held.size()) + "</h2>";
-  append_plan_table(page, held, now);
+  append_held_table(page, held, all, now);
 }
 
 /// The rest of the page is of one shard.

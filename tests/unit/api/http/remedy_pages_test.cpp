@@ -71,9 +71,29 @@ TEST_F(RemedyPages, ThePlainPageShowsBrakesPlansAndWhatIsUnderWay) {
         "The circuit breaker is tripped: 40 links in 5 min",
         "The subnet manager of fabric ib0 does not answer (noticed 3 min ago): ",
         "Under way: PLAN-9 DRAIN_NODE n1, begun 12 s ago", "Open plans of remedies: 2", "VERIFYING 3/10",
-        "PROPOSED (refused)", "&lt;b&gt;", "by plans that are over: 1", "PLAN-5", "the symptom is gone"})
+        "PROPOSED (refused)", "&lt;b&gt;", "by plans that are over: 1", "PLAN-5", "INC-1: link of host-1 is down"})
     EXPECT_THAT(page, HasSubstr(part));
   EXPECT_THAT(page, Not(HasSubstr("PLAN-6")));
+}
+
+TEST_F(RemedyPages, ThePlainPageNamesWhatIsHeldAsWeftctlDoes) {
+  Plan out = make_plan(1, PlanState::kCommitted);
+  out.reason = "errors on the link";
+  Plan back = make_plan(2, PlanState::kRolledBack);
+  back.action = RemedyAction::kRestoreLink;
+  back.undoes = 1;
+  back.in_force = true;
+  back.only_by_hand = true;
+  back.started = kNow - std::chrono::hours(5);
+  back.held_since = kNow - std::chrono::minutes(7);
+  back.outcome = "it did not help: errors";
+  publication.publish(with_plans(make_snapshot(1, {}), {out, back}));
+  const std::string page = route("/plain").body;
+  EXPECT_THAT(page, HasSubstr("PLAN-1</a></td><td>ISOLATE_LINK</td>"));
+  EXPECT_THAT(page,
+              HasSubstr("<td>7 min ago</td><td>errors on the link; PLAN-2 did not bring it back: it did not help: "
+                        "errors; it comes back only by hand</td>"));
+  EXPECT_THAT(page, Not(HasSubstr("5 h")));
 }
 
 TEST_F(RemedyPages, PlansAreListedByState) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <unordered_set>
 
+#include "fabric/host_names.hpp"
+
 namespace weft {
 namespace {
 
@@ -55,7 +57,7 @@ std::string rail_of(const Topology& topology, PortIndex index) {
 
 /// Is the cause the node, a port of it, or a link to it?
 bool is_about(const Entity& cause, const NodeHealth& node) {
-  if (!cause.host.empty()) return cause.host == node.node;
+  if (!cause.host.empty()) return same_host(cause.host, node.node);
   return std::ranges::any_of(
       node.guids, [&](NodeGuid guid) { return guid && (guid == cause.port.node || guid == cause.peer.node); });
 }
@@ -69,8 +71,9 @@ bool is_switch(const Snapshot& snapshot, const NodeHealth& node) {
 }
 
 bool tells_its_jobs(const Snapshot& snapshot, const std::string& name) {
-  const auto host = std::ranges::lower_bound(*snapshot.hosts, name, {}, [](const auto& each) { return each->host; });
-  return host != snapshot.hosts->end() && (*host)->host == name && jobs_of(**host) != nullptr;
+  // A collector may have the full name, and a fabric the short one.
+  return std::ranges::any_of(
+      *snapshot.hosts, [&](const auto& each) { return jobs_of(*each) != nullptr && same_host(each->host, name); });
 }
 
 class Question {

@@ -149,14 +149,16 @@ inline constexpr const char* kMissingOfSite =
     "('shard', 'has_led', ' BOOLEAN NOT NULL DEFAULT true'), ('weftd', 'switches', ' TEXT NOT NULL DEFAULT ''''')) AS "
     "wanted (name, field, kind) JOIN pg_class ON pg_class.oid = to_regclass('weft_site.' || wanted.name) WHERE NOT "
     "EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = wanted.field AND NOT attisdropped)";
-/// For ALTER TABLE: who waits for it holds up all others.
+/// For ALTER TABLE: who waits for it holds up all others. And for whoever only looks.
 inline constexpr const char* kWaitShortly = "SET LOCAL lock_timeout = '500ms'";
-/// Who uses the tables of the site: "pg_dump, process 123; …".
-inline constexpr const char* kUsersOfSite =
+/// Who uses tables of a schema, or holds the lock of kOneAtATime: "pg_dump, process 123; …". Parameters: the schema, or
+/// none for the own one; that lock, too: 1, else 0.
+inline constexpr const char* kUsersOfSchema =
     "SELECT coalesce(string_agg(DISTINCT coalesce(nullif(left(application_name, 64), ''), 'somebody') || ', process ' "
     "|| pg_locks.pid, '; '), '') FROM pg_locks JOIN pg_stat_activity ON pg_stat_activity.pid = pg_locks.pid WHERE "
-    "granted AND pg_locks.pid <> pg_backend_pid() AND relation IN (to_regclass('weft_site.shard'), "
-    "to_regclass('weft_site.weftd'))";
+    "granted AND pg_locks.pid <> pg_backend_pid() AND (relation IN (SELECT oid FROM pg_class WHERE relnamespace = "
+    "to_regnamespace(coalesce(nullif(?::TEXT, ''), quote_ident(current_schema())))) OR (?::BIGINT = 1 AND locktype = "
+    "'advisory' AND classid = 0 AND objid = 8313759))";
 /// Parameters: seat, machine, address, holder, epoch, fabrics, collectors, switches, shard, number. Changes no row
 /// where the site does not list that shard. Times are the server's.
 inline constexpr const char* kTellSite =
@@ -227,6 +229,13 @@ inline constexpr const char* kBeginHistory =
 inline constexpr const char* kCountOn =
     "SELECT setval(pg_get_serial_sequence('event', 'sequence'), coalesce(max(sequence), 0) + 1, false) FROM event";
 
+/// As kBegin, while tables are made, or changed: a weftd that hangs meanwhile holds up the starts of others for so long
+/// at most. The server gives up before we do (PostgresConnection::kLongestAtFirst), and leaves nobody waiting.
+inline constexpr const char* kBeginSetUp =
+    "BEGIN; SET LOCAL statement_timeout = '55s'; SET LOCAL lock_timeout = '3s'; SET LOCAL "
+    "idle_in_transaction_session_timeout = '10s'; "
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') IN ('off', "
+    "'local')";
 /// Begins a transaction that ends with the server, too, when we do not end it; what it writes is on disk when it is
 /// committed, even if the server's own setting says otherwise. Bounds are of the connection: see
 /// postgres_connection.hpp.

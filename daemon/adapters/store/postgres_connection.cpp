@@ -363,7 +363,7 @@ Result<void> PostgresConnection::begin_connected() {
   if (is_new_ && use_ == Use::kLead && !is_history_)
     if (auto found = find_committed(); !found) return found;
   open_ = true;
-  std::string begin = use_ == Use::kSetUp ? "BEGIN" : postgres::kBegin;
+  std::string begin = use_ == Use::kSetUp ? postgres::kBeginSetUp : postgres::kBegin;
   if (use_ == Use::kLead && is_history_) {
     begin += "; " + std::string(postgres::kBeginHistory) + std::to_string(epoch_);
   } else if (use_ == Use::kLead) {

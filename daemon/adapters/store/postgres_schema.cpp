@@ -122,13 +122,17 @@ Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
 
 }  // namespace
 
-Result<Database> open_postgres(const std::string& url, const Schema& schema, Opening opening) {
+namespace {
+
+/// What open_postgres() does, with kTimeout where others are in the way.
+Result<Found> prepare(const std::string& url, const Schema& schema, Opening opening) {
   auto found = inspect_postgres(url, schema);
-  if (!found) return tl::unexpected<Error>(found.error());
-  Database database = std::move(found->database);
+  if (!found) return found;
+  Database& database = found->database;
   if (found->version < schema.migrations.size() || database.number(postgres::kHasBeat) == 0) {
     // All or none: nobody finds tables that are half made.
     Transaction transaction(database);
+    database.run(postgres::kWaitShortly);
     if (!found->is_ours) database.run(postgres::kCreateOwner);
     if (database.number(postgres::kHasBeat) == 0) database.run(postgres::kCreateBeat);
     for (std::size_t version = found->version; version < schema.migrations.size(); ++version)
@@ -145,7 +149,7 @@ Result<Database> open_postgres(const std::string& url, const Schema& schema, Ope
   }
   if (opening == Opening::kFollow) {
     found->connection->follow();
-    return database;
+    return found;
   }
   std::int64_t epoch = 0;
   {
@@ -154,7 +158,29 @@ Result<Database> open_postgres(const std::string& url, const Schema& schema, Ope
     if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   }
   found->connection->lead(epoch);
-  return database;
+  return found;
+}
+
+/// Who was in the way of prepare().
+std::string users_of_tables(const std::string& url, const Error& error) {
+  auto address = parse_postgres_address(url);
+  if (!address) return error.message;
+  auto opened = PostgresConnection::open(*address);
+  if (!opened) return error.message;
+  Database database(std::move(*opened));
+  const std::string users = users_of(database, {}, false);
+  if (!database.outcome() || users.empty()) return error.message;
+  return database.name() + ": its tables are in use: " + users;
+}
+
+}  // namespace
+
+Result<Database> open_postgres(const std::string& url, const Schema& schema, Opening opening, const TellWait& tell) {
+  auto found = wait_for_others(
+      tell, [&] { return prepare(url, schema, opening); },
+      [&](const Error& error) { return users_of_tables(url, error); });
+  if (!found) return tl::unexpected<Error>(found.error());
+  return std::move(found->database);
 }
 
 Result<void> refuse_led(const std::string& url, const Schema& schema) {

@@ -9,6 +9,7 @@
 
 #include "daemon/adapters/store/schema.hpp"
 #include "daemon/adapters/store/sql.hpp"
+#include "daemon/adapters/store/start_waits.hpp"
 #include "daemon/adapters/store/store_mark.hpp"
 #include "fabric/standby_view.hpp"
 
@@ -32,7 +33,10 @@ void give_back(Database& database);
 /// Connects to `url` (see postgres_address.hpp) and brings the tables in the role's own schema to the newest version,
 /// or makes them. Refuses, and leaves as it is, a schema with tables of another program (kCorrupt), one that a newer
 /// version of ours wrote and a server that does not keep texts as UTF-8 (kFailedPrecondition).
-Result<Database> open_postgres(const std::string& url, const Schema& schema, Opening opening = Opening::kTake);
+/// Where others use tables that must be changed, as a backup does, it waits a minute for them, and nobody waits behind
+/// it; `tell` hears who they are.
+Result<Database> open_postgres(const std::string& url, const Schema& schema, Opening opening = Opening::kTake,
+                               const TellWait& tell = {});
 
 /// For port history in the database of `url`, whose state open_postgres() has opened: reads until Connection::lead().
 /// Its tables may be missing: see make_history_tables().

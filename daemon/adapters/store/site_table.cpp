@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +17,7 @@
 #include "daemon/adapters/store/entity_columns.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
+#include "daemon/adapters/store/start_waits.hpp"
 #include "daemon/platform/cli/terminal_text.hpp"
 
 namespace weft::store {
@@ -25,14 +26,21 @@ namespace {
 constexpr std::uint64_t kMostMembers = 8;  ///< of a shard that are asked
 /// Of what a weftd tells that is shown in one sentence.
 constexpr std::size_t kMostShown = 8, kLongestShown = 64;
-constexpr auto kLongestWait = std::chrono::seconds(60), kLookAgain = std::chrono::seconds(1);
 
 Result<Database> open_site(const std::string& url) {
-  const auto address = parse_postgres_address(url);
+  auto address = parse_postgres_address(url);
   if (!address) return fail(address.error().code, "store.url " + address.error().message);
+  name_connection(*address, "start");
   auto opened = PostgresConnection::open(*address);
   if (!opened) return tl::unexpected<Error>(opened.error());
   return Database(std::move(*opened));
+}
+
+/// Why joining the site ended with kTimeout.
+std::string in_the_way(Database& database, const Error& error) {
+  const std::string users = users_of(database, "weft_site", true);
+  if (!database.outcome() || users.empty()) return error.message;
+  return database.name() + ": the tables of the site are in use: " + users;
 }
 
 bool has_schema(Database& database, const std::string& schema) {
@@ -120,6 +128,8 @@ SiteFound join(Database& database, const std::string& shard, bool looks) {
   const std::string schema = shard_schema(shard);
   SiteFound found;
   SitePlace& place = found.place;
+  // Who only looks waits for nobody.
+  if (looks) database.run(postgres::kWaitShortly);
   database.run(postgres::kOneAtATime);
   if (!has_schema(database, "weft_site")) database.run("CREATE SCHEMA weft_site");
   found.has_schema = has_schema(database, schema);
@@ -233,44 +243,31 @@ std::string disagreement(const Told& first, const Told& other) {
 
 }  // namespace
 
-Result<SitePlace> join_site(const std::string& url, const std::string& shard,
-                            const std::function<void(const std::string&)>& tell) {
+Result<SitePlace> join_site(const std::string& url, const std::string& shard, const TellWait& tell) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  const auto until = std::chrono::steady_clock::now() + kLongestWait;
-  std::string told;
-  while (true) {
-    Result<void> done;
-    SiteFound found;
-    {
-      Transaction transaction(*opened);
-      found = join(*opened, shard, false);
-      done = transaction.commit();
-    }
-    if (done) return found.place;
-    if (done.error().code != ErrorCode::kTimeout)
+  const auto attempt = [&]() -> Result<SitePlace> {
+    Transaction transaction(*opened);
+    const SiteFound found = join(*opened, shard, false);
+    if (auto done = transaction.commit(); !done)
       return tl::unexpected<Error>(may_not_create(done.error(), shard_schema(shard)));
-    Statement look(*opened, postgres::kUsersOfSite);
-    look.query();
-    const std::string users = look.next() ? usage::printable(look.text(0)) : std::string();
-    if (auto outcome = opened->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-    const std::string why =
-        "the tables of the site get a new column when nobody uses them" + (users.empty() ? "" : ": " + users);
-    if (std::chrono::steady_clock::now() > until)
-      return fail(ErrorCode::kTimeout, opened->name() + ": " + why + ". Start weftd again when that has ended");
-    if (tell && told != why) tell(why);
-    told = why;
-    std::this_thread::sleep_for(kLookAgain);
-  }
+    return found.place;
+  };
+  return wait_for_others(tell, attempt, [&](const Error& error) { return in_the_way(*opened, error); });
 }
 
 Result<SiteFound> look_at_site(const std::string& url, const std::string& shard) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  Transaction transaction(*opened);  // never committed
+  std::optional<Transaction> transaction(std::in_place, *opened);  // never committed
   SiteFound found = join(*opened, shard, true);
-  if (auto outcome = opened->outcome(); !outcome)
+  if (auto outcome = opened->outcome(); !outcome) {
+    transaction.reset();
+    if (outcome.error().code == ErrorCode::kTimeout)
+      return fail(ErrorCode::kTimeout,
+                  in_the_way(*opened, outcome.error()) + ". This check waits for nobody: repeat it");
     return tl::unexpected<Error>(may_not_create(outcome.error(), shard_schema(shard)));
+  }
   const Site site = read_site(*opened, {});
   if (const SiteShard* const known = site.find(shard); known != nullptr && !known->leader.empty())
     found.owner = "shard " + shard + " was last led by " + shown(known->leader) + ", which watches " +

@@ -4,10 +4,10 @@
 // are, with which numbers, where they are asked, and what they own.
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "daemon/adapters/store/sql.hpp"
+#include "daemon/adapters/store/start_waits.hpp"
 #include "fabric/id_series.hpp"
 #include "fabric/result.hpp"
 #include "fabric/site.hpp"
@@ -40,11 +40,11 @@ struct SiteFound {
 /// number, the same one each time, also when it was taken out meanwhile. `url` as of StoreOptions. kPermissionDenied,
 /// with what to do, where the role may not make schemas and they are missing; kFailedPrecondition for a shard with
 /// incidents or plans of its own that comes to a site with other shards; kResourceExhausted when the site has
-/// kMostShards - 1. A column that an older weftd did not have is added when nobody uses the table, for up to a minute:
-/// `tell` hears for whom that waits; then it fails with kTimeout.
-Result<SitePlace> join_site(const std::string& url, const std::string& shard,
-                            const std::function<void(const std::string&)>& tell = {});
-/// Looks what that would do, and fails where it would, but for what others use. Nothing is changed or waited for.
+/// kMostShards - 1. It waits up to a minute for another start, and where a column is to be added that an older weftd
+/// did not have, for those who use the table: `tell` hears who that is; then it fails with kTimeout.
+Result<SitePlace> join_site(const std::string& url, const std::string& shard, const TellWait& tell = {});
+/// Looks what that would do, and fails where it would, but for what others use. Nothing is changed or waited for:
+/// kTimeout, with who is in the way, while another start is joining.
 Result<SiteFound> look_at_site(const std::string& url, const std::string& shard);
 /// Undoes what a join_site() with `place.is_new` did to the list of shards, after a start that failed, and frees the
 /// number if it is unused and no id was given. `seat`: of the weftd that joined. False: left as it is, because another

@@ -70,15 +70,15 @@ Result<Database> open_state(const std::filesystem::path& state_dir, const StoreO
   if (!found) return tl::unexpected<Error>(found.error());
   if (auto checked = check_postgres(state_dir, options, *found); !checked)
     return tl::unexpected<Error>(checked.error());
-  if (const auto moved = moved_from(state_dir, *found); moved && !moved->empty() && options.on_caution)
-    options.on_caution(*moved);
-  auto database = open_postgres(url, state_schema(), options.stands_by ? Opening::kFollow : Opening::kTake);
+  const auto moved = moved_from(state_dir, *found);
+  if (moved && !moved->empty() && options.on_caution) options.on_caution(*moved);
+  const Opening opening = options.stands_by ? Opening::kFollow : Opening::kTake;
+  auto database = open_postgres(url, state_schema(), opening, options.on_caution);
   if (!database) return database;
   const std::string installation = read_installation(*database);
   if (auto outcome = database->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  if (auto written = write_mark(state_dir, installation, database->name(), found->epoch); !written)
-    return tl::unexpected<Error>(written.error());
-  return database;
+  const auto written = write_mark(state_dir, installation, database->name(), found->epoch);
+  return written.map([&database] { return std::move(*database); });
 }
 
 }  // namespace

@@ -80,9 +80,31 @@ TEST_P(SiteMembers, AColumnThatIsMissingIsAddedWhenNobodyReads) {
   });
   ASSERT_TRUE(joined) << joined.error().message;
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].find("the tables of the site get a new column when nobody uses them: pg_dump"), 0U) << told[0];
+  EXPECT_NE(told[0].find(": the tables of the site are in use: pg_dump"), std::string::npos) << told[0];
+  EXPECT_TRUE(told[0].ends_with("; a start waits for that")) << told[0];
   EXPECT_EQ(told[0].find('\x1b'), std::string::npos);
   EXPECT_TRUE(SiteRegistry::start(url, member("north", 1, "a:1")));
+}
+
+TEST_P(SiteMembers, AnotherStartThatHangsIsNamedAndNotWaitedForByAnybodyWhoOnlyLooks) {
+  ASSERT_TRUE(join_site(url, "north"));
+  auto hanging = std::make_unique<Database>(by_psql());
+  hanging->run("BEGIN; SET application_name = 'weftd mgmt2/7 start'; SELECT pg_advisory_xact_lock(8313759)");
+  ASSERT_TRUE(hanging->outcome());
+  const auto began = std::chrono::steady_clock::now();
+  const auto looked = look_at_site(url, "south");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(3));
+  ASSERT_FALSE(looked);
+  EXPECT_EQ(looked.error().code, ErrorCode::kTimeout);
+  EXPECT_NE(looked.error().message.find("weftd mgmt2/7 start, process "), std::string::npos) << looked.error().message;
+  std::vector<std::string> told;
+  const auto joined = join_site(url, "south", [&](const std::string& why) {
+    told.push_back(why);
+    hanging.reset();
+  });
+  ASSERT_TRUE(joined) << joined.error().message;
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("weftd mgmt2/7 start, process "), std::string::npos) << told[0];
 }
 
 TEST_P(SiteMembers, WhatIsTooLongOrSteersATerminalIsNotShown) {

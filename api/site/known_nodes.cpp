@@ -37,6 +37,9 @@ void KnownNodes::note(const std::string& shard, const std::string& node, bool is
   if (node.empty() || node.size() > kLongestKnownName || (!is_known && is_partial)) return;
   const std::string name = one_name(node);
   const std::size_t seen = hash_of(node);
+  if (const auto claimed = claimed_.find(shard);
+      claimed != claimed_.end() && (is_known || node.find('.') == std::string::npos))
+    claimed_count_ -= claimed->second.erase(name);
   if (is_known) {
     if (!young_[shard].contains(name)) make_room();
     young_[shard][name] = seen;
@@ -54,10 +57,26 @@ void KnownNodes::note(const std::string& shard, const std::string& node, bool is
   forget(old_[shard]);
 }
 
+void KnownNodes::claim(const std::string& shard, const std::string& node) {
+  if (node.empty() || node.size() > kLongestKnownName) return;
+  const std::lock_guard lock(mutex_);
+  if (knew(shard, node)) return;
+  if (claimed_count_ >= most_claimed_) {
+    dropped_.insert(shard);
+    return;
+  }
+  ++claimed_count_;
+  claimed_[shard][one_name(node)] = hash_of(node);
+}
+
 /// For one more young one.
 void KnownNodes::make_room() {
   if (++count_ <= std::max<std::size_t>(most_ / 2, 1)) return;
-  forgets_ = forgets_ || std::ranges::any_of(old_, [](const auto& each) { return !each.second.empty(); });
+  for (const auto& [shard, names] : old_) {
+    const Names& kept = young_[shard];
+    if (std::ranges::any_of(names, [&](const auto& entry) { return !kept.contains(entry.first); }))
+      dropped_.insert(shard);
+  }
   old_ = std::exchange(young_, {});
   count_ = 1;
 }
@@ -68,12 +87,12 @@ bool KnownNodes::knew(const std::string& shard, const std::string& node) const {
     return found != all.end() && found->second.contains(name);
   };
   const std::string name = one_name(node);
-  return has(young_, name) || has(old_, name);
+  return has(young_, name) || has(old_, name) || has(claimed_, name);
 }
 
 bool KnownNodes::forgets() const {
   const std::lock_guard lock(mutex_);
-  return forgets_;
+  return !dropped_.empty();
 }
 
 }  // namespace weft::api

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,8 @@ namespace weft::api {
 
 /// Hosts that are kept, of all shards together: some 30 MB.
 inline constexpr std::size_t kMostKnownNames = 300'000;
+/// Of those, what callers that say they are a shard claimed and no answer of that shard has told yet.
+inline constexpr std::size_t kMostClaimedNames = 100'000;
 /// A longer one is not kept.
 inline constexpr std::size_t kLongestKnownName = 256;
 
@@ -24,14 +27,19 @@ inline constexpr std::size_t kLongestKnownName = 256;
 /// are all spellings of a GUID. It forgets at a restart. All members may be called from any thread.
 class KnownNodes {
  public:
-  /// Of more than `most` / 2 those that were seen longest ago may be dropped; more than `most` are never kept.
-  explicit KnownNodes(std::size_t most = kMostKnownNames) : most_(most) {}
+  /// Of more than `most` / 2 those that were seen longest ago may be dropped; more than `most` are never kept, and
+  /// `most_claimed` besides. Of a shard of which something was dropped every node may be one that it knew.
+  explicit KnownNodes(std::size_t most = kMostKnownNames, std::size_t most_claimed = kMostClaimedNames)
+      : most_(most), most_claimed_(most_claimed) {}
 
   /// The shard knows that node.
   void learn(const std::string& shard, const std::string& node) {
     const std::lock_guard lock(mutex_);
     note(shard, node, true, false);
   }
+  /// Somebody who says that he is the shard knows that node. Whoever may ask may say so: it takes the place of nothing
+  /// that a shard answered, and is forgotten when the shard answers that it does not know it.
+  void claim(const std::string& shard, const std::string& node);
   /// Takes what the shards say of a node that was asked for by the name `asked`.
   void learn(const std::vector<ShardAnswer<v1::NodeHealth>>& answers, const std::string& asked);
   /// Takes what they say of many nodes: of BatchGet or of a job.
@@ -64,17 +72,21 @@ class KnownNodes {
   template <typename Shards>
   void doubt(v1::NodeHealth& health, const Shards& missing, const std::string& asked) const {
     const std::lock_guard lock(mutex_);
-    for (const std::string& shard : missing)
-      if (knew(shard, health.node()) || knew(shard, asked)) return api::doubt(health, shard);
+    for (const std::string& shard : missing) {
+      if (knew(shard, health.node()) || knew(shard, asked)) return api::doubt(health, shard, true);
+      if (dropped_.contains(shard)) return api::doubt(health, shard, false);
+    }
   }
   bool knew(const std::string& shard, const std::string& node) const;
 
-  const std::size_t most_;
+  const std::size_t most_, most_claimed_;
   mutable std::mutex mutex_;
   std::map<std::string, Names> young_;  ///< by shard
   std::map<std::string, Names> old_;    ///< what was young before; dropped when that is full again
-  std::size_t count_ = 0;               ///< of those that are young
-  bool forgets_ = false;
+  std::map<std::string, Names> claimed_;
+  std::size_t count_ = 0;          ///< of those that are young
+  std::size_t claimed_count_ = 0;  ///< of claimed_
+  std::set<std::string> dropped_;  ///< shards that knew nodes which are not kept
 };
 
 }  // namespace weft::api

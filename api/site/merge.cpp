@@ -187,10 +187,11 @@ void name_missing(v1::NodeHealth& health, const std::vector<std::string>& missin
   for (std::size_t i = 0; i < std::min(missing.size(), kMostMissingNamed); ++i) health.add_missing_shards(missing[i]);
 }
 
-void doubt(v1::NodeHealth& health, const std::string& shard) {
+void doubt(v1::NodeHealth& health, const std::string& shard, bool is_sure) {
   if (health.verdict() == v1::NodeHealth::HEALTHY) health.set_verdict(v1::NodeHealth::UNKNOWN);
   health.set_recommended_action(std::max(health.recommended_action(), v1::NodeHealth::WATCH));
-  health.add_reasons()->set_message("shard " + shard + ", which knew it, tells nothing of it now");
+  health.add_reasons()->set_message("shard " + shard + (is_sure ? ", which knew it," : ", which may know it,") +
+                                    " tells nothing of it now");
 }
 
 Result<v1::NodeHealth> merge_health(std::vector<ShardAnswer<v1::NodeHealth>> answers) {

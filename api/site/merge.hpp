@@ -83,8 +83,9 @@ void name_missing(v1::NodeHealth& health, const std::vector<std::string>& missin
 template <typename Entry>
 void name_missing(Entry& /*entry*/, const std::vector<std::string>& /*missing*/) {}
 /// A node that a missing shard knew is not HEALTHY but UNKNOWN, to be watched at least, and a reason says so. What is
-/// wrong with it as far as the others know stays its verdict.
-void doubt(v1::NodeHealth& health, const std::string& shard);
+/// wrong with it as far as the others know stays its verdict. Not `is_sure`: it is not known whether that shard knew
+/// it.
+void doubt(v1::NodeHealth& health, const std::string& shard, bool is_sure);
 
 /// Health of one node: the worst verdict in the order HEALTHY, DEGRADED, UNKNOWN, UNHEALTHY, with the reasons of all
 /// shards that know the node. When none does: kNotFound, and kUnavailable where a shard is missing.

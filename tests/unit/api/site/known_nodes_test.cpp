@@ -102,10 +102,35 @@ TEST(KnownNodes, WhenItIsFullItDropsWhatIsOldest) {
     }
   }
   EXPECT_TRUE(known.forgets());
-  EXPECT_FALSE(knew(known, "gpu-1"));
+  EXPECT_TRUE(knew(known, "gpu-1")) << "it may have been one of those that were dropped";
+}
+
+TEST(KnownNodes, ALongNameTakesNoRoom) {
+  KnownNodes known;
   const std::string longest(kLongestKnownName + 1, 'x');
   known.learn(seen(longest));
+  known.claim("south", longest);
   EXPECT_FALSE(knew(known, longest));
+}
+
+TEST(KnownNodes, WhatIsClaimedPushesNothingOut) {
+  KnownNodes known(100, 10);
+  for (int i = 0; i < 50; ++i) known.learn(seen("gpu-" + std::to_string(i)));
+  known.claim("south", "lost-1");
+  EXPECT_TRUE(knew(known, "lost-1"));
+  EXPECT_FALSE(knew(known, "lost-2"));
+  known.learn(gone("lost-1"));
+  EXPECT_FALSE(knew(known, "lost-1")) << "south does not know it";
+  for (int i = 0; i < 10; ++i) known.claim("south", "made-up-" + std::to_string(i));
+  EXPECT_FALSE(knew(known, "lost-2"));
+  for (int i = 0; i < 1000; ++i) known.claim("south", "made-up-" + std::to_string(i));
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(knew(known, "gpu-" + std::to_string(i)));
+  EXPECT_TRUE(knew(known, "lost-2")) << "too many: nobody can tell";
+  EXPECT_TRUE(known.forgets());
+  auto other = healthy("lost-2");
+  other.add_missing_shards("west");
+  known.doubt(other, "lost-2");
+  EXPECT_EQ(other.verdict(), v1::NodeHealth::HEALTHY) << "of another shard nothing was dropped";
 }
 
 }  // namespace

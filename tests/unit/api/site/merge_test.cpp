@@ -144,7 +144,7 @@ TEST(MergeHealth, ADoubtLeavesBadNewsAsItIs) {
                                       {Verdict::UNHEALTHY, Verdict::UNHEALTHY}}) {
     auto health = health_at("n", before);
     health.set_recommended_action(before == Verdict::UNHEALTHY ? Verdict::DRAIN : Verdict::NONE);
-    doubt(health, "south");
+    doubt(health, "south", true);
     EXPECT_EQ(health.verdict(), after);
     EXPECT_EQ(health.recommended_action(), before == Verdict::UNHEALTHY ? Verdict::DRAIN : Verdict::WATCH);
   }

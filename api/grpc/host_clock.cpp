@@ -8,7 +8,14 @@ namespace weft::api {
 void HostClock::add(TimePoint sent, TimePoint received, TimePoint host_time) {
   if (!is_sane(host_time) || received < sent) return;
   const Duration round_trip = received - sent;
-  last_[next_] = {round_trip, sent + round_trip / 2 - host_time};
+  const Measurement now{round_trip, sent + round_trip / 2 - host_time};
+  // What both measured is within half of either round trip, unless a clock was set between them.
+  constexpr Duration kDrift = std::chrono::milliseconds(200);
+  for (Measurement& before : last_)
+    if (before.round_trip != Duration::max() &&
+        std::chrono::abs(now.offset - before.offset) > (now.round_trip + before.round_trip) / 2 + kDrift)
+      before = {};
+  last_[next_] = now;
   next_ = (next_ + 1) % last_.size();
 }
 

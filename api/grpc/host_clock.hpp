@@ -10,7 +10,7 @@
 namespace weft::api {
 
 /// The offset of the shortest of the last round trips: what a longer one says is spoilt by waiting (RFC 5905,
-/// section 10, the clock filter).
+/// section 10, the clock filter). Those from before a clock was set are forgotten with the next.
 class HostClock {
  public:
   /// A probe left at `sent` and its reply arrived at `received`, both on our clock; the host's said `host_time`.

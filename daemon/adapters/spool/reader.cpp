@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <limits>
 
 #include "daemon/adapters/spool/segment.hpp"
 
@@ -43,6 +44,15 @@ std::uint64_t SpoolReader::oldest() const {
       return decode_head(head).sequence;
   }
   return 0;
+}
+
+std::uint64_t SpoolReader::newest() const {
+  auto reader = open(folder_);
+  if (!reader) return 0;
+  reader->seek(std::numeric_limits<std::uint64_t>::max());
+  std::uint64_t newest = 0;
+  while (const auto record = reader->next()) newest = record->sequence;
+  return newest == 0 && reader->current_ ? reader->first_ - 1 : newest;
 }
 
 void SpoolReader::seek(std::uint64_t sequence) {

@@ -31,6 +31,9 @@ class SpoolReader {
   std::uint64_t id() const { return id_; }
   /// Sequence number of the oldest record that can be read; 0 when there is none.
   std::uint64_t oldest() const;
+  /// Sequence number of the newest record that can be read now; of the one before the first where there is none yet. It
+  /// reads the newest segment; next() goes on where it was.
+  std::uint64_t newest() const;
   /// next() begins with the segment that holds `sequence`, or with the first one after it: records before `sequence`
   /// may come first, since later ones refer to them.
   void seek(std::uint64_t sequence);

@@ -196,7 +196,7 @@ class Uplink {
     if (is_open_ || now < retry_at_) return;
     is_open_ = true;
     opened_ = now;
-    shipper_.begin(SystemClock().now());
+    shipper_.begin();
     client_.open(analyzers_.current(),
                  {options_.node_name, spool_.id(), WEFT_VERSION,
                   std::chrono::ceil<std::chrono::milliseconds>(options_.interval), spool_.oldest()});

@@ -14,8 +14,8 @@ constexpr Duration kFreshAtLeast = std::chrono::seconds(3);
 
 }  // namespace
 
-void Shipper::begin(TimePoint now) {
-  began_ = now;
+void Shipper::begin() {
+  waited_ = spool_.newest();
   is_welcome_ = false;
   in_flight_.clear();
   in_flight_bytes_ = 0;
@@ -64,8 +64,11 @@ bool Shipper::window_is_full() const {
   return last_ < careful_until_ || in_flight_.size() >= options_.window || in_flight_bytes_ >= options_.window_bytes;
 }
 
-bool Shipper::is_late(TimePoint spooled, TimePoint now) const {
-  return spooled < began_ || now - spooled > std::max(kFreshIntervals * options_.interval, kFreshAtLeast);
+/// By its place in the spool, or because the analyzer was slow to take what came before it. The clock may have been set
+/// since: a batch of a time to come is one from before that, and those after it are as new as ever.
+bool Shipper::is_late(const spool::SpoolRecord& record, TimePoint now) const {
+  const Duration age = now > record.spooled ? now - record.spooled : record.spooled - now;
+  return record.sequence <= waited_ || age > std::max(kFreshIntervals * options_.interval, kFreshAtLeast);
 }
 
 /// Beside the body, where an older analyzer does not look.
@@ -97,7 +100,7 @@ std::optional<Outgoing> Shipper::next(TimePoint now) {
     }
     in_flight_.push_back({record->sequence, body->size()});
     in_flight_bytes_ += body->size();
-    Outgoing outgoing{record->sequence, is_late(record->spooled, now), std::move(*body)};
+    Outgoing outgoing{record->sequence, is_late(*record, now), std::move(*body)};
     if (batch->reading) add_neighbours(*batch->reading, outgoing);
     ++report_.sent;
     if (outgoing.late) ++report_.late;

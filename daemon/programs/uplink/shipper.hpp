@@ -40,8 +40,8 @@ class Shipper {
  public:
   Shipper(spool::SpoolReader& spool, const ShipperOptions& options) : spool_(spool), options_(options) {}
 
-  /// A stream was opened.
-  void begin(TimePoint now);
+  /// A stream was opened: what is in the spool now has waited, and is late.
+  void begin();
   /// All up to `sequence` is safe: the rest is sent, oldest first.
   void welcome(std::uint64_t sequence);
   /// The analyzer has all batches up to `sequence` on disk.
@@ -66,7 +66,7 @@ class Shipper {
     std::size_t bytes = 0;
   };
   bool window_is_full() const;
-  bool is_late(TimePoint spooled, TimePoint now) const;
+  bool is_late(const spool::SpoolRecord& record, TimePoint now) const;
   void add_neighbours(const HostReading& reading, Outgoing& outgoing);
 
   spool::SpoolReader& spool_;
@@ -77,7 +77,7 @@ class Shipper {
   TimePoint neighbours_at_ = kNever;
   std::deque<InFlight> in_flight_;
   std::size_t in_flight_bytes_ = 0;
-  TimePoint began_ = kNever;
+  std::uint64_t waited_ = 0;  ///< sequence number of the last batch that was there when the stream was opened
   bool is_welcome_ = false;
   std::uint64_t last_ = 0;           ///< sequence number of the last batch of this stream that was sent or is safe
   std::uint64_t highest_ = 0;        ///< ever sent

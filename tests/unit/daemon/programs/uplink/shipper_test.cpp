@@ -42,8 +42,8 @@ class ShipperTest : public testing::Test {
   }
   Shipper make(std::size_t window = 64) { return Shipper(*reader_, {1s, window, 4 << 20}); }
   /// A new stream: nothing that was said on another is known.
-  void open(Shipper& shipper, std::uint64_t safe, TimePoint now = kStart) {
-    shipper.begin(now);
+  void open(Shipper& shipper, std::uint64_t safe) {
+    shipper.begin();
     shipper.welcome(safe);
     decoder_ = api::BatchDecoder();
   }
@@ -83,7 +83,7 @@ TEST_F(ShipperTest, NothingGoesBeforeTheWelcome) {
   spool(3);
   Shipper shipper = make();
   EXPECT_EQ(ship(shipper), Numbers{});
-  shipper.begin(kStart);
+  shipper.begin();
   EXPECT_EQ(ship(shipper), Numbers{});
   open(shipper, 0);
   EXPECT_EQ(ship(shipper), (Numbers{1, 2, 3}));
@@ -122,9 +122,9 @@ TEST_F(ShipperTest, TheWindowBoundsWhatIsUnderWay) {
 
 TEST_F(ShipperTest, WhatWaitedIsLate) {
   spool(1, kStart - 10ms);
-  spool(1, kStart + 1s);
   Shipper shipper = make();
-  open(shipper, 0, kStart);
+  open(shipper, 0);
+  spool(1, kStart + 1s);
   ship(shipper, kStart + 1s);
   EXPECT_EQ(late_, (std::vector<bool>{true, false})) << "one was spooled before the stream began";
   spool(2, kStart + 2s);
@@ -133,6 +133,29 @@ TEST_F(ShipperTest, WhatWaitedIsLate) {
   spool(1, kStart + 2s);
   ship(shipper, kStart + 6s);
   EXPECT_EQ(late_, (std::vector<bool>{true})) << "the analyzer was slow to take what came before";
+}
+
+TEST_F(ShipperTest, AClockThatWasSetMakesNothingLate) {
+  Shipper shipper = make();
+  open(shipper, 0);
+  for (const Duration step : {-25s, -600s, -3600s, 3600s}) {
+    spool(1, kStart);
+    const TimePoint now = kStart + step;
+    spool(2, now);
+    ship(shipper, now + 100ms);
+    EXPECT_EQ(late_, (std::vector<bool>{true, false, false})) << "how long the first waited nobody can tell";
+    spool(1, now + 1s);
+    ship(shipper, now + 1100ms);
+    EXPECT_EQ(late_, (std::vector<bool>{false}));
+  }
+  spool(2, kStart);
+  writer_->rotate();
+  open(shipper, 0);
+  spool(1, kStart);
+  ship(shipper, kStart);
+  std::vector<bool> waited(late_.size(), true);
+  waited.back() = false;
+  EXPECT_EQ(late_, waited) << "all that lay there when the stream was opened, in whatever segment";
 }
 
 TEST_F(ShipperTest, AWrongBatchIsFoundOneAtATimeAndLeftOut) {
@@ -160,7 +183,7 @@ TEST_F(ShipperTest, AWrongBatchIsFoundOneAtATimeAndLeftOut) {
 TEST_F(ShipperTest, AnEndWithoutWelcomeBlamesNoBatch) {
   spool(1);
   Shipper shipper = make();
-  shipper.begin(kStart);
+  shipper.begin();
   EXPECT_EQ(shipper.end({ErrorCode::kInvalidArgument, "no such host name"}), std::nullopt);
   open(shipper, 0);
   EXPECT_EQ(ship(shipper), (Numbers{1}));

@@ -124,13 +124,13 @@ void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint no
   silence_.hear(known ? *known : add_host(name), !known, interval, now);
 }
 
-void HostAnalyzer::hear_elsewhere(const std::string& name, const std::string& shard,
-                                  std::vector<std::string> active_ports, TimePoint now) {
+void HostAnalyzer::hear_elsewhere(const std::string& name, const std::string& shard, ActivePorts ports, TimePoint now) {
   HostWatch* const host = find_host(name);
   if (!host) return;
-  if (!host->elsewhere || host->elsewhere->shard != shard) host->elsewhere = HeardIn{shard, now, now, {}};
+  if (!host->elsewhere || host->elsewhere->shard != shard || !host->elsewhere->is_heard(now))
+    host->elsewhere = HeardIn{shard, now, now, {}};
   host->elsewhere->last = now;
-  host->elsewhere->active_ports = std::move(active_ports);
+  host->elsewhere->ports = std::move(ports);
 }
 
 void HostAnalyzer::expect(const std::string& name, TimePoint heard, std::vector<std::string> jobs) {
@@ -280,15 +280,15 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
       const HostWatch* const host = host_at(node);
       return host && host->has_reading && !host->lost;
     };
-    const auto is_over = [&](const std::string& name) {
-      const HostWatch* const host = find_host(name);
-      return host && is_over_elsewhere(kind, *host, cause, now);
-    };
+    const auto is_over_at = [&](const HostWatch* host) { return host && is_over_elsewhere(kind, *host, cause, now); };
+    if (is_ethernet(cause.fabric) && ((settled && is_forgotten_on_ethernet(kind, cause)) ||
+                                      is_over_at(host_at(cause.port.node)) || is_over_at(host_at(cause.peer.node))))
+      return true;
     if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler &&
-        (kind != IncidentKind::kLinkDegraded || !is_degradable(cause)))
+        (kind != IncidentKind::kLinkDegraded || !is_ethernet(cause.fabric)))
       return false;
     return is_heard(cause.port.node) || (cause.peer.node && is_heard(cause.peer.node)) ||
-           (settled && is_forgotten(cause)) || is_over(cause.host);
+           (settled && is_forgotten(cause)) || is_over_at(find_host(cause.host));
   }
   if (cause.kind == EntityKind::kFabric)
     return kind == IncidentKind::kTelemetryLost ? silence_.is_telling(now) : settled;
@@ -306,12 +306,28 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
 
 bool HostAnalyzer::is_over_elsewhere(IncidentKind kind, const HostWatch& host, const Entity& cause,
                                      TimePoint now) const {
-  if (!host.elsewhere || now - host.elsewhere->last > kPresent) return false;
+  if (!host.elsewhere || !host.elsewhere->is_heard(now)) return false;
   if (kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kStraggler)
-    return now - host.elsewhere->since > thresholds_.rdma_error_quiet;
-  return kind == IncidentKind::kLinkDown && cause.kind == EntityKind::kHostPort &&
-         std::ranges::find(host.elsewhere->active_ports, port_name(cause.device, cause.port.port.value)) !=
-             host.elsewhere->active_ports.end();
+    return host.elsewhere->last - host.elsewhere->since > thresholds_.rdma_error_quiet;
+  const ActivePorts& active = host.elsewhere->ports;
+  const auto has_name = [&](std::string_view device, std::uint32_t number) {
+    return std::ranges::find(active.names, port_name(device, number)) != active.names.end();
+  };
+  const auto is_up = [&](const PortWatch& port) {
+    if (!port.guid || active.guids.empty()) return has_name(port.device, port.number);
+    return std::ranges::find(active.guids, port.guid) != active.guids.end();
+  };
+  if (kind == IncidentKind::kLinkDown && cause.kind == EntityKind::kHostPort) {
+    const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
+    return port ? is_up(*port) : has_name(cause.device, cause.port.port.value);
+  }
+  // A cable is up when one of its ends is; a host that was down has a link again.
+  const bool is_link = kind == IncidentKind::kLinkDown && cause.kind == EntityKind::kLink;
+  if (!is_link && kind != IncidentKind::kNodeDown) return false;
+  return std::ranges::any_of(host.ports, [&](const PortWatch& port) {
+    if (!port.place || !port.place->is_ethernet) return false;
+    return (is_link ? port.place->link.same_as(cause) : port.place->port.port.node == cause.port.node) && is_up(port);
+  });
 }
 
 bool HostAnalyzer::is_forgotten(const Entity& cause) const {

@@ -52,10 +52,13 @@ class HostAnalyzer {
   void excuse_silence(TimePoint now) { silence_.excuse(now); }
   /// The collector of `host` was heard.
   void hear(const std::string& host, Duration interval, TimePoint now);
-  /// Another shard hears the collector of `host`, which is not heard here; `active_ports` of it, by port_name(), are
-  /// up.
-  void hear_elsewhere(const std::string& host, const std::string& shard, std::vector<std::string> active_ports,
-                      TimePoint now);
+  /// Another shard hears the collector of `host`, which is not heard here; `ports` of it are up.
+  void hear_elsewhere(const std::string& host, const std::string& shard, ActivePorts ports, TimePoint now);
+  /// Whether collectors that fall silent here may report to another shard: it is asked before their host is down.
+  void set_others(bool has_others) { outages_.set_others(has_others); }
+  /// Whether sweeps do not go on to tell of `cause`, of a fabric, without the collector of `host`: on Ethernet
+  /// collectors are the sweep. True also of a fabric that was not swept yet.
+  bool is_told_by(const std::string& host, const Entity& cause) const;
   /// `host` is known from before, and was last heard then; `jobs` held it.
   void expect(const std::string& host, TimePoint heard, std::vector<std::string> jobs = {});
   /// Removes the host with all that is remembered of it.
@@ -104,11 +107,15 @@ class HostAnalyzer {
   void note_idle(std::vector<Finding>& findings, TimePoint now) const;
   bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
   /// Whether another shard has seen that the trouble of that host and port is over. Errors that go on it finds itself;
-  /// of a port that is down it does not know that it was up.
+  /// of a port that is down it does not know that it was up. A port is known by its GUID, its device may have got
+  /// another name.
   bool is_over_elsewhere(IncidentKind kind, const HostWatch& host, const Entity& cause, TimePoint now) const;
   /// Whoever told of it, on a fabric, has no collector any more.
   bool is_forgotten(const Entity& cause) const;
-  bool is_degradable(const Entity& cause) const;
+  /// The same on an Ethernet fabric, where whoever has the interface told of it.
+  bool is_forgotten_on_ethernet(IncidentKind kind, const Entity& cause) const;
+  /// Is it an Ethernet fabric that is watched? Of its links, their rate and their light collectors tell.
+  bool is_ethernet(std::string_view fabric) const;
   bool is_of_a_switch(const SubnetPlace& place) const;
   const HostWatch* host_at(NodeGuid node) const;
   const HostWatch* host_in(const std::unordered_map<NodeGuid, std::string>& names, NodeGuid node) const;

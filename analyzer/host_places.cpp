@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the ports of hosts stand on the fabrics that are watched.
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/host_analyzer.hpp"
+#include "fabric/host_names.hpp"
 
 namespace weft::analyzer {
 namespace {
 
 std::string interface_key(std::string_view host, std::string_view interface) {
   return std::string(host) + ' ' + std::string(interface);
+}
+
+/// Hosts and switches in what an Ethernet fabric calls a port ("gpu-7 eth2"), a link ("gpu-7 eth2 - leaf-1 swp3") or a
+/// node: nodes that are not there any more stand in no topology.
+std::vector<std::string> hosts_in(const Entity& cause) {
+  std::vector<std::string> names;
+  const std::string& label = cause.label;
+  for (std::size_t at = 0; at != std::string::npos;) {
+    names.push_back(label.substr(at, label.find(' ', at) - at));
+    const std::size_t other = cause.kind == EntityKind::kLink ? label.find(" - ", at) : std::string::npos;
+    at = other == std::string::npos ? other : other + 3;
+  }
+  return names;
 }
 
 }  // namespace
@@ -84,10 +100,28 @@ bool HostAnalyzer::is_of_a_switch(const SubnetPlace& place) const {
   return topology.node_of(topology.port(place.index)).type == NodeType::kSwitch;
 }
 
-/// Is it a link of an Ethernet fabric, whose rate and light hosts tell of?
-bool HostAnalyzer::is_degradable(const Entity& cause) const {
+bool HostAnalyzer::is_ethernet(std::string_view fabric) const {
   return std::ranges::any_of(
-      subnets_, [&](const Subnet& subnet) { return subnet.name == cause.fabric && subnet.topology->is_ethernet(); });
+      subnets_, [&](const Subnet& subnet) { return subnet.name == fabric && subnet.topology->is_ethernet(); });
+}
+
+bool HostAnalyzer::is_told_by(const std::string& host, const Entity& cause) const {
+  const auto subnet = std::ranges::find(subnets_, cause.fabric, &Subnet::name);
+  if (cause.fabric.empty() || (subnet != subnets_.end() && !subnet->topology->is_ethernet())) return false;
+  return std::ranges::any_of(hosts_in(cause), [&](const std::string& name) { return same_host(name, host); });
+}
+
+bool HostAnalyzer::is_forgotten_on_ethernet(IncidentKind kind, const Entity& cause) const {
+  // Of a switch that is down others tell, of a cable that leads elsewhere whoever is at its end now.
+  if (kind == IncidentKind::kMiscabled || kind == IncidentKind::kTelemetryLost) return false;
+  if (cause.kind == EntityKind::kNode ? kind != IncidentKind::kNodeDown
+                                      : cause.kind != EntityKind::kLink && cause.kind != EntityKind::kPort)
+    return false;
+  if (host_at(cause.port.node) || host_at(cause.peer.node)) return false;
+  return std::ranges::none_of(hosts_in(cause), [&](const std::string& name) {
+    return find_host(name) != nullptr ||
+           std::ranges::any_of(hosts_, [&](const auto& entry) { return same_host(entry.first, name); });
+  });
 }
 
 }  // namespace weft::analyzer

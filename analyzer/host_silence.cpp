@@ -102,7 +102,10 @@ void HostSilence::judge(Hosts& hosts, TimePoint now, std::vector<Finding>& findi
     finding.confidence = 0.99;
     finding.jobs = host->jobs;
     finding.summary = "No data from the collector of " + host->name;
-    if (host->elsewhere) finding.summary += ", which reports to shard " + host->elsewhere->shard + " now";
+    if (host->elsewhere)
+      finding.summary += host->elsewhere->is_heard(now)
+                             ? ", which reports to shard " + host->elsewhere->shard + " now"
+                             : ", which reported to shard " + host->elsewhere->shard + " before";
     finding.evidence.push_back(evidence(finding.cause,
                                         "its last data was " + short_duration(now - host->heard) + " old",
                                         seconds(now - host->heard), seconds(patience(*host)), "s"));

@@ -49,6 +49,22 @@ struct HostPort {
 /// What other shards call it: "mlx5_0 1"; the number is 0 for an interface alone.
 std::string port_name(std::string_view device, std::uint32_t number);
 
+/// Ports of a host that are up, as another shard says.
+struct ActivePorts {
+  std::vector<std::string> names{};  ///< of port_name()
+  std::vector<PortGuid> guids{};     ///< of those that have one; none of an older weftd
+};
+
+/// What another shard says of the collector of a host of that name. It has stored something of it: it will not be
+/// forgotten there at a restart.
+struct HeardThere {
+  std::string host;
+  std::uint64_t adapters = 0;  ///< as HostView has them; 0: nothing was read there since its weftd was started
+  ActivePorts ports{};
+  bool is_connected = false;  ///< to that shard, now
+  TimePoint heard = kNever;   ///< when it was last heard there, by the clock there
+};
+
 /// The direction of traffic that a series counts; kNone where a direction does not apply.
 enum class Direction : std::uint8_t { kNone, kTransmit, kReceive };
 const char* to_string(Direction direction);  ///< "", "transmit", "receive": the value of the label direction
@@ -187,12 +203,13 @@ struct HostView {
   std::shared_ptr<const HostReading> reading;  ///< null before the first; `taken` is on weftd's clock
   TimePoint heard = kNever;                    ///< when anything last came
   bool is_late = false;                        ///< the reading waited, on its disk or on the way, as it says
-  Duration interval{};                         ///< between its readings, as it says
-  Duration clock_offset{};                     ///< weftd's clock minus the host's
-  std::uint64_t sequence = 0;                  ///< of the last batch taken
-  std::uint64_t batches = 0;                   ///< taken, ever (survives restarts)
-  std::uint64_t late_batches = 0;              ///< of those, late
-  std::uint64_t lost_batches = 0;              ///< never arrived: the spool was full, or gone
+  TimePoint told = kNever;         ///< when a reading that had not waited last came, since weftd was started
+  Duration interval{};             ///< between its readings, as it says
+  Duration clock_offset{};         ///< weftd's clock minus the host's
+  std::uint64_t sequence = 0;      ///< of the last batch taken
+  std::uint64_t batches = 0;       ///< taken, ever (survives restarts)
+  std::uint64_t late_batches = 0;  ///< of those, late
+  std::uint64_t lost_batches = 0;  ///< never arrived: the spool was full, or gone
   /// Row 0: which values of the reading have series on /metrics, where a counter is left out while it never moved.
   /// Null: all have.
   std::shared_ptr<const MovedCounters> moved;

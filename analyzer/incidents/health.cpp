@@ -357,10 +357,11 @@ void Assessment::look_at(const FabricView& view, const IncidentList& incidents) 
   for (Subject& subject : subjects_) worsen(subject.health, subject.elsewhere, RecommendedAction::kNone);
 }
 
-/// Its last reading waited on its disk, or on the way, as it says: by clocks alone all would when one was set.
+/// Its last reading waited on its disk, or on the way, as it says, and none has come for a while that did not: rules
+/// take nothing of now from such readings. When it was taken says nothing, a clock may have been set.
 bool tells_of_past(const HostView& host, TimePoint now) {
-  return host.reading && host.is_late && host.reading->taken != kNever &&
-         now - host.reading->taken > std::max<Duration>(host.interval * 6, std::chrono::seconds(30));
+  return host.reading && host.is_late &&
+         now - host.told > std::max<Duration>(host.interval * 6, std::chrono::seconds(30));
 }
 
 void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
@@ -398,7 +399,7 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
     health.reasons.push_back({.severity = Severity::kWarning,
                               .since = host->reading ? host->heard : kNever,
                               .message = tells_of_past(*host, now_)
-                                             ? "its collector sends what waited first: no reading of now"
+                                             ? "its collector says that its readings waited: no reading of now"
                                              : "no recent report of its collector",
                               .ports = {}});
   }

@@ -13,6 +13,8 @@ namespace {
 /// spoken since: a single report may be lost.
 constexpr int kSilentIntervals = 2;
 constexpr int kSilentAgainIntervals = 3;
+/// Other shards are asked every two seconds about those that were not heard for two, and have one for an answer.
+constexpr Duration kAskOthers = std::chrono::seconds(6);
 
 bool says_down(const HostWatch& host, const Entity& link) {
   return std::ranges::any_of(host.ports, [&](const PortWatch& port) {
@@ -53,13 +55,20 @@ bool HostOutages::is_held(Finding& finding, const HostWatch& host, NodeGuid adap
     link.can_tell = host.interval > Duration::zero() && patience <= longest_ && !host.lost;
   }
   link.last = now;
+  // A host that another shard hears is not down, whatever its link is.
+  if (host.elsewhere && host.elsewhere->is_heard(now)) {
+    link.is_host = false;
+    link.back_since = kNever;
+    return false;
+  }
   if (!link.can_tell) return false;
   const bool has_spoken = host.heard > link.since || says_down(host, finding.cause);
   if (!has_spoken && !link.is_host && now - link.since < patience) return true;
   if (has_another_link(host, finding.cause)) return false;
   // By the judgements of hosts as well, one a second: the clock may have leapt, or nobody have listened.
-  const bool is_silent =
-      now - std::max(host.heard, link.since) > host.interval * kSilentAgainIntervals && host.unheard > 1;
+  const Duration silent_after =
+      std::max<Duration>(host.interval * kSilentAgainIntervals, has_others_ ? kAskOthers : Duration::zero());
+  const bool is_silent = now - std::max(host.heard, link.since) > silent_after && host.unheard > 1;
   if (!has_spoken || is_silent) {
     link.is_host = true;
     link.back_since = kNever;

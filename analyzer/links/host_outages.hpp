@@ -30,6 +30,10 @@ class HostOutages {
   /// to, or null.
   void apply(std::vector<Finding>& findings, const std::function<const HostWatch*(NodeGuid)>& host_at, TimePoint now);
 
+  /// A collector that falls silent may have moved to another shard: one that has spoken since its link went down is
+  /// silent only when that shard had time to say so.
+  void set_others(bool has_others) { has_others_ = has_others; }
+
   /// NODE_DOWN tells of the host, or did a moment ago: that its collector is silent, too, is no trouble of its own.
   bool is_told(const std::string& host, TimePoint now) const;
 
@@ -45,6 +49,7 @@ class HostOutages {
   bool is_held(Finding& finding, const HostWatch& host, NodeGuid adapter, TimePoint now);
 
   Duration longest_, quiet_;
+  bool has_others_ = false;
   std::map<std::string, Link> links_;      ///< by identity
   std::map<std::string, TimePoint> told_;  ///< by host: when NODE_DOWN last told of it
 };

@@ -62,11 +62,19 @@ struct PortWatch {
   std::optional<SubnetPlace> place;
 };
 
+/// What another shard was known to hear so long ago at most it hears now. It is asked about every two seconds, and of
+/// the hosts of a large outage one after the other.
+inline constexpr Duration kHeardThereLately = std::chrono::minutes(1);
+
 /// Another shard that hears a host's collector.
 struct HeardIn {
   std::string shard;
-  TimePoint since = kNever, last = kNever;  ///< when it was first and last known to hear it
-  std::vector<std::string> active_ports;    ///< of port_name(), those that are up
+  TimePoint since = kNever;  ///< when it was first known to hear it, and it never stopped since as far as is known
+  TimePoint last = kNever;   ///< when it was last known to hear it
+  ActivePorts ports;
+
+  /// Does it hear it now?
+  bool is_heard(TimePoint now) const { return now - last <= kHeardThereLately; }
 };
 
 /// One host.

@@ -80,7 +80,10 @@ void add_readings(const HostReading& reading, v1::Collector& to) {
 void add_active_ports(const HostReading& reading, v1::Collector& to) {
   if (!reading.inventory) return;
   for (const HostPort& port : reading.inventory->ports)
-    if (port.state == PortState::kActive) to.add_active_ports(valid_utf8(port_name(port.device, port.number)));
+    if (port.state == PortState::kActive) {
+      to.add_active_ports(valid_utf8(port_name(port.device, port.number)));
+      if (port.port_guid) to.add_active_port_guids(port.port_guid.value);
+    }
 }
 
 void add_neighbours(const HostReading& reading, v1::Collector& to) {
@@ -115,6 +118,15 @@ bool is_wanted(const HostView& host, const v1::ListCollectorsRequest& request) {
 
 }  // namespace
 
+HeardThere heard_there(const v1::Collector& collector) {
+  HeardThere there{.host = collector.host(), .adapters = collector.adapters()};
+  there.ports.names.assign(collector.active_ports().begin(), collector.active_ports().end());
+  for (const std::uint64_t guid : collector.active_port_guids()) there.ports.guids.push_back(PortGuid{guid});
+  there.is_connected = collector.state() == v1::Collector::CONNECTED;
+  there.heard = from_timestamp(collector.heard());
+  return there;
+}
+
 Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, const v1::ListCollectorsRequest& request) {
   if (request.page_size() < 0) return fail(ErrorCode::kInvalidArgument, "the page size must not be negative");
   v1::ListCollectorsResponse response;
@@ -136,7 +148,8 @@ Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, con
       add_neighbours(*(*at)->reading, added);
     }
     // A reading of before, or one that waited, is no news of now.
-    if (request.lost() && (*at)->adapters != 0 && !(*at)->is_late) add_active_ports(*(*at)->reading, added);
+    const bool is_of_now = (*at)->reading && !(*at)->is_late && (*at)->told != kNever && (*at)->told >= (*at)->since;
+    if (request.lost() && is_of_now) add_active_ports(*(*at)->reading, added);
     budget.spend(added.ByteSizeLong());
   }
   return response;

@@ -10,6 +10,8 @@ namespace weft::api {
 
 /// Fills in the message of one collector.
 void to_proto(const HostView& from, v1::Collector& to);
+/// What a shard says of a collector, as an answer to ListCollectorsRequest.lost.
+HeardThere heard_there(const v1::Collector& collector);
 
 /// Sorted by host. kInvalidArgument for a negative page size; a host without a collector is not in the answer.
 Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, const v1::ListCollectorsRequest& request);

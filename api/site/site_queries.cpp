@@ -269,7 +269,7 @@ void SiteQueries::list_collectors(const v1::ListCollectorsRequest& request,
 }
 
 void SiteQueries::find_collectors(const std::vector<std::string>& hosts,
-                                  std::function<void(std::vector<HeardElsewhere>)> done) const {
+                                  std::function<void(std::vector<ShardCollectors>)> done) const {
   const SitePtr site = state_->publication.load()->site;
   const std::vector<SiteShard> others = site ? site->others() : std::vector<SiteShard>();
   if (hosts.empty() || others.empty()) return done({});
@@ -278,17 +278,16 @@ void SiteQueries::find_collectors(const std::vector<std::string>& hosts,
   request.set_lost(true);
   const auto gathering = std::make_shared<Gathering<v1::ListCollectorsResponse>>(
       others.size(), [done = std::move(done), state = state_](const auto& answers) {
-        std::vector<HeardElsewhere> found;
+        std::vector<ShardCollectors> found;
         for (const ShardAnswer<v1::ListCollectorsResponse>& each : answers) {
-          if (!each.answer) continue;
-          for (const v1::Collector& collector : each.answer->collectors())
-            if (collector.state() == v1::Collector::CONNECTED && collector.stored_sequence() > 0) {
-              found.push_back({each.shard,
-                               collector.host(),
-                               collector.adapters(),
-                               {collector.active_ports().begin(), collector.active_ports().end()}});
-              state->known.learn(each.shard, collector.host());
-            }
+          // What did not come in one page is not known.
+          if (!each.answer || !each.answer->next_page_token().empty()) continue;
+          ShardCollectors& shard = found.emplace_back(each.shard);
+          for (const v1::Collector& collector : each.answer->collectors()) {
+            if (collector.stored_sequence() == 0) continue;
+            shard.known.push_back(heard_there(collector));
+            state->known.learn(each.shard, collector.host());
+          }
         }
         done(std::move(found));
       });
@@ -301,7 +300,9 @@ void SiteQueries::find_collectors(const std::vector<std::string>& hosts,
 void SiteQueries::note_known(const std::string& shard, const v1::ListCollectorsRequest& request) const {
   const SitePtr site = state_->publication.load()->site;
   if (!site || !request.lost() || shard == site->own || site->find(shard) == nullptr) return;
-  for (const std::string& host : request.hosts()) state_->known.learn(shard, host);
+  // A shard asks for few at once, and whoever may ask may say that he is one.
+  if (static_cast<std::size_t>(request.hosts_size()) > kMostLostAtOnce) return;
+  for (const std::string& host : request.hosts()) state_->known.claim(shard, host);
 }
 
 void SiteQueries::list_audit(const v1::ListAuditRequest& request,

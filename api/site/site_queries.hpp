@@ -65,6 +65,9 @@ namespace weft::api {
 class SiteTopology;
 class SiteWatches;
 
+/// Hosts that one shard asks others for at once by find_collectors(): they compare each with all of theirs.
+inline constexpr std::size_t kMostLostAtOnce = 100;
+
 /// Figures of one shard for /metrics.
 struct ShardFigures {
   std::string name;
@@ -73,12 +76,10 @@ struct ShardFigures {
   std::int64_t epoch = 0;  ///< of its leader, as the database has it
 };
 
-/// A collector that another shard hears, and of which it has stored something: it will not be forgotten there.
-struct HeardElsewhere {
+/// What a shard that answered knows of the collectors that it was asked about.
+struct ShardCollectors {
   std::string shard;
-  std::string host;
-  std::uint64_t adapters = 0;               ///< as of HostView; 0 also of an older weftd
-  std::vector<std::string> active_ports{};  ///< of port_name(), those that are up
+  std::vector<HeardThere> known;
 };
 
 /// All members may be called from any thread. A callback is called once, at once or on a thread of gRPC.
@@ -146,10 +147,11 @@ class SiteQueries {
   /// A page of collectors; see TelemetryService. A weftd that stands by asks its leader. Of a shard of which only a
   /// standby is reached they are missing.
   void list_collectors(const v1::ListCollectorsRequest& request, Done<v1::ListCollectorsResponse> done) const;
-  /// The collectors of `hosts`, which are lost here, that are connected to other shards, as far as these answer.
+  /// What other shards know of the collectors of `hosts`, which are lost here: an entry for each shard that answers.
   void find_collectors(const std::vector<std::string>& hosts,
-                       std::function<void(std::vector<HeardElsewhere>)> done) const;
+                       std::function<void(std::vector<ShardCollectors>)> done) const;
   /// Another shard says by find_collectors() that it knows these hosts: without it there is no whole verdict of them.
+  /// Of more than kMostLostAtOnce hosts it is no shard that asks. See KnownNodes::claim().
   void note_known(const std::string& shard, const v1::ListCollectorsRequest& request) const;
   /// The past of ports that the own shard does not know, as it says by `unknown`, from the shard that does; see
   /// HistoryService.

@@ -57,11 +57,12 @@ class Collector:
                         "--interval", interval, "--node-name", node_name, "--analyzer-reconnect-limit", "500ms", *extra]
         if analyzer:
             self.command += ["--analyzer", analyzer]
+        self.environment: dict | None = None  # our own
         self.process: subprocess.Popen | None = None
 
     def start(self, wait: bool = True) -> "Collector":
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment)
         if wait:
             wait_until(self._answers, why=lambda: f"weft-collector does not answer; it says:\n{self.log()}")
         return self

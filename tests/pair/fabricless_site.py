@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of a site share that need no fabric: two shards on one PostgreSQL."""
 
+import json
 import os
 import sys
 import unittest
@@ -22,6 +23,8 @@ shard = "{shard}"
 class FabriclessSite(unittest.TestCase):
     """Two weftd without fabrics, as two shards of one site."""
 
+    TELEMETRY = ""  # a section of the configuration
+
     @classmethod
     def setUpClass(cls):
         if missing():
@@ -37,8 +40,9 @@ class FabriclessSite(unittest.TestCase):
             cls.wait_log(weftd, "HTTP on")
 
     @classmethod
-    def make(cls, shard: str) -> Weftd:
-        return Weftd(dict(os.environ), infiniband=SECTIONS.format(url=cls.url, shard=shard))
+    def make(cls, shard: str, collectors: list[str] | None = None) -> Weftd:
+        own = f"collectors = {json.dumps(collectors)}\n" if collectors else ""
+        return Weftd(dict(os.environ), infiniband=SECTIONS.format(url=cls.url, shard=shard) + own + cls.TELEMETRY)
 
     @staticmethod
     def wait_log(weftd: Weftd, words: str) -> None:

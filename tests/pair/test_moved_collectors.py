@@ -4,6 +4,7 @@ database is away."""
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -156,6 +157,32 @@ class MovedCollectors(FabriclessSite):
         wait_until(lambda: not [each for each in self.north.incidents() if "nomad-2" in each["summary"]], 30, why=self.north.incidents)
         self.expect_verdict("nomad-2", "HEALTHY")
 
+    def test_a_host_that_was_only_sent_on_is_not_let_go(self):
+        """A pattern says whose it is; but that shard is not there to hear it."""
+        collector, _ = self.collector_with_port("sent-1", 0xB83FD203_0000_0031)
+        self.lead(collector, self.north)
+        collector.start()
+        self.expect_verdict("sent-1", "HEALTHY")
+        west = self.make("west", collectors=["sent-*"])
+        self.addCleanup(west.stop)
+        west.start(wait=False)
+        self.wait_log(west, "HTTP on")
+        wait_until(lambda: [each for each in self.north.client.json("/api/v1/status")["shards"] if each["name"] == "west" and each.get("answers")], 30,
+                   why=self.north.log)
+        west.kill()
+        collector.stop()
+        collector.start()
+        wait_until(lambda: "sends us on" in collector.log(), 30, why=collector.log)
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            self.assertEqual([("north", "DISCONNECTED")], self.listed("sent-1"))
+            time.sleep(0.5)
+        verdict = self.north.client.json("/api/v1/nodes/sent-1/health")
+        self.assertEqual("UNKNOWN", verdict["verdict"], verdict)
+        self.assertNotIn("reports to shard west now", str(verdict))
+        west.start(wait=False)
+        wait_until(lambda: "sent-1 is removed: its collector is of shard west" in self.north.log(), 60, why=self.north.log)
+
     def test_z_hosts_are_watched_while_the_database_is_away(self):
         collector, port = self.collector_with_port("north-9")
         collector.command += ["--analyzer", self.north.grpc]
@@ -172,6 +199,54 @@ class MovedCollectors(FabriclessSite):
             self.postgres.primary.start()
         for weftd in (self.north, self.south):
             wait_until(lambda weftd=weftd: weftd.client.json("/api/v1/status")["storeOk"], 60, why=weftd.log)
+
+
+class KeptHosts(FabriclessSite):
+    """What the other shard was known to hear is remembered, and no answer is no knowledge."""
+
+    TELEMETRY = '[telemetry]\nforget_after = "1m"\n'
+    collector_with_port = MovedCollectors.collector_with_port
+    lead = staticmethod(MovedCollectors.lead)
+
+    def not_healthy(self) -> None:
+        try:
+            verdict = self.north.client.json("/api/v1/nodes/kept-1/health")
+        except OSError:  # it has just begun
+            return
+        self.assertNotEqual("HEALTHY", verdict["verdict"], f"{verdict}\n{self.north.log()}")
+
+    def watch(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.not_healthy()
+            time.sleep(1)
+
+    def test_a_kept_host_stays_while_the_other_shard_hangs(self):
+        collector, port = self.collector_with_port("kept-1", 0xB83FD203_0000_0041)
+        self.lead(collector, self.north)
+        collector.start()
+        wait_until(lambda: self.north.client.json("/api/v1/collectors").get("collectors"), 30, why=collector.log)
+        time.sleep(3)
+        sysfs_tree.rewrite(port, "1: DOWN")
+        incident = wait_until(lambda: self.north.incidents("LINK_DOWN"), 30, why=self.north.log)[0]["id"]
+        collector.stop()
+        self.lead(collector, self.south)
+        collector.start()
+        wait_until(lambda: f"reports to shard south now, which does not know {incident}" in self.north.log(), 30, why=self.north.log)
+        self.watch(70)  # for longer than forget_after north hears nothing itself
+        self.south.process.send_signal(signal.SIGSTOP)
+        try:
+            self.north.kill()
+            self.north.start(wait=False)
+            self.watch(100)  # for longer than forget_after, and than north asks others first
+            self.assertEqual([incident], [each["id"] for each in self.north.incidents("LINK_DOWN")], self.north.log())
+            self.assertNotIn("kept-1 is removed", self.north.log())
+        finally:
+            self.south.process.send_signal(signal.SIGCONT)
+        self.watch(15)
+        self.assertEqual([incident], [each["id"] for each in self.north.incidents("LINK_DOWN")], self.north.log())
+        sysfs_tree.rewrite(port, "4: ACTIVE")
+        wait_until(lambda: "kept-1 is removed: its collector is of shard south" in self.north.log(), 60, why=self.north.log)
 
 
 if __name__ == "__main__":

@@ -294,7 +294,9 @@ void Core::tick() {
     maintenance_.tick();
   }
   if (leads_) {
-    hosts_.tick([this](const std::string& host) { return open_trouble_of(host, *incidents_.all(), remedies_); });
+    hosts_.tick(
+        [this](const std::string& host) { return open_trouble_of(host, *incidents_.all(), host_rules_, remedies_); },
+        remedies_.clock_memory());
     judge_hosts(now);
     save();
     save_hosts();

@@ -16,10 +16,6 @@ constexpr Duration kShortestSilence = 5s;
 constexpr unsigned kSilentIntervals = 3;
 /// A leader writes down about once a second how far it heard a collector.
 constexpr Duration kLeaderHears = 15s;
-/// Soon enough to find one that moved before its silence is trouble.
-constexpr Duration kLostAfter = 2s;
-/// After a restart other shards are asked first whether they hear those of which something is open.
-constexpr Duration kAskOthersFirst = 1min;
 /// Times max_collectors: those who went and are not forgotten yet.
 constexpr std::size_t kRememberedHosts = 2;
 
@@ -53,6 +49,7 @@ void HostSessions::add(store::CollectorMark mark) {
   host.view.spool = mark.spool;
   host.adapters = mark.adapters;
   host.first_seen = mark.first_seen;
+  host.saved_seen = mark.last_seen;
   host.counted_from = true;
   hosts_.emplace(std::move(mark.host), std::move(host));
 }
@@ -60,6 +57,7 @@ void HostSessions::add(store::CollectorMark mark) {
 void HostSessions::restore(std::vector<store::CollectorMark> known, std::span<const Incident> incidents) {
   hosts_.clear();
   keep_until_ = clock_.now() + kAskOthersFirst;
+  rules_.set_others(site_ && !site_->others().empty());
   for (const Incident& incident : incidents) rules_.remember(incident);
   for (store::CollectorMark& mark : known) {
     rules_.expect(mark.host, mark.last_seen, mark.jobs.value_or(std::vector<std::string>{}));
@@ -92,7 +90,7 @@ store::CollectorMark HostSessions::mark_of(const Host& host) {
           .late = host.view.late_batches,
           .lost = host.view.lost_batches,
           .first_seen = host.first_seen,
-          .last_seen = host.view.heard,
+          .last_seen = last_seen(host),
           .flaps = std::nullopt,
           .adapters = host.adapters};
 }
@@ -130,10 +128,8 @@ HostSessions::Host* HostSessions::admit(const Stream& stream, const api::Collect
 
 void HostSessions::hello(const Stream& stream, api::CollectorHello hello) {
   if (const SiteShard* const owner = site_ ? site_->collected_by(hello.host) : nullptr;
-      owner != nullptr && owner->name != site_->own) {
-    if (const auto known = hosts_.find(hello.host); known != hosts_.end()) known->second.moved_to = owner->name;
-    return stream->end(elsewhere(hello.host, *owner));
-  }
+      owner != nullptr && owner->name != site_->own)
+    return stream->end(elsewhere(hello.host, *owner));  // whether it comes to be heard there is to be seen
   if (!refusal_.empty()) return stream->end({ErrorCode::kUnavailable, refusal_});
   const TimePoint now = clock_.now();
   Host* const host = admit(stream, hello, now);
@@ -203,6 +199,7 @@ void HostSessions::take(Host& host, HostBatch batch) {
       (view.adapters == 0 || !view.reading || view.reading->inventory != batch.reading->inventory))
     host.adapters = view.adapters = adapters_of(*batch.reading->inventory);
   view.is_late = batch.is_late;
+  if (!batch.is_late) view.told = view.heard;
   view.reading = std::make_shared<const HostReading>(std::move(*batch.reading));
 }
 
@@ -221,74 +218,6 @@ void HostSessions::set_behind(bool behind) {
   for (const Stream& stream : std::exchange(waiting_, {})) stream->proceed();
 }
 
-/// Says why it stays though it moved.
-void HostSessions::keep(Host& host, const std::string& open) {
-  std::string why = "its collector reports to shard " + host.moved_to + " now, which does not know " + open +
-                    ": it stays here until that is over. Let it report here again until then";
-  if (why == host.view.elsewhere) return;
-  logger("hosts")->warn("{} is of another shard: {}", host.view.host, why);
-  host.view.elsewhere = std::move(why);
-  host.changed = list_changed_ = true;
-}
-
-void HostSessions::tick(const OpenTrouble& trouble) {
-  const TimePoint now = clock_.now();
-  keep_until_ = std::min(keep_until_, now + kAskOthersFirst);
-  for (auto at = hosts_.begin(); at != hosts_.end();) {
-    Host& host = at->second;
-    host.view.heard = std::min(host.view.heard, now);  // the clock may have been set back
-    host.heard_elsewhere = std::min(host.heard_elsewhere, now);
-    const bool has_moved = !host.stream && !host.moved_to.empty();
-    const bool is_old = !host.stream && now - std::max(host.view.heard, host.heard_elsewhere) > config_.forget_after;
-    const bool may_be_kept = has_moved || (is_old && now < keep_until_);
-    const std::string open = may_be_kept && trouble ? trouble(at->first) : std::string();
-    if (has_moved && !open.empty()) keep(host, open);
-    if ((has_moved && open.empty()) || (is_old && (open.empty() || now >= keep_until_))) {
-      logger("hosts")->info("{} is removed: its collector {}", at->first,
-                            host.moved_to.empty() ? "sent nothing for too long" : "is of shard " + host.moved_to);
-      forgotten_.push_back(at->first);
-      rules_.forget(at->first);
-      at = hosts_.erase(at);
-      list_changed_ = true;
-      continue;
-    }
-    const CollectorState state = state_of(host, now);
-    if (state != host.view.state) {
-      host.view.state = state;
-      host.changed = list_changed_ = true;
-    }
-    ++at;
-  }
-}
-
-std::vector<std::string> HostSessions::lost(std::size_t most) {
-  std::vector<std::string> names;
-  const TimePoint now = clock_.now();
-  const auto add = [&](Hosts::const_iterator at, Hosts::const_iterator end) {
-    for (; at != end && names.size() < most; ++at)
-      if (!at->second.stream && now - at->second.view.heard > kLostAfter) names.push_back(at->first);
-  };
-  const auto begin = hosts_.upper_bound(last_lost_);
-  add(begin, hosts_.end());
-  add(hosts_.begin(), begin);
-  last_lost_ = names.empty() ? std::string() : names.back();
-  return names;
-}
-
-void HostSessions::heard_in(const std::string& shard, const std::string& name, std::uint64_t adapters,
-                            std::vector<std::string> active_ports) {
-  const auto found = hosts_.find(name);
-  if (found == hosts_.end() || found->second.stream || !site_ || shard == site_->own) return;
-  Host& host = found->second;
-  const SiteShard* const owner = site_->collected_by(name);
-  // A copied disk brings its name and its spool, a new one neither; and clocks of two hosts differ.
-  const bool is_same = adapters != 0 && adapters == host.adapters;
-  if (owner == nullptr ? !is_same : owner->name != shard) return;
-  host.moved_to = shard;
-  host.heard_elsewhere = clock_.now();
-  rules_.hear_elsewhere(name, shard, std::move(active_ports), host.heard_elsewhere);
-}
-
 void HostSessions::save() {
   const TimePoint now = clock_.now();
   if (writes_.is_writing() || (now >= saved_at_ && now - saved_at_ < kSaveEvery)) return;
@@ -296,6 +225,7 @@ void HostSessions::save() {
   for (auto& [name, host] : hosts_) {
     if (!host.unsaved) continue;
     batch.marks.push_back(mark_of(host));
+    host.saved_seen = batch.marks.back().last_seen;
     if (host.flapped) batch.marks.back().flaps = rules_.flaps(name);
     if (host.has_new_jobs) batch.marks.back().jobs = host.view.reading->jobs;
   }

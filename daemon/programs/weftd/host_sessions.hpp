@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/write_behind.hpp"
+#include "fabric/clock_memory.hpp"
 #include "fabric/host.hpp"
 #include "fabric/moved_counters.hpp"
 
@@ -61,7 +63,7 @@ class HostSessions {
   /// Hellos are answered with this failure (kUnavailable) from now on; empty: they are heard.
   void refuse(std::string why) { refusal_ = std::move(why); }
   /// Hellos of collectors that belong to another shard are answered with its addresses from now on.
-  void show(SitePtr site) { site_ = std::move(site); }
+  void show(SitePtr site);
 
   /// Values that were never other than zero have no series on /metrics from now on; first movements are withheld for
   /// `hold` there.
@@ -72,17 +74,18 @@ class HostSessions {
   /// empty: nothing.
   using OpenTrouble = std::function<std::string(const std::string& host)>;
   /// Time passes: collectors fall silent or are forgotten. One that moved to another shard stays as long as there is
-  /// trouble, and is heard there: the other shard has not seen how it was before.
-  void tick(const OpenTrouble& trouble = {});
+  /// trouble, and is heard there: the other shard has not seen how it was before. With trouble it is not forgotten
+  /// before each other shard has said that it is not there: no answer is no knowledge. `clock`: how the wall clock was
+  /// set; nobody is forgotten because of that.
+  void tick(const OpenTrouble& trouble = {}, const ClockMemory& clock = {});
   /// Names of hosts whose collectors are not connected, and not only for a moment: `most` of them, the next ones with
   /// each call.
   std::vector<std::string> lost(std::size_t most);
-  /// Another shard hears a collector of a host of that name, with `adapters` as HostView has them. Where the one that
-  /// was heard here had the same, the host is removed with the next tick(): it has moved. Where the site says whose
-  /// collector that of the host is, this counts instead, so that one of another host of the same name moves nothing.
-  /// `active_ports`: of port_name(), those that are up.
-  void heard_in(const std::string& shard, const std::string& name, std::uint64_t adapters,
-                std::vector<std::string> active_ports = {});
+  /// What another shard says of `asked`, which lost() gave: it knows collectors of `known` of them. Where one is
+  /// connected there, with the adapters of the one that was heard here, the host is removed with the next tick(): it
+  /// has moved. Where the site says whose collector that of the host is, this counts instead, so that one of another
+  /// host of the same name moves nothing.
+  void answered(const std::string& shard, std::span<const std::string> asked, std::vector<HeardThere> known);
   /// Writes how far collectors were heard, about once a second, and acknowledges what is written. To be called when all
   /// incidents that batches led to are stored or on the store lane.
   void save();
@@ -102,8 +105,11 @@ class HostSessions {
     Stream stream;  ///< null while there is none
     TimePoint first_seen = kNever;
     std::uint64_t adapters = 0;          ///< of its last reading of now, also before weftd was started; 0: not known
-    std::string moved_to;                ///< the shard that its collector was sent on to, or that hears it; empty: none
+    std::string moved_to;                ///< the shard that hears it, or did; empty: none
     TimePoint heard_elsewhere = kNever;  ///< when that shard was last known to hear it
+    TimePoint saved_seen = kNever;       ///< as the store has it: last_seen()
+    bool is_in_doubt = false;            ///< it is to be forgotten, when nobody knows it
+    std::set<std::string> not_in{};      ///< of these: the shards that said since that it is not there
     bool counted_from = false;           ///< a gap before the next batch is a loss
     bool changed = true;                 ///< `shown` is out of date
     std::optional<HostMoves> moves;
@@ -112,6 +118,8 @@ class HostSessions {
     bool has_new_jobs = false;  ///< its jobs are not saved
   };
   using Hosts = std::map<std::string, Host>;
+  /// After a restart other shards are asked first whether they hear those of which something is open.
+  static constexpr Duration kAskOthersFirst = std::chrono::minutes(1);
   struct Batch {
     std::vector<store::CollectorMark> marks;
     std::vector<std::string> forgotten;
@@ -121,7 +129,10 @@ class HostSessions {
   Host* host_of(const Stream& stream);
   Host* admit(const Stream& stream, const api::CollectorHello& hello, TimePoint now);
   void take(Host& host, HostBatch batch);
-  void keep(Host& host, const std::string& open);
+  void keep(Host& host, const std::string& open, TimePoint now);
+  bool heard_in(const std::string& shard, Host& host, HeardThere& there);
+  bool may_forget(Host& host, const std::string& open, TimePoint now);
+  static TimePoint last_seen(const Host& host);
   void saved(Batch batch, const runtime::WriteOutcome& outcome);
   static store::CollectorMark mark_of(const Host& host);
   static CollectorState state_of(const Host& host, TimePoint now);
@@ -141,8 +152,9 @@ class HostSessions {
   TimePoint keep_until_ = kNever;  ///< until then nobody of whom something is open is forgotten
   bool is_save_failing_ = false;   ///< and that is logged
   HostFigures figures_;
-  std::string refusal_;  ///< of hellos; empty: none
-  SitePtr site_;         ///< null: all collectors are ours
+  std::string refusal_;     ///< of hellos; empty: none
+  SitePtr site_;            ///< null: all collectors are ours
+  TimePoint old_ = kNever;  ///< whoever was heard last before that has been silent for forget_after
   std::optional<Duration> hold_;
   std::string last_lost_;  ///< of the names that lost() gave last
 };

@@ -6,13 +6,14 @@
 namespace weft::daemon {
 
 std::string open_trouble_of(const std::string& host, const analyzer::IncidentList& incidents,
-                            const RemedyController& remedies) {
+                            const analyzer::HostAnalyzer& rules, const RemedyController& remedies) {
   for (const auto& incident : incidents) {
     const Entity& cause = incident->finding.cause;
-    // Of other troubles on a fabric its sweeps go on to tell.
+    if (!incident->is_open() || incident->finding.kind == IncidentKind::kTelemetryLost) continue;
+    // Of other troubles on a fabric its sweeps go on to tell, but of Ethernet's.
     const bool is_of_host = cause.kind == EntityKind::kHostPort || cause.kind == EntityKind::kHost ||
                             (!cause.fabric.empty() && is_told_by_hosts(incident->finding.kind));
-    if (incident->is_open() && is_of_host && !cause.host.empty() && same_host(cause.host, host))
+    if ((is_of_host && !cause.host.empty() && same_host(cause.host, host)) || rules.is_told_by(host, cause))
       return incident_name(incident->id);
   }
   return remedies.plan_of_host(host);

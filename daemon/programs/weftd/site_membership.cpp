@@ -35,8 +35,8 @@ Result<Enrolment> Enrolment::begin(const config::WeftdConfig& config, bool start
   const std::string& shard = config.site.shard;
   Enrolment enrolment(config.store.url, shard, seat_of(config), {});
   if (shard.empty()) return enrolment;
-  auto place = store::join_site(
-      config.store.url, shard, [](const std::string& why) { logger("site")->warn("{}; a start waits for that", why); });
+  auto place =
+      store::join_site(config.store.url, shard, [](const std::string& why) { logger("site")->warn("{}", why); });
   if (!place) return tl::unexpected(place.error());
   enrolment.place_ = *place;
   if (place->is_new && !starts)
@@ -160,14 +160,12 @@ void tell_disagreement(const Site& site, std::string& told) {
 }
 
 void look_for_moved(HostSessions& hosts, const api::SiteQueries& site, const HostSessions::Post& post) {
-  constexpr std::size_t kMostAtOnce = 100;  // another shard compares each with all of its hosts
-  const std::vector<std::string> lost = hosts.lost(kMostAtOnce);
+  const std::vector<std::string> lost = hosts.lost(api::kMostLostAtOnce);
   if (lost.empty()) return;
-  site.find_collectors(lost, [&hosts, post](std::vector<api::HeardElsewhere> found) {
+  site.find_collectors(lost, [&hosts, post, lost](std::vector<api::ShardCollectors> found) {
     if (found.empty()) return;
-    post([&hosts, found = std::move(found)]() mutable {
-      for (api::HeardElsewhere& each : found)
-        hosts.heard_in(each.shard, each.host, each.adapters, std::move(each.active_ports));
+    post([&hosts, lost, found = std::move(found)]() mutable {
+      for (api::ShardCollectors& each : found) hosts.answered(each.shard, lost, std::move(each.known));
     });
   });
 }
@@ -175,9 +173,8 @@ void look_for_moved(HostSessions& hosts, const api::SiteQueries& site, const Hos
 void tell_forgotten(bool forgets, bool& was_told) {
   if (!forgets || std::exchange(was_told, true)) return;
   logger("site")->warn(
-      "questions name more hosts than are kept in mind: while a shard is silent, a host that it knew and nobody asked "
-      "for "
-      "lately may be HEALTHY without it");
+      "more hosts of other shards are known than can be kept: while such a shard is silent, every host that no other "
+      "shard calls worse is UNKNOWN");
 }
 
 }  // namespace weft::daemon

@@ -131,6 +131,50 @@ TEST(EthernetIncidents, AHostThatDiesUnderASwitchThatTellsIsOneNodeDown) {
   EXPECT_EQ(watch.book.all()->size(), 1U) << watch.describe();
 }
 
+// Its collector is the sweep: what is open of it neither goes on nor ends here without it.
+TEST(EthernetIncidents, AHostThatReportsToAnotherShardIsNotDown) {
+  EthernetWatch watch;
+  watch.host_rules.set_others(true);
+  watch.seconds(10);
+  HostPort& port = watch.told.host("gpu-01").port();
+  port.state = PortState::kDown;
+  watch.seconds(10);
+  const Incident down = watch.only();
+  ASSERT_EQ(down.finding.kind, IncidentKind::kLinkDown);
+  EXPECT_TRUE(watch.host_rules.is_told_by("gpu-01.example.com", down.finding.cause));
+  EXPECT_TRUE(watch.host_rules.is_told_by("leaf01", down.finding.cause));
+  EXPECT_FALSE(watch.host_rules.is_told_by("gpu-0", down.finding.cause));
+  watch.told.host("gpu-01").view().state = CollectorState::kDisconnected;
+  watch.seconds(5);  // so long the other shard may take to be asked
+  const auto pass = [&](const ActivePorts& ports) {
+    for (unsigned i = 0; i < 60; ++i) {
+      watch.host_rules.hear_elsewhere("gpu-01", "south", ports, watch.told.now);
+      watch.step();
+    }
+  };
+  pass({});
+  for (const IncidentPtr& incident : *watch.book.all()) EXPECT_NE(incident->finding.kind, IncidentKind::kNodeDown);
+  EXPECT_TRUE(watch.book.find(down.id)->is_open()) << watch.describe();
+  pass({.names = {port_name(port.device, port.number)}});
+  EXPECT_FALSE(watch.book.find(down.id)->is_open()) << watch.describe();
+}
+
+TEST(EthernetIncidents, WhatIsOpenOfAHostEndsWithIt) {
+  for (const bool is_dead : {false, true}) {
+    EthernetWatch watch;
+    watch.seconds(10);
+    watch.told.host("gpu-01").port().state = PortState::kDown;
+    watch.seconds(10);
+    const auto kind = is_dead ? IncidentKind::kNodeDown : IncidentKind::kLinkDown;
+    watch.told.host("gpu-01").view().state = CollectorState::kDisconnected;
+    if (is_dead) watch.seconds(60);
+    EXPECT_EQ(watch.open().front().finding.kind, kind) << watch.describe();
+    watch.host_rules.forget("gpu-01");
+    watch.seconds(120);
+    EXPECT_TRUE(watch.open().empty()) << watch.describe();
+  }
+}
+
 TEST(EthernetIncidents, ErrorsOfThePhysicalLayerAreOfTheLinkAtTheReceivingEnd) {
   for (const char* const counter : {"physical_symbol_errors", "fec_uncorrectable_blocks", "receive_errors"}) {
     EthernetWatch watch;

@@ -27,6 +27,38 @@ TEST(Collectors, SayWhereTheyAreAndHowFarBehind) {
   EXPECT_EQ(collector.behind_seconds(), 0) << "a clock that was set back makes no negative age";
 }
 
+TEST(Collectors, TellAnotherShardOfPortsThatAreUpNow) {
+  auto inventory = std::make_shared<HostInventory>();
+  for (const auto& [device, guid, state] : {std::tuple{"mlx5_0", 0x77U, PortState::kActive},
+                                            {"mlx5_1", 0x78U, PortState::kDown},
+                                            {"eth2", 0U, PortState::kActive}}) {
+    HostPort& port = inventory->ports.emplace_back();
+    port.device = device;
+    port.port_guid = PortGuid{guid};
+    port.state = state;
+  }
+  auto view = std::make_shared<HostView>();
+  view->host = "gpu-1";
+  view->since = kNow;
+  auto reading = std::make_shared<HostReading>();
+  reading->inventory = inventory;
+  view->reading = reading;
+  const auto told = [&](bool is_late, TimePoint at) {
+    view->is_late = is_late;
+    view->told = at;
+    Snapshot snapshot;
+    snapshot.hosts = std::make_shared<const std::vector<std::shared_ptr<const HostView>>>(
+        std::vector<std::shared_ptr<const HostView>>{std::make_shared<const HostView>(*view)});
+    v1::ListCollectorsRequest request;
+    request.set_lost(true);
+    return heard_there(list_collectors(snapshot, request)->collectors(0)).ports;
+  };
+  EXPECT_EQ(told(false, kNow).names, (std::vector<std::string>{"mlx5_0 0", "eth2 0"})) << "Ethernet has no node GUID";
+  EXPECT_EQ(told(false, kNow).guids, std::vector{PortGuid{0x77}});
+  EXPECT_TRUE(told(true, kNow).names.empty()) << "it waited";
+  EXPECT_TRUE(told(false, kNow - std::chrono::seconds(1)).names.empty()) << "it was read before it connected";
+}
+
 TEST(Collectors, AreFoundByTheJobThatHoldsTheirHost) {
   auto snapshot = std::make_shared<Snapshot>();
   auto hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>();

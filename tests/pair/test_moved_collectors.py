@@ -173,9 +173,10 @@ class MovedCollectors(FabriclessSite):
         collector.stop()
         collector.start()
         wait_until(lambda: "sends us on" in collector.log(), 30, why=collector.log)
+        wait_until(lambda: self.listed("sent-1") == [("north", "DISCONNECTED")], 30, why=self.north.log)
         end = time.monotonic() + 8
         while time.monotonic() < end:
-            self.assertEqual([("north", "DISCONNECTED")], self.listed("sent-1"))
+            self.assertEqual([("north", "DISCONNECTED")], self.listed("sent-1"), self.north.log())
             time.sleep(0.5)
         verdict = self.north.client.json("/api/v1/nodes/sent-1/health")
         self.assertEqual("UNKNOWN", verdict["verdict"], verdict)

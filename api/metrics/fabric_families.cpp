@@ -215,9 +215,12 @@ int badness(HealthVerdict verdict) {
 }
 
 /// Only where two weftd can share a database.
-void append_leadership(std::string& out, const Leadership& role, MetricsFormat format) {
-  constexpr MetricFamily kLeader{"weft_leader", MetricType::kGauge,
-                                 "1 while this weftd leads, 0 while it stands by. Only with store.url."};
+void append_leadership(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+  const Leadership& role = snapshot.leadership;
+  constexpr MetricFamily kLeader{
+      "weft_leader", MetricType::kGauge,
+      "1 while this weftd leads, 0 while it stands by. Only with store.url. In a site with the "
+      "label shard: its own."};
   constexpr MetricFamily kHeld{"weft_lease_held", MetricType::kGauge,
                                "1 while this weftd leads and no other can; without it nothing is acted on."};
   constexpr MetricFamily kEpoch{"weft_lease_epoch", MetricType::kGauge,
@@ -230,11 +233,15 @@ void append_leadership(std::string& out, const Leadership& role, MetricsFormat f
                                   "1 while this leader sees a weftd that would take over, 0 while it sees none; not "
                                   "there of a standby, and where the database does not tell."};
   if (!role.is_shared) return;
+  append_head(out, kLeader, format);
+  if (const std::string shard = own_shard(snapshot); shard.empty())
+    append_sample(out, kLeader.name, {}, role.leads ? 1 : 0);
+  else
+    append_sample(out, kLeader.name, {{"shard", shard}}, role.leads ? 1 : 0);
   const auto append = [&](const MetricFamily& family, double value) {
     append_head(out, family, format);
     append_sample(out, family.name, {}, value);
   };
-  append(kLeader, role.leads ? 1 : 0);
   append(kHeld, role.is_held ? 1 : 0);
   append(kEpoch, static_cast<double>(role.epoch));
   append(kSilence, seconds(role.silence));
@@ -278,7 +285,7 @@ void append_fabric_families(std::string& out, const Snapshot& snapshot, TimePoin
   constexpr MetricFamily kStore{"weft_store_ok", MetricType::kGauge, "1 while history and incidents can be stored."};
   append_head(out, kStore, format);
   append_sample(out, kStore.name, {}, snapshot.figures.store_ok ? 1 : 0);
-  append_leadership(out, snapshot.leadership, format);
+  append_leadership(out, snapshot, format);
 }
 
 bool append_node_health(std::string& out, const Snapshot& snapshot, MetricsFormat format, std::size_t& position) {

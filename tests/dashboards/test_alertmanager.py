@@ -13,9 +13,10 @@ import urllib.request
 import yaml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tests", "infiniband")]
+sys.path[:0] = [os.path.join(ROOT, "tests", *parts) for parts in (("support",), ("infiniband",), ("pair",))]
 
 import weft_testing  # noqa: E402
+from pair_testing import WithPair  # noqa: E402
 from prometheus_stack import Inbox, alertmanager, prometheus, which  # noqa: E402
 from weft_testing import wait_until  # noqa: E402
 
@@ -49,10 +50,10 @@ def quick_alertmanager(inbox: Inbox) -> str:
     return yaml.safe_dump(made)
 
 
-def quick_prometheus(weftd: str, alerts: str) -> str:
+def quick_prometheus(alerts: str, *weftds: str) -> str:
     made = example(PROMETHEUS)
     made["global"].update(scrape_interval=f"{SCRAPE}s", scrape_timeout=f"{SCRAPE}s", evaluation_interval=f"{EVALUATION}s")
-    made["scrape_configs"][0]["static_configs"][0]["targets"] = [weftd]
+    made["scrape_configs"][0]["static_configs"][0]["targets"] = [*weftds]
     made["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"] = [alerts]
     return yaml.safe_dump(made)
 
@@ -81,7 +82,7 @@ class Examples(unittest.TestCase):
         with open(os.path.join(ROOT, "api", "metrics", "incident_families.cpp"), encoding="utf-8") as stream:
             source = stream.read()
         for rule in example(ALERTMANAGER)["inhibit_rules"]:
-            for label in {*rule["equal"]} - {"instance"}:
+            for label in {*rule["equal"]} - {"instance", "pair"}:  # those are of the target
                 self.assertIn(f'label("{label}"', source)
 
 
@@ -144,7 +145,7 @@ class FromCableToPager(weft_testing.SubnetTest):
         try:
             cls.inbox = Inbox()
             cls.alerts = alertmanager(quick_alertmanager(cls.inbox))
-            cls.prometheus = prometheus(quick_prometheus(cls.weftd.http, cls.alerts.address), True, "--rules.alert.resend-delay=2s")
+            cls.prometheus = prometheus(quick_prometheus(cls.alerts.address, cls.weftd.http), True, "--rules.alert.resend-delay=2s")
             wait_until(lambda: cls.prometheus.query('up{job="weft"} == 1'), why=lambda: cls.prometheus.log())
             wait_until(lambda: cls.prometheus.asked("/api/v1/alertmanagers")["activeAlertmanagers"], why="Alertmanager is not found")
         except BaseException:
@@ -218,6 +219,63 @@ class FromCableToPager(weft_testing.SubnetTest):
         self.ends_by_itself(incident)
         identity = incident["id"]
         self.assertEqual([f"/page firing firing SWITCH_DOWN {identity}", f"/page resolved resolved SWITCH_DOWN {identity}"], self.count_since(mark))
+
+
+class OfAPair(WithPair):
+    """Both weftd of a pair are scraped, as the guide says. Each shows the incident."""
+
+    ANALYZER = "critical_ways_left = 1.0\n[incidents]\nlink_down_hold = \"0s\""
+
+    @classmethod
+    def setUpClass(cls):
+        require("prometheus", "prometheus-alertmanager")
+        cls.inbox = cls.alerts = cls.prometheus = None
+        super().setUpClass()
+        try:
+            cls.inbox = Inbox()
+            cls.alerts = alertmanager(quick_alertmanager(cls.inbox))
+            cls.prometheus = prometheus(quick_prometheus(cls.alerts.address, *(each.http for each in cls.pair)), True, "--rules.alert.resend-delay=2s")
+            wait_until(lambda: len(cls.prometheus.query('up{job="weft"} == 1')) == 2, why=lambda: cls.prometheus.log())
+            wait_until(lambda: cls.prometheus.asked("/api/v1/alertmanagers")["activeAlertmanagers"], why="Alertmanager is not found")
+        except BaseException:
+            cls.tearDownClass()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        for running in (cls.prometheus, cls.alerts, cls.inbox):
+            if running:
+                running.stop()
+        super().tearDownClass()
+
+    def told(self) -> list[str]:
+        """What was notified of incidents."""
+        return [line.split(" ", 1)[1] for line in self.inbox.shown() if "INC-" in line]
+
+    def test_an_incident_is_one_page_through_a_takeover(self):
+        leader, standby = self.roles()
+        host = self.subnet.network.hosts()[0]
+        self.subnet.unlink(host.identity, 1)
+        incident = wait_until(lambda: next(iter(leader.incidents("LINK_DOWN")), None), 30, why=leader.log)
+        wait_until(lambda: any(each["id"] == incident["id"] for each in standby.incidents()), 10, why=standby.log)
+        first = wait_until(lambda: self.inbox.messages("firing", incident=incident["id"]), why=lambda: str(self.inbox.shown()))[0]
+        self.assertNotIn("instance", first[2]["alerts"][0]["labels"])
+        time.sleep(4 * (SCRAPE + EVALUATION + GROUP_WAIT))
+        one = [f"{first[1]} firing firing LINK_DOWN {incident['id']}"]
+        self.assertEqual(one, self.told())
+        since = time.monotonic()
+        leader.kill()
+        self.wait_leads(standby, since)
+        time.sleep(4 * (SCRAPE + EVALUATION + GROUP_WAIT))
+        self.assertEqual(one, self.told())
+        leader.start()  # stands by now
+        wait_until(lambda: len(self.prometheus.query('up{job="weft"} == 1')) == 2, why=leader.log)
+        time.sleep(4 * (SCRAPE + EVALUATION + GROUP_WAIT))
+        self.assertEqual(one, self.told())
+        self.subnet.relink(host.identity, 1)
+        wait_until(lambda: self.inbox.messages("resolved", incident=incident["id"]), why=lambda: str(self.inbox.shown()))
+        time.sleep(4 * (SCRAPE + EVALUATION + GROUP_WAIT))
+        self.assertEqual([*one, f"{first[1]} resolved resolved LINK_DOWN {incident['id']}"], self.told())
 
 
 if __name__ == "__main__":

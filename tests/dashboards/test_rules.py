@@ -146,7 +146,7 @@ class Runbooks(unittest.TestCase):
             with self.subTest(rule["alert"]):
                 copy, served = re.fullmatch(
                     r"\{\{ with \$externalLabels.weft_runbooks }}\{\{ \. }}/(.*)\.md\{\{ else }}\{\{ with \$externalLabels.weft_url }}\{\{ \. }}"
-                    r"\{\{ else }}\{\{ with (?:\$labels.instance }}http://\{\{ \. }}|printf .* \| query .*}}http://\{\{ \. \| first \| label `instance` }})"
+                    r"\{\{ else }}\{\{ with (?:\$labels.instance }}http://\{\{ \. }}(?:\{\{ else }}\{\{ with printf .* \| query .*}}http://\{\{ \. \| first \| label `instance` }}\{\{ end }})?|printf .* \| query .*}}http://\{\{ \. \| first \| label `instance` }})"
                     r"\{\{ end }}\{\{ end }}/runbooks/(.*)\{\{ end }}",
                     rule["annotations"]["runbook_url"]).groups()
                 page, _, place = served.partition("#")

@@ -16,6 +16,7 @@ inline constexpr Duration kStandbySilence = std::chrono::seconds(10);
 struct StandbyView {
   std::string holder;  ///< "host, process 123"; empty: none stands by
   Duration seen{};     ///< since it last asked the database who leads
+  bool sees = false;   ///< each fabric that it watches was swept just now, as it says
   /// It would take over. One that hangs, or lost the database, asks no more.
   bool is_there() const { return !holder.empty() && seen <= kStandbySilence; }
   bool operator==(const StandbyView&) const = default;

@@ -45,10 +45,11 @@ inline constexpr const char* kMoreRights =
 inline constexpr const char* kIsNamed =
     "SELECT CASE WHEN current_setting('application_name') LIKE 'weftd %/% store' THEN 1 ELSE 0 END";
 /// The lease's connection of another weftd of the same shard, or of none: "host/123", and the seconds since it last
-/// asked anything. The newest of several.
+/// asked anything, and 1 where that was kLookSeeing. The newest of several.
 inline constexpr const char* kStandby =
     "SELECT split_part(application_name, ' ', 2), greatest(extract(epoch FROM clock_timestamp() - state_change), "
-    "0)::DOUBLE PRECISION FROM pg_stat_activity, (SELECT current_setting('application_name')) AS own (name) WHERE "
+    "0)::DOUBLE PRECISION, CASE WHEN query LIKE '%/* sees the fabrics */' THEN 1 ELSE 0 END FROM pg_stat_activity, "
+    "(SELECT current_setting('application_name')) AS own (name) WHERE "
     "datname = current_database() AND usename = current_user AND state_change IS NOT NULL AND application_name LIKE "
     "'weftd %/% lease' AND split_part(application_name, ' ', 2) <> split_part(own.name, ' ', 2) AND "
     "regexp_replace(application_name, '^weftd [^ ]+ (.*)lease$', '\\1') = regexp_replace(own.name, '^weftd [^ ]+ "
@@ -110,6 +111,10 @@ inline constexpr const char* kTimeline =
 /// Who has it, how far it has beaten, and the mark of the last transaction.
 inline constexpr const char* kLook =
     "SELECT weft_beat.epoch, n, holder, address, since, mark FROM weft_store, weft_beat";
+/// The same, asked by a standby that sees the fabrics: the leader reads that in the server's list of connections. No
+/// feature of a session is used (see postgres_connection.hpp).
+inline constexpr const char* kLookSeeing =
+    "SELECT weft_beat.epoch, n, holder, address, since, mark FROM weft_store, weft_beat /* sees the fabrics */";
 /// Who has it now.
 inline constexpr const char* kHolder = "SELECT holder FROM weft_store";
 /// The mark of the last transaction of the epoch that follows here; no row: the database is of another one.

@@ -91,7 +91,7 @@ void Lease::keep(const Result<void>& outcome) {
 
 std::optional<LeaseState> Lease::read() {
   std::optional<LeaseState> state;
-  Statement look(database_, postgres::kLook);
+  Statement look(database_, sees_ ? postgres::kLookSeeing : postgres::kLook);
   look.query();
   while (look.next())
     state = LeaseState{look.integer(0), look.integer(1), look.text(2), look.text(3), look.time(4), look.text(5)};

@@ -3,6 +3,7 @@
 // Which of two weftd on one database of PostgreSQL leads: a beat in the database, and a thread with a connection of its
 // own that raises it, or watches it.
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -65,6 +66,8 @@ class Lease {
   /// The same, asked of the database now: a beat that began after the call is there. Ask directly before what must not
   /// be done by two. Blocks for some seconds at most.
   std::optional<ActPermit> confirm();
+  /// Of a standby: whether it sees each fabric that it watches. The leader is told with the next look (StandbyView).
+  void tell_sight(bool sees) { sees_ = sees; }
   /// A weftd of this installation led with this epoch once, as the world shows; not believed beyond kFarthestMark. A
   /// leader with a lesser one has no permit until raise().
   void know(std::int64_t epoch);
@@ -88,6 +91,7 @@ class Lease {
   std::optional<LeaseState> read();
   void keep(const Result<void>& outcome);
 
+  std::atomic<bool> sees_ = false;
   std::mutex asking_;               ///< held by whoever uses the database; taken before the other
   PostgresConnection& connection_;  ///< of database_
   Database database_;

@@ -20,6 +20,7 @@
 #include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/schema.hpp"
 #include "daemon/adapters/store/state_dir.hpp"
+#include "daemon/adapters/store/store_check.hpp"
 #include "daemon/adapters/store/store_mark.hpp"
 
 namespace weft::store {
@@ -49,17 +50,6 @@ std::size_t stored_in_front(std::span<const AuditRecord> records, std::span<cons
   return count;
 }
 
-/// Whether a weftd with these options may use what was found.
-Result<void> check_postgres(const std::filesystem::path& state_dir, const StoreOptions& options,
-                            const PostgresFound& found) {
-  if (!found.shard.empty() && found.shard != options.shard)
-    return fail(ErrorCode::kFailedPrecondition,
-                found.name + ": its schema is that of shard " + found.shard +
-                    " of a site, and this weftd is not that shard: set site.shard = \"" + found.shard +
-                    "\", or give it another schema (search_path, in store.url or of the role)");
-  return check_mark_for_postgres(state_dir, found);
-}
-
 Result<Database> open_state(const std::filesystem::path& state_dir, const StoreOptions& options) {
   const std::string url = shard_url(options.url, options.shard);
   if (url.empty()) {
@@ -83,51 +73,6 @@ Result<Database> open_state(const std::filesystem::path& state_dir, const StoreO
 
 }  // namespace
 
-Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
-  if (options.url.empty()) return check_mark_for_file(state_dir).map([] { return std::string(); });
-  std::string owner;
-  if (!options.shard.empty()) {
-    const auto site = look_at_site(options.url, options.shard);
-    if (!site) return tl::unexpected<Error>(site.error());
-    if (!site->has_schema) {
-      PostgresFound none;
-      none.name = site->name;
-      return check_mark_for_postgres(state_dir, none).map([&site] { return site->text; });
-    }
-    owner = site->owner;
-  }
-  const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
-  if (!found) return tl::unexpected<Error>(found.error());
-  return check_postgres(state_dir, options, *found).map([&] {
-    std::string text = found->name + ' ' + found->state;
-    if (!owner.empty()) text += "; " + owner;
-    if (const auto moved = moved_from(state_dir, *found); moved && !moved->empty()) text += "; " + *moved;
-    for (const std::string& caution : found->cautions) text += "; " + caution;
-    return text;
-  });
-}
-
-Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::path& state_dir,
-                                                       const StoreOptions& options) {
-  std::vector<DatabaseVersion> versions;
-  const auto look = [&](const char* file, const Schema& schema) -> Result<void> {
-    const auto version = version_of_database(state_dir / file, schema);
-    if (!version) return tl::unexpected<Error>(version.error());
-    versions.push_back({(state_dir / file).string(), *version, static_cast<std::uint32_t>(schema.migrations.size())});
-    return {};
-  };
-  if (options.url.empty()) {
-    if (auto looked = look("weft.db", state_schema()); !looked) return tl::unexpected<Error>(looked.error());
-  } else {
-    const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
-    if (!found) return tl::unexpected<Error>(found.error());
-    const auto known = static_cast<std::uint32_t>(state_schema().migrations.size());
-    versions.push_back({found->name, found->version, known});
-  }
-  if (auto looked = look("history.db", history_schema()); !looked) return tl::unexpected<Error>(looked.error());
-  return versions;
-}
-
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
   return SqlStore::open(state_dir, options);
 }
@@ -139,6 +84,7 @@ Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& st
   if (!lock) return tl::unexpected<Error>(lock.error());
   SitePlace place;
   if (!options.url.empty() && !options.shard.empty()) {
+    if (auto checked = check_new_shard(state_dir, options); !checked) return tl::unexpected<Error>(checked.error());
     auto joined = join_site(options.url, options.shard);
     if (!joined) return tl::unexpected<Error>(joined.error());
     place = *joined;
@@ -196,7 +142,7 @@ Result<std::optional<StandbyView>> SqlStore::standby() {
 
 Result<Restored> SqlStore::look(TimePoint resolved_since) {
   Restored restored{read_incidents(state_, resolved_since),
-                    place_.ids(read_next_incident_id(state_)),
+                    place_.ids(std::max(read_next_incident_id(state_), shown_before())),
                     read_opened(state_),
                     {},
                     read_collectors(state_),
@@ -275,8 +221,32 @@ Result<void> SqlStore::write_waiting() {
   Result<void> done;
   while (done && !(waiting_.empty() && waiting_events_.empty())) done = write_some();
   state_problem_ = done ? "" : done.error().message;
+  if (!done) keep_id();
   publish_status();
   return done;
+}
+
+Result<void> SqlStore::catch_up() {
+  if (!leads_) return {};
+  if (!waiting_.empty() || !waiting_events_.empty()) return write_waiting();
+  if (state_problem_.empty()) return {};
+  // What failed was housekeeping, which is repeated: whether it could be done now.
+  const Result<void> done = write([] {});
+  state_problem_ = done ? "" : done.error().message;
+  publish_status();
+  return done;
+}
+
+// People were told of it: a restart before the database is back does not give its id again.
+void SqlStore::keep_id() {
+  if (options_.url.empty() || waiting_.empty() || waiting_.rbegin()->first < kept_id_) return;
+  const std::uint64_t next = waiting_.rbegin()->first + 1;
+  if (mark_next_incident(state_dir_, next)) kept_id_ = next;
+}
+
+std::uint64_t SqlStore::shown_before() {
+  if (options_.url.empty()) return 1;
+  return marked_next_incident(state_dir_, read_installation(state_)).value_or(1);
 }
 
 // No event is stored before its incident: without that the id would be given again.

@@ -47,6 +47,7 @@ class SqlStore final : public Store {
   Result<AuditProof> verify_audit() override;
   using Store::append_history;
   Result<void> append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts) override;
+  Result<void> catch_up() override;
   Result<bool> maintain(TimePoint now, const ClockMemory& clock) override;
   void lead(std::int64_t epoch) override;
   Result<Restored> look(TimePoint resolved_since) override;
@@ -75,6 +76,10 @@ class SqlStore final : public Store {
   /// In the transaction of the first write: whoever copied this before finds that it was used.
   void note_use();
   void take_account(bool stayed);
+  /// Notes the greatest id that waits beside the database, on our disk.
+  void keep_id();
+  /// The least id of an incident that was not shown while the database was away, as our disk knows.
+  std::uint64_t shown_before();
   void publish_status();
   /// Begins or goes on with the shared history, if there is one.
   void lead_history(std::int64_t epoch);
@@ -92,6 +97,7 @@ class SqlStore final : public Store {
   Database state_;
   History history_;
   std::map<std::uint64_t, Incident> waiting_;  ///< not on disk yet, by id
+  std::uint64_t kept_id_ = 0;                  ///< see keep_id(): those below it are noted
   std::deque<Event> waiting_events_;
   std::size_t unsettled_events_ = 0;            ///< of those in front: it is not known whether they are stored
   std::vector<AuditRecord> unsettled_records_;  ///< the same of a save_plans() that will be called again

@@ -42,7 +42,8 @@ Result<runtime::UniqueFd> lock_state_dir(const std::filesystem::path& directory)
       return fail(ErrorCode::kUnavailable, path.string() + " cannot be locked: " + errno_message(errno));
     const std::string pid = holder(fd.get());
     return fail(ErrorCode::kFailedPrecondition, "another weftd" + (pid.empty() ? "" : " (process " + pid + ")") +
-                                                    " uses " + name + "; stop it, or set another state_dir");
+                                                    " uses " + name +
+                                                    "; stop it first, or use another state directory");
   }
   // Only for the message above; the lock itself is the kernel's, and ends with us.
   const std::string pid = std::to_string(::getpid()) + '\n';

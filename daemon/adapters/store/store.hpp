@@ -95,7 +95,7 @@ struct AuditProof {
 struct StoreStatus {
   bool ok = true;
   std::string message = "ok";         ///< "ok", or what is not written and why
-  std::size_t incidents_waiting = 0;  ///< not on disk yet; tried again with each save and maintain
+  std::size_t incidents_waiting = 0;  ///< not on disk yet; tried again with each save, catch_up and maintain
   std::uint64_t history_written = 0;  ///< moments written since start
   std::uint64_t history_dropped = 0;  ///< moments that could not be written
   std::uint64_t history_bytes = 0;    ///< room that history takes now
@@ -182,6 +182,10 @@ class Store {
   virtual Result<void> append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts) = 0;
   /// The same where no host has a collector.
   Result<void> append_history(std::shared_ptr<const Sweep> sweep) { return append_history(std::move(sweep), nullptr); }
+
+  /// Writes what waits; where nothing does but the last write failed, finds out whether it would now. For as soon as a
+  /// database that was away answers again, and before the end. A standby does nothing.
+  virtual Result<void> catch_up() { return {}; }
 
   /// Housekeeping in small steps: retries what waits, deletes what is too old or too much. True: there is more to do,
   /// call again soon. Call it once a minute otherwise.

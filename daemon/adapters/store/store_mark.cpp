@@ -24,6 +24,7 @@ std::filesystem::path mark_file(const std::filesystem::path& directory) {
 struct Mark {
   std::string installation, name;
   std::int64_t epoch = 0;
+  std::uint64_t next_incident = 1;  ///< see mark_next_incident()
 };
 
 /// Empty texts where there is none.
@@ -31,16 +32,25 @@ Result<Mark> read_mark(const std::filesystem::path& directory) {
   const auto text = runtime::read_regular(mark_file(directory), kLongestMark);
   if (!text && text.error().code == ErrorCode::kNotFound) return Mark{};
   if (!text) return tl::unexpected<Error>(text.error());
-  std::array<std::string_view, 3> lines;
+  std::array<std::string_view, 4> lines;
   std::string_view rest = *text;
   for (std::string_view& line : lines) {
     line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
   }
   Mark mark{std::string(lines[0]), std::string(lines[1])};
-  // A version before this one wrote no epoch.
+  // Versions before this one wrote no epoch, or no id.
+  std::from_chars(lines[3].data(), lines[3].data() + lines[3].size(), mark.next_incident);
   std::from_chars(lines[2].data(), lines[2].data() + lines[2].size(), mark.epoch);
   return mark;
+}
+
+Result<void> keep(const std::filesystem::path& directory, const Mark& mark) {
+  std::string text = mark.installation + '\n' + mark.name + '\n' + std::to_string(mark.epoch) + '\n';
+  if (mark.next_incident > 1) text += std::to_string(mark.next_incident) + '\n';
+  if (const auto present = runtime::read_regular(mark_file(directory), kLongestMark); present && *present == text)
+    return {};
+  return runtime::replace_durably(mark_file(directory), text);
 }
 
 /// What weft.db says of itself. Damage is not looked for: whoever uses it does that.
@@ -101,6 +111,12 @@ Result<void> check_mark_for_postgres(const std::filesystem::path& directory, con
   if (!mark->installation.empty()) {
     if (mark->installation == found.installation) return {};
     const std::string before = shard_of(mark->name), now = shard_of(found.name);
+    if (before.empty() && !now.empty() && found.installation.empty() &&
+        without_schema(mark->name) == without_schema(found.name))
+      return refuse(directory.string() + " goes with " + mark->name + ", a weftd of no site, and shard " + now +
+                    " is empty: to make that its shard, run " + rename_to_shard(now) +
+                    " in that database while no weftd uses it (for another schema than public, name that); if this "
+                    "weftd was never that one, set another state_dir");
     if (before != now && without_schema(mark->name) == without_schema(found.name))
       return refuse(directory.string() + " goes with " + shard_text(before) + " of the database " +
                     without_schema(mark->name) + ", and this weftd is " + shard_text(now) +
@@ -130,6 +146,10 @@ Result<std::string> moved_from(const std::filesystem::path& directory, const Pos
   if (!mark) return tl::unexpected<Error>(mark.error());
   if (mark->installation.empty() || mark->installation != found.installation || mark->name == found.name)
     return std::string();
+  // ALTER SCHEMA … RENAME: the step to a site.
+  if (shard_of(mark->name).empty() && !shard_of(found.name).empty() &&
+      without_schema(mark->name) == without_schema(found.name))
+    return directory.string() + " went with " + mark->name + ", and goes on with it as shard " + shard_of(found.name);
   return directory.string() + " went with " + mark->name + ", and goes on with " + found.name +
          ", which is that database by another address or a copy of it: if a weftd still uses the other one, both lead, "
          "and this one does not know what happens there";
@@ -147,11 +167,29 @@ Result<void> write_mark(const std::filesystem::path& directory, const std::strin
                         const std::string& name, std::int64_t epoch) {
   const auto before = read_mark(directory);
   if (!before) return tl::unexpected<Error>(before.error());
-  if (before->installation == installation) epoch = std::max(epoch, before->epoch);
-  const std::string text = installation + '\n' + name + '\n' + std::to_string(epoch) + '\n';
-  if (const auto present = runtime::read_regular(mark_file(directory), kLongestMark); present && *present == text)
-    return {};
-  return runtime::replace_durably(mark_file(directory), text);
+  Mark mark{installation, name, epoch};
+  if (before->installation == installation) {
+    mark.epoch = std::max(epoch, before->epoch);
+    mark.next_incident = before->next_incident;
+  }
+  return keep(directory, mark);
+}
+
+Result<void> mark_next_incident(const std::filesystem::path& directory, std::uint64_t next) {
+  auto mark = read_mark(directory);
+  if (!mark) return tl::unexpected<Error>(mark.error());
+  if (mark->installation.empty() || mark->next_incident >= next) return {};
+  mark->next_incident = next;
+  return keep(directory, *mark);
+}
+
+Result<std::uint64_t> marked_next_incident(const std::filesystem::path& directory, const std::string& installation) {
+  return read_mark(directory).map(
+      [&](const Mark& mark) { return mark.installation == installation ? mark.next_incident : 1; });
+}
+
+std::string rename_to_shard(const std::string& shard) {
+  return "ALTER SCHEMA public RENAME TO weft_shard_" + shard;
 }
 
 Result<std::int64_t> marked_epoch(const std::filesystem::path& directory) {

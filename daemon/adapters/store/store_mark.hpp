@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The file `store` in a state directory: which database of PostgreSQL it goes with, and the greatest epoch (see
-// LeaseState) that was seen there: a line for the id, the name and the epoch. Without it, it goes with its own
-// weft.db. Nobody is to look at old incidents, or give their ids again, because a line of the configuration was lost.
+// LeaseState) that was seen there: a line for the id, the name, the epoch, and the id of the next incident where one
+// was shown that the database did not have. Without it, it goes with its own weft.db. Nobody is to look at old
+// incidents, or give their ids again, because a line of the configuration was lost.
 
 #include <cstdint>
 #include <filesystem>
@@ -49,6 +50,13 @@ Result<void> write_mark(const std::filesystem::path& directory, const std::strin
 /// The greatest epoch of its database that `directory` knows of; 0: none. A database that has a lesser one was restored
 /// from a backup since.
 Result<std::int64_t> marked_epoch(const std::filesystem::path& directory);
+/// Incidents below `next` were shown, and the database does not have all of them. A greater number that is there stays.
+/// Nothing without a mark.
+Result<void> mark_next_incident(const std::filesystem::path& directory, std::uint64_t next);
+/// Of that installation, the id from which on no incident was shown, as mark_next_incident() was told; 1: it was not.
+Result<std::uint64_t> marked_next_incident(const std::filesystem::path& directory, const std::string& installation);
+/// "ALTER SCHEMA public RENAME TO weft_shard_north": makes what a weftd of no site had that shard's.
+std::string rename_to_shard(const std::string& shard);
 /// From now on it goes with its own weft.db.
 void remove_mark(const std::filesystem::path& directory);
 

@@ -238,6 +238,33 @@ TEST_P(SiteTest, TheSchemaOfAShardIsForThatShardAlone) {
   EXPECT_TRUE(open(dir, "north"));
 }
 
+TEST_P(SiteTest, NoFirstShardBeginsWithoutWhatWasThereBefore) {
+  const TempDir former, fresh;
+  {
+    const auto alone = SqlStore::open(former.path(), {.url = url});
+    ASSERT_TRUE(alone) << alone.error().message;
+    ASSERT_TRUE((*alone)->save_incidents({{make_incident(1)}}, {}));
+  }
+  // Also where the directory does not know any more, or is that of another host.
+  for (const TempDir* place : {&former, &fresh}) {
+    const auto checked = check_store(place->path(), {.url = url, .shard = "north"});
+    const auto opened = SqlStore::open(place->path(), {.url = url, .shard = "north"});
+    ASSERT_FALSE(checked) << *checked;
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(checked.error().message, opened.error().message);
+    EXPECT_NE(checked.error().message.find("ALTER SCHEMA public RENAME TO weft_shard_north"), std::string::npos)
+        << checked.error().message;
+  }
+  by_psql().run("ALTER SCHEMA public RENAME TO weft_shard_north");
+  const auto checked = check_store(former.path(), {.url = url, .shard = "north"});
+  ASSERT_TRUE(checked) << checked.error().message;
+  EXPECT_EQ(checked->find("a copy of it"), std::string::npos) << *checked;
+  EXPECT_NE(checked->find("and goes on with it as shard north"), std::string::npos) << *checked;
+  const auto north = open(former, "north");
+  ASSERT_TRUE(north);
+  EXPECT_EQ(north->restore(kNever)->incidents.size(), 1U);
+}
+
 TEST_P(SiteTest, ACheckFailsWhereAStartWouldAndChangesNothing) {
   Database database = by_psql();
   const auto found = check_store(dir.path(), {.url = url, .shard = "north"});
@@ -259,12 +286,12 @@ TEST_P(SiteTest, ACheckFailsWhereAStartWouldAndChangesNothing) {
   ASSERT_TRUE(SqlStore::open(former.path(), {.url = url}));
   const auto early = check_store(former.path(), {.url = url, .shard = "north"});
   ASSERT_FALSE(early) << *early;
-  EXPECT_NE(early.error().message.find("goes with a weftd of no site of the database "), std::string::npos);
-  EXPECT_NE(early.error().message.find(", and this weftd is shard north: correct site.shard"), std::string::npos)
+  EXPECT_NE(early.error().message.find(", a weftd of no site, and shard north is empty"), std::string::npos);
+  EXPECT_NE(early.error().message.find("ALTER SCHEMA public RENAME TO weft_shard_north"), std::string::npos)
       << early.error().message;
   EXPECT_EQ(SqlStore::open(former.path(), {.url = url, .shard = "north"}).error().message, early.error().message);
-  database.run("DROP SCHEMA weft_site CASCADE; DROP SCHEMA weft_shard_north");
-  ASSERT_TRUE(database.outcome());
+  EXPECT_EQ(database.number("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'weft%'"), 0)
+      << "else the schema could not be renamed";
 
   database.run("DO $$ BEGIN CREATE ROLE plain LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
   ASSERT_TRUE(database.outcome());

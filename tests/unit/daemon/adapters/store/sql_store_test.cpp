@@ -27,7 +27,7 @@ TEST(Store, ASecondWeftdIsKeptOut) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kFailedPrecondition);
   EXPECT_EQ(second.error().message, "another weftd (process " + std::to_string(::getpid()) + ") uses " +
-                                        dir.path().string() + "; stop it, or set another state_dir");
+                                        dir.path().string() + "; stop it first, or use another state directory");
   first.reset();
   EXPECT_TRUE(open_store(dir.path(), {}));
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/adapters/store/store_check.hpp"
+
+#include <string>
+#include <vector>
+
+#include "daemon/adapters/store/postgres_address.hpp"
+#include "daemon/adapters/store/postgres_schema.hpp"
+#include "daemon/adapters/store/schema.hpp"
+#include "daemon/adapters/store/site_table.hpp"
+#include "daemon/adapters/store/sql.hpp"
+
+namespace weft::store {
+namespace {
+
+/// See check_new_shard(); the shard has no schema.
+Result<void> check_left_behind(const std::filesystem::path& state_dir, const StoreOptions& options,
+                               const SiteFound& site) {
+  PostgresFound none;
+  none.name = site.name;
+  if (auto checked = check_mark_for_postgres(state_dir, none); !checked) return checked;
+  if (site.place.number != 1 || !site.place.is_new) return {};
+  // Without a schema to look into there is nothing to miss: why, says whoever makes one.
+  const auto before = look_at_postgres(options.url, state_schema());
+  if (!before || !before->shard.empty() || (before->next_incident <= 1 && before->audit_records == 0)) return {};
+  return fail(ErrorCode::kFailedPrecondition,
+              before->name + " holds incidents or an audit trail of a weftd of no site, and shard " + options.shard +
+                  " would begin without them: stop every weftd that uses it and run " + rename_to_shard(options.shard) +
+                  "; if they are not wanted any more, rename that schema to another name");
+}
+
+}  // namespace
+
+Result<void> check_postgres(const std::filesystem::path& state_dir, const StoreOptions& options,
+                            const PostgresFound& found) {
+  if (!found.shard.empty() && found.shard != options.shard)
+    return fail(ErrorCode::kFailedPrecondition,
+                found.name + ": its schema is that of shard " + found.shard +
+                    " of a site, and this weftd is not that shard: set site.shard = \"" + found.shard +
+                    "\", or give it another schema (search_path, in store.url or of the role)");
+  return check_mark_for_postgres(state_dir, found);
+}
+
+Result<void> check_new_shard(const std::filesystem::path& state_dir, const StoreOptions& options) {
+  const auto site = look_at_site(options.url, options.shard);
+  if (!site) return tl::unexpected<Error>(site.error());
+  return site->has_schema ? Result<void>{} : check_left_behind(state_dir, options, *site);
+}
+
+Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
+  if (options.url.empty()) return check_mark_for_file(state_dir).map([] { return std::string(); });
+  std::string owner;
+  if (!options.shard.empty()) {
+    const auto site = look_at_site(options.url, options.shard);
+    if (!site) return tl::unexpected<Error>(site.error());
+    if (!site->has_schema) return check_left_behind(state_dir, options, *site).map([&site] { return site->text; });
+    owner = site->owner;
+  }
+  const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
+  if (!found) return tl::unexpected<Error>(found.error());
+  return check_postgres(state_dir, options, *found).map([&] {
+    std::string text = found->name + ' ' + found->state;
+    if (!owner.empty()) text += "; " + owner;
+    if (const auto moved = moved_from(state_dir, *found); moved && !moved->empty()) text += "; " + *moved;
+    for (const std::string& caution : found->cautions) text += "; " + caution;
+    return text;
+  });
+}
+
+Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::path& state_dir,
+                                                       const StoreOptions& options) {
+  std::vector<DatabaseVersion> versions;
+  const auto look = [&](const char* file, const Schema& schema) -> Result<void> {
+    const auto version = version_of_database(state_dir / file, schema);
+    if (!version) return tl::unexpected<Error>(version.error());
+    versions.push_back({(state_dir / file).string(), *version, static_cast<std::uint32_t>(schema.migrations.size())});
+    return {};
+  };
+  if (options.url.empty()) {
+    if (auto looked = look("weft.db", state_schema()); !looked) return tl::unexpected<Error>(looked.error());
+  } else {
+    const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
+    if (!found) return tl::unexpected<Error>(found.error());
+    const auto known = static_cast<std::uint32_t>(state_schema().migrations.size());
+    versions.push_back({found->name, found->version, known});
+  }
+  if (auto looked = look("history.db", history_schema()); !looked) return tl::unexpected<Error>(looked.error());
+  return versions;
+}
+
+}  // namespace weft::store

@@ -164,6 +164,9 @@ void ShardPeers::note(const std::string& shard, bool answers, const std::string&
   const std::lock_guard lock(mutex_);
   Peer& peer = peers_[shard];
   peer.reached = {answers, answers ? "" : trouble.empty() ? "no answer" : unreachable_reason(trouble)};
+  // A weftd with TLS ends a connection in clear text without a word.
+  if (peer.reached.trouble == "Socket closed")
+    peer.reached.trouble += " (where weftd there has TLS, set site.authorities here)";
   peer.is_late = false;
   if (answers) return;
   // A stream on which nothing comes does not tell a shard that hangs from one where nothing happens.
@@ -176,13 +179,14 @@ void ShardPeers::note_late(const std::string& shard) {
   peers_[shard].is_late = true;
 }
 
-void ShardPeers::judge(const std::string& shard, const std::string& question, const std::string& why) {
+void ShardPeers::judge(const std::string& shard, const std::string& question, const std::string& why, bool for_now) {
+  using Clock = std::chrono::steady_clock;
   const std::lock_guard lock(mutex_);
   auto& unanswered = peers_[shard].unanswered;
   if (why.empty())
     unanswered.erase(question);
   else
-    unanswered[question] = why;
+    unanswered[question] = {why, for_now ? Clock::now() + kCannotNow : Clock::time_point::max()};
 }
 
 void ShardPeers::try_next(const std::string& shard) {
@@ -199,10 +203,13 @@ void ShardPeers::try_first(const std::string& shard) {
 std::map<std::string, ShardPeers::Reached> ShardPeers::reached() const {
   const std::lock_guard lock(mutex_);
   std::map<std::string, Reached> all;
+  const auto now = std::chrono::steady_clock::now();
   for (const auto& [name, peer] : peers_) {
     Reached& reached = all.emplace(name, peer.reached).first->second;
     if (reached.answers && peer.is_late) reached = {false, kLate};
-    if (reached.answers && !peer.unanswered.empty()) reached.trouble = peer.unanswered.begin()->second;
+    if (!reached.answers) continue;
+    for (const auto& [question, unanswered] : peer.unanswered)
+      if (reached.trouble.empty() && unanswered.until > now) reached.trouble = unanswered.why;
   }
   return all;
 }

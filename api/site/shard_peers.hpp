@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ inline constexpr const char* kMeantShard = "weft-meant-shard";
 inline constexpr const char* kAnsweringShard = "weft-answering-shard";
 /// Another shard has so long for an answer, all of its addresses together.
 inline constexpr std::chrono::milliseconds kShardPatience{1000};
+/// So long it is said of a shard that it could not answer a question just then.
+inline constexpr std::chrono::seconds kCannotNow{60};
 /// Of a shard that took longer.
 inline constexpr const char* kLate = "no answer within 1 s";
 /// A longer answer is none; weftd's own pages have some 1 MB.
@@ -83,17 +86,23 @@ class ShardPeers {
   /// same.
   void note_late(const std::string& shard);
   /// How the shard answered a question of that kind last: `why` it did not; empty: it did. It is asked all the same.
-  void judge(const std::string& shard, const std::string& question, const std::string& why);
+  /// `for_now`: that is said for kCannotNow at most, in case nobody asks again.
+  void judge(const std::string& shard, const std::string& question, const std::string& why, bool for_now = false);
   /// By name; those that were never asked are not there.
   std::map<std::string, Reached> reached() const;
 
  private:
+  /// A question that was not answered when it was asked last.
+  struct Unanswered {
+    std::string why;
+    std::chrono::steady_clock::time_point until;  ///< said so long
+  };
   struct Peer {
     std::vector<std::string> addresses;
     std::size_t current = 0;  ///< of addresses
     Reached reached;
-    bool is_late = false;                           ///< see note_late()
-    std::map<std::string, std::string> unanswered;  ///< why, by question
+    bool is_late = false;                          ///< see note_late()
+    std::map<std::string, Unanswered> unanswered;  ///< by question
   };
   template <typename Service, typename Request, typename Response, typename Begin>
   struct Call;
@@ -191,6 +200,9 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
       }
     }
     const bool is_late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
+    // It says itself that it cannot tell this now: its database is away, or another weftd of it leads.
+    if (is_lost && !is_probe && !cannot_now && who_else_answered(attempt.context, attempt.address, meant).empty())
+      cannot_now = error;
     if (is_refused(status)) {
       // It is there, and will not tell us: that is no answer either.
       peers.note(shard.name, false, error.message);
@@ -201,6 +213,10 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
     peers.try_next(shard.name);
     if (is_lost && attempts.size() < shard.addresses.size() && std::chrono::system_clock::now() < deadline)
       return start();
+    if (cannot_now) {
+      peers.note(shard.name, true, {});
+      return unanswered_for(std::move(*cannot_now), true);
+    }
     // That a question took too long says little of the shard: it may have been a large one.
     if (is_lost || is_probe)
       peers.note(shard.name, false, is_late ? kLate : error.message);
@@ -223,10 +239,10 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
     done({shard.name, tl::unexpected(std::move(error)), false});
   }
 
-  /// What it says is no answer to this question.
-  void unanswered_for(Error error) {
+  /// What it says is no answer to this question; `for_now`: not at the moment.
+  void unanswered_for(Error error, bool for_now = false) {
     if (error.message != kNotSwept)
-      peers.judge(shard.name, Request::descriptor()->name(), unanswered<Request>(error.message));
+      peers.judge(shard.name, Request::descriptor()->name(), unanswered<Request>(error.message), for_now);
     done({shard.name, tl::unexpected(std::move(error)), true});
   }
 
@@ -267,6 +283,7 @@ struct ShardPeers::Call : std::enable_shared_from_this<Call<Service, Request, Re
   const std::function<void(ShardAnswer<Response>)> done;
   const Refuses<Request> refuses;
   const std::chrono::system_clock::time_point deadline;
+  std::optional<Error> cannot_now{};  ///< what the first of its weftd says that is there and cannot tell it now
   Response response;
   std::vector<std::unique_ptr<Attempt>> attempts;  ///< all but the last have ended
 };

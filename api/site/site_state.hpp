@@ -115,9 +115,10 @@ struct SiteQueries::State {
           }
           for (auto& each : answers)
             if (each.answer) return done(std::move(each.answer));
-          // What it says counts, also where that is a refusal.
+          // What it says counts, also where that is a refusal; and that it knows the name, and has nothing of it.
           for (auto& each : answers)
-            if (!each.is_missing && each.answer.error().code != ErrorCode::kNotFound)
+            if (!each.is_missing &&
+                (each.answer.error().code != ErrorCode::kNotFound || each.answer.error().message != unknown.message))
               return done(std::move(each.answer));
           done(tl::unexpected(unknown_in_site(unknown, missing)));
         },
@@ -171,6 +172,7 @@ struct SiteQueries::State {
   struct Silent {
     std::vector<std::string> missing;
     std::vector<std::string> unswept;  ///< those of them that say why: they have not swept yet
+    std::optional<Error> own;          ///< why the own shard cannot say it, where it could be read
   };
 
   /// The page of the first of `shards`. Where none of them knows what the request names, the next ones are asked: a
@@ -191,7 +193,7 @@ struct SiteQueries::State {
       places.emplace(shards[i].first, std::move(*place));
     }
     const auto gathering = std::make_shared<Gathering<Response>>(count, [=, this](auto answers) mutable {
-      auto& [missing, unswept] = silent;
+      auto& [missing, unswept, own] = silent;
       Response page;
       ShardTokens more;
       std::optional<Error> unknown;
@@ -200,6 +202,8 @@ struct SiteQueries::State {
         if (is_unswept(each)) unswept.push_back(each.shard);
         if (each.is_missing) {
           missing.push_back(each.shard);
+          if (each.shard == site->own && !has_leader_to_ask(*snapshot, needs) && !is_unswept(each))
+            own = each.answer.error();
           continue;
         }
         if (!each.answer && each.answer.error().code == ErrorCode::kNotFound) {
@@ -229,6 +233,8 @@ struct SiteQueries::State {
         return list_from<Service, Response>(snapshot, later, silent, request, local, begin, entries, done, needs);
       if (!is_known && unknown && request.page_token().empty())
         return done(tl::unexpected(unknown_in_site(*unknown, missing, unswept)));
+      // Nobody says anything, and why is known of one.
+      if (!is_known && !unknown && own) return done(tl::unexpected(*own));
       for (const std::string& shard : missing) page.add_missing_shards(shard);
       for (auto& entry : *entries(page)) name_missing(entry, missing);
       more.insert(more.end(), later.begin(), later.end());

@@ -110,6 +110,7 @@ class FakeRemedies final : public RemedyCommands {
     callback(fail(ErrorCode::kFailedPrecondition, "the circuit breaker is not tripped"));
   }
   void audit(std::uint64_t before, std::size_t limit, AuditCallback callback) override {
+    if (is_away) return callback(fail(ErrorCode::kUnavailable, "the database is not reachable: Connection refused"));
     if (is_tampered_with) return callback(fail(ErrorCode::kCorrupt, "record 5 of the audit trail is missing"));
     const std::uint64_t last = before == 0 ? trail.size() : std::min<std::uint64_t>(before - 1, trail.size());
     const std::uint64_t first = last > limit ? last - limit : 0;
@@ -133,6 +134,7 @@ class FakeRemedies final : public RemedyCommands {
   std::condition_variable arrived;
   PlanCallback late;
   std::vector<AuditRecord> trail;  ///< set before anybody asks
+  bool is_away = false;            ///< the database
   bool is_tampered_with = false;
   std::uint64_t bad_record = 0;  ///< no page with it is given
 

@@ -55,6 +55,16 @@ TEST(ShardPeers, a_late_answer_shows_at_once) {
   EXPECT_TRUE(peers.reached()["south"].answers) << "it answered another question";
 }
 
+TEST(ShardPeers, what_is_not_answered_for_now_shows_at_once_and_is_no_silence) {
+  ShardPeers peers({});
+  peers.note("south", true, {});
+  peers.judge("south", "ListAuditRequest", "its database is away", true);
+  EXPECT_TRUE(peers.reached()["south"].answers);
+  EXPECT_EQ(peers.reached()["south"].trouble, "its database is away");
+  peers.judge("south", "ListAuditRequest", {});
+  EXPECT_EQ(peers.reached()["south"].trouble, "");
+}
+
 TEST(ShardPeers, stop_while_a_stream_ends) {
   using Stream = ShardStream<v1::IncidentService, v1::WatchIncidentsRequest, v1::WatchIncidentsResponse>;
   const SitePtr site = lonely_site();

@@ -303,6 +303,30 @@ TEST_F(SiteFabricsTest, EachTrailStaysItsOwn) {
   EXPECT_EQ(call<v1::RemedyService>(&Stub::ListAudit, of_north, page).error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(SiteFabricsTest, ATrailThatCannotBeReadIsOneQuestionThatIsNotAnswered) {
+  using Stub = v1::RemedyService::Stub;
+  north.remedies.is_away = south.remedies.is_away = true;
+  v1::ListAuditResponse page;
+  const grpc::Status nothing = call<v1::RemedyService>(&Stub::ListAudit, v1::ListAuditRequest(), page);
+  EXPECT_EQ(nothing.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(nothing.error_message(), "the database is not reachable: Connection refused");
+  const auto shard = [&] { return north.site.status().shards(1); };
+  EXPECT_TRUE(shard().answers()) << shard().trouble();
+  EXPECT_EQ(shard().trouble(), "it does not answer ListAudit: the database is not reachable: Connection refused");
+  const auto ports = ports_of("host-4 mlx5_0");
+  ASSERT_TRUE(ports) << "other questions are asked all the same: " << ports.error().message;
+  EXPECT_EQ(ports->missing_shards_size(), 0);
+
+  north.remedies.is_away = false;
+  ASSERT_TRUE(call<v1::RemedyService>(&Stub::ListAudit, v1::ListAuditRequest(), page).ok());
+  EXPECT_EQ(page.records_size(), 3);
+  ASSERT_EQ(page.missing_shards_size(), 1);
+  EXPECT_EQ(page.missing_shards(0), "south");
+  south.remedies.is_away = false;
+  ASSERT_TRUE(call<v1::RemedyService>(&Stub::ListAudit, v1::ListAuditRequest(), page).ok());
+  EXPECT_EQ(shard().trouble(), "");
+}
+
 TEST_F(SiteFabricsTest, TheDrawingOfAnyShard) {
   EXPECT_EQ(map("north", false), fabric_map(*north.publication.load()));
   EXPECT_EQ(map("south", false), fabric_map(*south.publication.load()));

@@ -330,6 +330,7 @@ std::string fabric_map_state(const Snapshot& snapshot, TimePoint now) {
   append_member(json, "storeStatus", snapshot.figures.store_status);
   if (snapshot.leadership.is_shared) {
     json += snapshot.leadership.leads ? ",\"leads\":true" : ",\"leads\":false";
+    json += snapshot.leadership.is_held || !snapshot.leadership.leads ? "" : ",\"held\":false";
     append_member(json, "role", leadership_text(snapshot.leadership));
     append_member(json, "leader", snapshot.leadership.leader);
     json += ",\"epoch\":" + std::to_string(snapshot.leadership.epoch);

@@ -25,6 +25,21 @@ class PageOfAPair(pair_testing.WithPair):
     def do(self, verb, **given):
         return self.browser.do(verb, **given)
 
+    def test_a_leader_without_its_lease_says_so(self):
+        leader, _ = self.roles()
+        self.do("open", url=f"http://{leader.http}/")
+        self.do("wait", at=".toolbar, header")
+        wires = self.wires + self.wires_to_standby
+        for wire in wires:
+            wire.is_cut = True
+        try:
+            self.do("wait", at=".notice:has-text('its lease is not renewed, so it acts on nothing and refuses changes')")
+            self.assertEqual([], self.do("accessibility"))
+        finally:
+            for wire in wires:
+                wire.is_cut = False
+        self.roles()
+
     def test_it_stays_where_it_is_when_the_leader_changes(self):
         leader, standby = self.roles()
         host = self.subnet.network.hosts()[0]

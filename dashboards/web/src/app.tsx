@@ -124,7 +124,7 @@ function Notices() {
           {succession.leader ? `${succession.leader} leads now.` : 'nobody leads yet.'} Incidents and plans keep their ids.
         </p>
       )}
-      {!lost && state?.leads === false && <p class="notice">{state.role}</p>}
+      {!lost && (state?.leads === false || state?.held === false) && <p class="notice">{state.role}</p>}
       {!lost && state && !state.storeOk && <p class="notice"><b>Not all data is stored:</b> {state.storeStatus}</p>}
     </div>
   );

@@ -301,6 +301,7 @@ export interface MapState {
   storeOk: boolean;
   storeStatus: string;
   leads?: boolean; // where two weftd share a database
+  held?: false; // it leads without its lease
   role?: string;
   leader?: string;
   epoch?: number; // grows with each change of the leader

@@ -132,6 +132,41 @@ class PostgresStore(weft_testing.SubnetTest):
         self.assertEqual("0", self.postgres.primary.sql("SELECT count(*) FROM (SELECT 1 FROM event WHERE what = 'opened' GROUP BY incident "
                                                         "HAVING count(*) > 1) AS twice"))
 
+    def test_3a_what_waited_is_written_when_the_database_is_back_also_by_a_weftd_that_is_stopped(self):
+        self.weftd.wait_sweeps(1)
+        self.postgres.primary.kill()
+        first = self.pull(3)
+        self.assertIn("Connection refused", weftctl(self.weftd, "status").stdout)
+        self.postgres.primary.start()
+        wait_until(lambda: self.stored(first) == "1|1", within=10, why=lambda: self.stored(first) + self.weftd.log())  # not with housekeeping, once a minute
+        wait_until(lambda: "the database answers again: 1 incident that waited is stored" in self.weftd.log(), 5, why=self.weftd.log)
+
+        def is_whole():
+            status = weftctl(self.weftd, "status")
+            return status.returncode != 3 and "Connection refused" not in status.stdout
+        wait_until(is_whole, 10, why=lambda: weftctl(self.weftd, "status").stdout)
+
+        self.postgres.primary.kill()
+        second = self.pull(4)
+        self.postgres.primary.start()
+        self.weftd.stop(remove=False)
+        self.assertEqual("1|1", self.stored(second), self.weftd.log())
+        self.weftd.start()
+        self.weftd.wait_sweeps(1)
+
+        # Killed before the database is back: what it showed is not stored, and its id is not given to another fault.
+        self.postgres.primary.kill()
+        third = self.pull(5)
+        self.weftd.kill()
+        self.postgres.primary.start()
+        self.weftd.start()
+        wait_until(lambda: "this weftd leads now" in self.weftd.log(), 30, why=self.weftd.log)
+        self.weftd.wait_sweeps(2)
+        fourth = self.pull(1)
+        number = [int(each["id"].removeprefix("INC-")) for each in (third, fourth)]
+        self.assertLess(number[0], number[1])
+        self.assertEqual("0|0", self.stored(third))
+
     def test_3b_a_database_that_hangs_holds_nobody_up(self):
         self.postgres.primary.signal(signal.SIGSTOP)
         try:

@@ -222,6 +222,29 @@ key_file = "{key}"
         self.assertIn("gpu-lost", health(leader), "the one that stands by asks the leader")
         self.assert_whole()
 
+    def test_7_a_leader_that_loses_its_own_port_says_who_sees_the_fabric_and_gives_the_lead_away(self):
+        leader, standby = self.roles()
+        host = self.subnet.network.hosts()[-2:][self.pair.index(leader)]
+        process = leader.process.pid
+        began = time.monotonic()
+        self.subnet.unlink(host.identity, 1)
+        self.addCleanup(self.subnet.relink, host.identity, 1)
+        advice = f"process {standby.process.pid} stands by and sees it: systemctl stop weftd here lets that one lead"
+        wait_until(lambda: advice in weftctl(leader, "status").stdout, 40, why=lambda: weftctl(leader, "status").stdout + leader.log())
+        wait_until(lambda: leads(standby), 90, why=lambda: leader.log() + standby.log())
+        took = time.monotonic() - began
+        print(f"    the one that sees the fabric leads after {took:.0f} s", flush=True)
+        self.assertGreater(took, 60)
+        self.assertIn("it gives the lead to that one", leader.log())
+        wait_until(lambda: "This weftd stands by" in weftctl(leader, "status").stdout, 30, why=leader.log)
+        self.assertEqual(process, leader.process.pid)
+        wait_until(lambda: any(each["kind"] == "LINK_DOWN" for each in standby.incidents()), 30, why=standby.log)
+        # Blind as it is, it does not ask for the lead again.
+        time.sleep(8)
+        self.assertTrue(leads(standby))
+        self.assertNotIn("stands by and sees it", weftctl(standby, "status").stdout)
+        self.assert_whole()
+
 
 if __name__ == "__main__":
     weft_testing.main()

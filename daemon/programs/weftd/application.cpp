@@ -3,6 +3,7 @@
 
 #include <systemd/sd-daemon.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -57,6 +58,10 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
 constexpr auto kLookAtFilesEvery = 2s;
+/// So long a weftd that ends tries to store what waits.
+constexpr auto kTimeToWriteLast = 4s;
+/// A standby takes a lease that was given back for it in less.
+constexpr auto kTimeToTake = 4s;
 
 // The beat of the daemon: silences, ages, figures, and the word to systemd that we are alive.
 class Beat {
@@ -147,8 +152,26 @@ void tell_role(const store::LeaseView& view) {
         view.seen.holder, view.seen.epoch, store::kStillness / 1s);
 }
 
-/// Until weftd is stopped, or until another weftd has taken the database.
-Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
+/// At the end: what waits. A database that is just back is asked again after a pause (PostgresConnection::hold_off()).
+void write_last(store::Store& store) {
+  const auto last = std::chrono::steady_clock::now() + kTimeToWriteLast;
+  while (!store.catch_up() && std::chrono::steady_clock::now() < last) std::this_thread::sleep_for(200ms);
+}
+
+/// Afterwards.
+void tell_unstored(const store::StoreStatus& status) {
+  if (status.incidents_waiting > 0)
+    logger("store")->error("it ends, and {}; what is still wrong is found again, and opens with another id",
+                           status.message);
+}
+
+/// How many fabrics are watched at the moment, and how many are to be.
+std::pair<std::size_t, std::size_t> sight_of(const Snapshot& snapshot) {
+  return {static_cast<std::size_t>(std::ranges::count_if(snapshot.fabrics, is_seen)), snapshot.fabrics.size()};
+}
+
+/// Until weftd is stopped, or until another weftd has taken the database. `yields_from`: see RoleKeeper::Options.
+Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration yields_from) {
   const SystemClock clock;
   std::array<ExpectedTopology, 2> expected_topologies{
       {{LinkLayer::kInfiniBand, config.infiniband.expected_topology, read_expected_topology},
@@ -262,8 +285,16 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
     watchers.act_as(acts_as);
     if (const auto known = (*events)->restore(now_told); !known) logger("events")->error("{}", known.error().message);
   };
-  bool is_lost = false, is_stopped = false;
+  bool is_lost = false, is_stopped = false, is_yielded = false;
   std::function<void()> end;
+  if (lease) role_options.tell_sight = [lease = lease.get()](bool sees) { lease->tell_sight(sees); };
+  role_options.sight = [&publication] { return sight_of(*publication.load()); };
+  role_options.yields_from = yields_from;
+  role_options.on_yield = [&](const std::string& why) {
+    logger("weftd")->warn("{}: it gives the lead to that one, and starts again as a standby", why);
+    is_lost = is_yielded = true;
+    end();
+  };
   role_options.on_lost = [&](const std::string& why) {
     logger("weftd")->error("{}; it writes nothing and acts on nothing, and starts again as a standby", why);
     is_lost = true;
@@ -409,7 +440,10 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   core.hosts().stop();
   (*events)->stop();
   remedies.stop_lanes();
+  // What waits is tried once more; a database that does not answer has its bounds (some seconds).
+  if (!is_lost || is_yielded) store_lane.post([&store] { write_last(**store); });
   store_lane.stop();
+  tell_unstored((*store)->status());
   // Those whose commands reached the disk are told so, all others that they came too late.
   main.restart();
   main.poll();
@@ -417,18 +451,28 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts) {
   remedies.stop();
   (*grpc)->stop();
   if (lease) lease->release();
-  return is_stopped ? RunEnd::kStopped : RunEnd::kLost;
+  if (is_stopped) return RunEnd::kStopped;
+  return is_yielded ? RunEnd::kYielded : RunEnd::kLost;
 }
 
 }  // namespace
 
 Result<void> run(const config::WeftdConfig& config) {
-  return run_until_stopped([&config](bool starts) { return run_once(config, starts); },
-                           [](const Error& why) {
-                             logger("weftd")->error("it cannot stand by yet, and tries again: {}", why.message);
-                             sd_notify(0, "WATCHDOG=1");
-                             std::this_thread::sleep_for(1s);
-                           });
+  Duration yields_from{};
+  const auto run_again = [&](bool starts) -> Result<RunEnd> {
+    const auto ended = run_once(config, starts, yields_from);
+    if (!ended || *ended != RunEnd::kYielded) return ended;
+    yields_from = SystemClock{}.steady() + kYieldsAgainAfter;
+    // The other one looks each second. Where it does not take the lease, this one has it back.
+    sd_notify(0, "WATCHDOG=1");
+    std::this_thread::sleep_for(kTimeToTake);
+    return ended;
+  };
+  return run_until_stopped(run_again, [](const Error& why) {
+    logger("weftd")->error("it cannot stand by yet, and tries again: {}", why.message);
+    sd_notify(0, "WATCHDOG=1");
+    std::this_thread::sleep_for(1s);
+  });
 }
 
 }  // namespace weft::daemon

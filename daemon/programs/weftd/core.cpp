@@ -460,6 +460,7 @@ void Core::silence(std::uint64_t id, TimePoint until, std::string who, api::Comm
 std::vector<FabricView> Core::views() const {
   std::vector<FabricView> all;
   for (const auto& [name, fabric] : fabrics_) all.push_back(fabric.view);
+  explain_sight(all);
   return all;
 }
 

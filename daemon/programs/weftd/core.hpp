@@ -30,6 +30,9 @@
 
 namespace weft::daemon {
 
+/// It is watched, and not from behind a port of ours that is down: of such a subnet this host alone is seen.
+bool is_seen(const FabricView& fabric);
+
 /// Takes sweeps and silences in, has them judged, remembers, and publishes. No incident is shown before it is on disk;
 /// when the disk refuses, that is said, incidents are shown all the same and written when it takes them again. All
 /// members are called on one thread; `post` brings the store lane's answers back to it. Hosts are the matter of
@@ -86,6 +89,8 @@ class Core {
   void lead(store::Restored ledger);
   /// Who leads, to be shown with the next picture; at once when it is another or in another state.
   void show(Leadership leadership);
+  /// What the store says of itself is another: it is shown at once.
+  void show_store();
   /// The site that this weftd is a part of, to be shown with the next picture; at once when it changed.
   void show(SitePtr site);
 
@@ -141,6 +146,7 @@ class Core {
   void look_after();
   void publish();
   /// Standing by: hosts that only collectors could tell of have that as their reason.
+  void explain_sight(std::vector<FabricView>& fabrics) const;
   void explain_standby(std::vector<NodeHealth>& health) const;
 
   const config::WeftdConfig& config_;

@@ -9,6 +9,21 @@
 #include "daemon/programs/weftd/core.hpp"
 
 namespace weft::daemon {
+namespace {
+
+/// The other weftd of a pair sees the fabrics.
+bool sees(const Leadership& leadership) {
+  return leadership.standby && leadership.standby->sees;
+}
+
+}  // namespace
+
+bool is_seen(const FabricView& fabric) {
+  if (!fabric.watching || !fabric.sweep) return fabric.watching;
+  const Sweep& sweep = *fabric.sweep;
+  const PortIndex own = sweep.topology->find_port(sweep.local_port);
+  return own == kNoIndex || sweep.topology->port(own).state != PortState::kDown;
+}
 
 void Core::take_incidents(store::Restored& ledger) {
   incidents_ = analyzer::IncidentManager(config_.incidents, std::move(ledger.incidents), ledger.incident_ids);
@@ -84,11 +99,25 @@ void Core::explain_standby(std::vector<NodeHealth>& health) const {
   }
 }
 
+// A leader that lost its own port asks for a person, or gives the lead away (RoleKeeper): the other one sees it.
+void Core::explain_sight(std::vector<FabricView>& fabrics) const {
+  const auto& standby = leadership_.standby;
+  if (!leadership_.leads || !standby || !standby->is_there() || !standby->sees) return;
+  for (FabricView& fabric : fabrics)
+    if (!is_seen(fabric))
+      fabric.status += "; " + standby->holder + " stands by and sees it: systemctl stop weftd here lets that one lead";
+}
+
 void Core::show(Leadership leadership) {
   const bool is_news = leadership.leads != leadership_.leads || leadership.is_held != leadership_.is_held ||
-                       leadership.epoch != leadership_.epoch || leadership.leader != leadership_.leader;
+                       leadership.epoch != leadership_.epoch || leadership.leader != leadership_.leader ||
+                       sees(leadership) != sees(leadership_);
   leadership_ = std::move(leadership);
   if (is_news) publish();
+}
+
+void Core::show_store() {
+  publish();
 }
 
 void Core::show(SitePtr site) {

@@ -14,6 +14,7 @@ namespace weft::daemon {
 namespace {
 
 constexpr Duration kLookForStandbyEvery = std::chrono::seconds(5);
+constexpr Duration kCatchUpEvery = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -90,6 +91,50 @@ void RoleKeeper::look_for_standby() {
   });
 }
 
+// The lease is renewed, so the database answers: what it could not take is written now, not with the next incident.
+void RoleKeeper::catch_up(const store::LeaseView& view) {
+  const Duration now = clock_.steady();
+  if (!leads_ || !view.is_held || !view.trouble.empty() || is_catching_up_) return;
+  if (caught_up_at_ && now - *caught_up_at_ < kCatchUpEvery) return;
+  const store::StoreStatus before = store_.status();
+  if (before.ok) return;
+  caught_up_at_ = now;
+  is_catching_up_ = store_lane_.post([this, waited = before.incidents_waiting] {
+    const bool done = store_.catch_up().has_value();
+    post_([this, waited, done] {
+      is_catching_up_ = false;
+      if (!done || waited == 0) return;
+      logger("store")->info("the database answers again: {} {} stored", waited,
+                            waited == 1 ? "incident that waited is" : "incidents that waited are");
+      core_.show_store();
+    });
+  });
+}
+
+// Two that see each a part, or nothing, stay as they are: only who sees everything is better than one that sees
+// nothing.
+bool RoleKeeper::yield(const store::LeaseView& view) {
+  if (!options_.sight) return false;
+  const auto [seen, all] = options_.sight();
+  if (!leads_) {
+    blind_since_.reset();
+    if (options_.tell_sight) options_.tell_sight(all > 0 && seen == all);
+    return false;
+  }
+  const Duration now = clock_.steady();
+  if (seen > 0 || all == 0) {
+    blind_since_.reset();
+    return false;
+  }
+  if (!blind_since_) blind_since_ = now;
+  const auto& other = shown_.standby;
+  if (now - *blind_since_ < kBlindBeforeYield || now < options_.yields_from || !options_.on_yield) return false;
+  if (!view.is_held || !other || !other->is_there() || !other->sees) return false;
+  is_lost_ = true;
+  options_.on_yield("this weftd has seen no fabric for a minute, and " + other->holder + " sees them");
+  return true;
+}
+
 void RoleKeeper::tick() {
   if (!options_.lease || is_lost_) return;
   const store::LeaseView view = options_.lease();
@@ -100,10 +145,12 @@ void RoleKeeper::tick() {
     return options_.on_lost((view.seen.holder.empty() ? "another weftd" : view.seen.holder) +
                             " has taken the database: this weftd did not renew its lease in time");
   }
+  if (yield(view)) return;
   tell_changes(view);
   core_.hosts().refuse(leads_ ? "" : api::leadership_text(shown_));
   core_.show(shown_);
   if (leads_ && view.must_rise && !is_reading_) rise();
+  catch_up(view);
   if (leads_) look_for_standby();
   if (leads_ || is_reading_) return;
   if (view.epoch)

@@ -37,6 +37,11 @@ std::string went_back_text(const store::LeaseView& view);
 /// where that one gave the lease back.
 Duration patience_after(const store::LeaseView& view);
 
+/// A leader that sees no fabric for so long gives the lead to a standby that sees them all.
+inline constexpr Duration kBlindBeforeYield = std::chrono::minutes(1);
+/// A process that gave the lead away does so again after this time at the earliest.
+inline constexpr Duration kYieldsAgainAfter = std::chrono::minutes(10);
+
 /// A standby shows what the leader has stored, at most about a second later. When the lease becomes ours, the ledger is
 /// read once more, and Core and RemedyController go on from there. All members are called on one thread; `post` brings
 /// the store lane's answers back to it.
@@ -53,6 +58,13 @@ class RoleKeeper {
     bool leads = true;  ///< at first
     /// It leads from now on; with Restored::told.
     std::function<void(const std::map<std::string, std::string>&)> on_lead;
+    /// How many of the fabrics that this weftd watches it sees now, and how many those are. None: it does not matter.
+    std::function<std::pair<std::size_t, std::size_t>()> sight{};
+    std::function<void(bool)> tell_sight{};  ///< Lease::tell_sight()
+    /// On the steady clock, when this process may give the lead away again.
+    Duration yields_from{};
+    /// It sees no fabric, and the other weftd sees all: give the lead away, in words, and begin anew; told once.
+    std::function<void(std::string)> on_yield{};
     std::function<void(std::string)> on_lost{};  ///< another leads instead, in words: end, and begin anew; told once
   };
 
@@ -76,6 +88,9 @@ class RoleKeeper {
  private:
   Leadership describe(const store::LeaseView& view) const;
   void look_for_standby();
+  /// True: the lead is given away.
+  bool yield(const store::LeaseView& view);
+  void catch_up(const store::LeaseView& view);
   void tell_changes(const store::LeaseView& view);
   void follow(const std::string& mark);
   void promote(std::int64_t epoch);
@@ -92,13 +107,16 @@ class RoleKeeper {
   bool leads_;
   bool is_reading_ = false;  ///< the ledger
   bool is_lost_ = false;
-  bool was_held_ = true;                  ///< as the log says
-  bool was_troubled_ = false;             ///< of a standby, as the log says
-  std::string followed_;                  ///< the mark of the ledger that is shown
-  Duration current_at_{};                 ///< when no newer one was known, on the steady clock
-  bool is_looking_ = false;               ///< for the standby
-  std::optional<Duration> looked_at_{};   ///< on the steady clock, when that was asked last
-  std::optional<StandbyView> standby_{};  ///< as of then
+  bool was_held_ = true;                    ///< as the log says
+  bool was_troubled_ = false;               ///< of a standby, as the log says
+  std::string followed_;                    ///< the mark of the ledger that is shown
+  Duration current_at_{};                   ///< when no newer one was known, on the steady clock
+  bool is_catching_up_ = false;             ///< see Store::catch_up()
+  std::optional<Duration> caught_up_at_{};  ///< on the steady clock, when that was tried last
+  std::optional<Duration> blind_since_{};   ///< on the steady clock, of a leader that sees no fabric
+  bool is_looking_ = false;                 ///< for the standby
+  std::optional<Duration> looked_at_{};     ///< on the steady clock, when that was asked last
+  std::optional<StandbyView> standby_{};    ///< as of then
   Leadership shown_;
 };
 

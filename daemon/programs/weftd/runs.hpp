@@ -9,8 +9,8 @@
 
 namespace weft::daemon {
 
-/// How a run ended: weftd was stopped, or another weftd has taken the database.
-enum class RunEnd : std::uint8_t { kStopped, kLost };
+/// How a run ended: weftd was stopped, another weftd has taken the database, or it is to take it.
+enum class RunEnd : std::uint8_t { kStopped, kLost, kYielded };
 
 /// So often in a row a run that follows another is tried while the database is away.
 inline constexpr unsigned kMostTries = 60;

@@ -97,18 +97,22 @@ api::ClientSecurity site_security(const config::SiteConfig& site) {
 
 Result<void> check_site_files(const config::SiteConfig& site) {
   const auto opened = api::open_channel("localhost:1", site_security(site), {});
-  if (!opened) return fail(opened.error().code, "site: " + opened.error().message);
+  std::string wrong = opened ? "" : "site: " + opened.error().message;
+  const ErrorCode code = opened ? ErrorCode::kInvalidArgument : opened.error().code;
   // gRPC says of such a file, when it connects, that there is no address.
   for (const auto& [key, path] :
        {std::pair{"site.authorities", site.authorities}, std::pair{"site.certificate", site.certificate}}) {
     if (path.empty()) continue;
     std::ifstream file(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
+    // The channel has named the first that cannot be read.
+    if (wrong.find(path.string()) != std::string::npos) continue;
     if (!api::access::has_certificates(text))
-      return fail(ErrorCode::kInvalidArgument,
-                  std::string(key) + ": " + path.string() + " has no valid PEM certificate");
+      wrong += std::string(wrong.empty() ? "" : "; ") + key + ": " + path.string() +
+               (file.is_open() ? " has no valid PEM certificate" : " cannot be read");
   }
-  return {};
+  if (wrong.empty()) return {};
+  return fail(code, wrong);
 }
 
 std::string fabric_lines(const std::vector<FabricView>& fabrics) {

@@ -37,7 +37,8 @@ std::vector<Key> site_schema() {
        [](WeftdConfig& c) -> Field { return &c.site.shard; },
        {},
        "",
-       "Name of this weftd's shard: 1 to 32 of a-z, 0-9 and _. Several weftd, or pairs, with the same store.url and "
+       "Name of this weftd's shard: 1 to 32 of a-z, 0-9 and _, the first one a letter. Several weftd, or pairs, with "
+       "the same store.url and "
        "one "
        "name each are one site: each has its own fabrics, collectors and schema in the database, and any of them "
        "answers for all. Both of a pair have the same name. Empty: the database is this weftd's, or pair's, own."},

@@ -118,6 +118,10 @@ std::string unreachable_reason(const std::string& message) {
 
 /// Of a weftd that said that another one is to be asked.
 [[noreturn]] void say_who_is_asked(Client::Kind kind, const grpc::Status& status, const std::string& server) {
+  // A leader without its lease: nobody else leads either, as far as it knows.
+  if (kind == Client::Kind::kChange && status.error_message().find("its lease is not renewed") != std::string::npos)
+    throw Failure(Exit::kUnreachable, "not taken by weftd at " + server + ": " + status.error_message() +
+                                          ". Repeat it when the database answers, or another weftd leads");
   throw Failure(Exit::kUnreachable, kind == Client::Kind::kChange
                                         ? "not taken by weftd at " + server + ": " + status.error_message() +
                                               "; --server names the one to ask, or several"

@@ -29,7 +29,8 @@ void print_leadership(const Session& session, const v1::Status::Leadership& role
     session.out << "This weftd stands by, and nobody leads";
   else
     session.out << "This weftd stands by: " << printable(role.leader()) << " leads at " << printable(role.address())
-                << "; incidents and plans shown here may be " << whole_seconds(role.behind_seconds()) << " old";
+                << "; incidents and plans shown here may be " << whole_seconds(std::max(1.0, role.behind_seconds()))
+                << " old";
   session.out << " (epoch " << role.epoch() << since << ")\n";
   if (role.has_standby() && role.standby().holder().empty())
     session.out << "No standby: when this weftd ends, nobody takes over\n";
@@ -153,7 +154,7 @@ Exit show_status(const Session& session) {
     table.print(session.sheet());
   }
   const v1::Status::Incidents& open = status.open_incidents();
-  session.out << "\nOpen incidents: " << counts_text(open) << (open.info() > 0 ? ", planned work included" : "")
+  session.out << "\nOpen incidents: " << counts_text(open) << (open.info() > 0 ? " (planned work counts as info)" : "")
               << '\n';
   print_waiting_plans(session);
   print_modes(session.out, remedies);

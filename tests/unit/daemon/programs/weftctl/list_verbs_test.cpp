@@ -116,10 +116,11 @@ TEST_F(ListVerbs, StatusAndIncidentsAgreeOnPlannedWork) {
     show_status(Session{*client, out, false, true, false, api::kNow});
     return out.str();
   };
-  EXPECT_THAT(status({planned}), HasSubstr("Open incidents: 0 critical, 0 warning, 1 info, planned work included\n"));
+  EXPECT_THAT(status({planned}),
+              HasSubstr("Open incidents: 0 critical, 0 warning, 1 info (planned work counts as info)\n"));
   EXPECT_EQ(say(Exit::kGood, show_incidents, IncidentWish{}),
             "No open incidents but 1 of planned work: weftctl incidents --all\n");
-  EXPECT_THAT(status({planned, api::make_incident(2)}), HasSubstr("1 critical, 0 warning, 1 info, planned work"));
+  EXPECT_THAT(status({planned, api::make_incident(2)}), HasSubstr("1 critical, 0 warning, 1 info (planned work"));
   EXPECT_THAT(say(Exit::kGood, show_incidents, IncidentWish{}),
               HasSubstr("\n1 more is planned work: weftctl incidents --all\n"));
   EXPECT_THAT(status({}), HasSubstr("Open incidents: 0 critical, 0 warning, 0 info\n"));

@@ -6,6 +6,37 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Remembers how far back it was read.
+class ReadStore final : public IdleStore {
+ public:
+  Result<store::Restored> restore(TimePoint since) override {
+    incidents_since = since;
+    return store::Restored{};
+  }
+  Result<RemedyMemory> restore_remedies(TimePoint since) override {
+    plans_since = since;
+    return RemedyMemory{};
+  }
+  Result<ClockMemory> restore_clock() override { return clock; }
+
+  ClockMemory clock;
+  TimePoint incidents_since = kNever, plans_since = kNever;
+};
+
+TEST(ReadLedger, ForgetsNothingBecauseTheClockWasSetForward) {
+  const config::WeftdConfig config;
+  const TimePoint before = TimePoint(20'000h);
+  ReadStore store;
+  store.clock = {before + 960h, {{before, 960h}}};  // noted, by a weftd that went on
+  ASSERT_TRUE(read_ledger(store, config, before + 960h, true));
+  EXPECT_LT(store.plans_since, before - 1h);
+  EXPECT_LT(store.incidents_since, before - 1h);
+  store.clock = {before, {}};  // while no weftd ran, or it passed so long
+  ASSERT_TRUE(read_ledger(store, config, before + 960h, true));
+  EXPECT_LT(store.plans_since, before - 1h);
+  EXPECT_LT(store.incidents_since, before - 1h);
+}
+
 TEST_F(RoleKeeperTest, AStandbyWatchesAndOpensNothing) {
   start(false);
   sweep(3);

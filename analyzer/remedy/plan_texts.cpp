@@ -75,7 +75,6 @@ const char* target_text(const Plan& plan) {
 std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work, LinkSight sight) {
   const std::string name = plan_name(plan.id);
   const std::string abort = ": weftctl abort " + name + " --reason ...";
-  if (is_over(plan.state)) return late_abort_text(plan);
   const bool undoing = plan.state == PlanState::kRollingBack;
   const auto not_in_service = [&]() -> std::optional<std::string> {
     if (sight != LinkSight::kDown && sight != LinkSight::kDisabled) return std::nullopt;
@@ -87,7 +86,10 @@ std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work
     if (undoing && work.stage == PlanWork::Stage::kSeeBack) return not_in_service();
     return undoing ? name + " is being undone, and its " + target_text(plan) +
                          " was not read to be back yet: weftctl plan " + name
-                   : name + " takes its target out of service, and is not being undone; to end and undo it" + abort;
+                   : name + (is_under_way(plan.state)
+                                 ? " takes its target out of service, and is not being undone; to end and undo it"
+                                 : " has sent nothing, and its target is in service; to end it") +
+                         abort;
   }
   if (undoing && plan.intent == PlanIntent::kUndo)
     return name + " is being undone, and what takes its target out again was sent: weftctl plan " + name;

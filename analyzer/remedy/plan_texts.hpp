@@ -68,7 +68,7 @@ std::string late_reject_text(const Plan& plan, const Plan* holder);
 
 /// Why a plan that is over cannot be aborted, and what can be done instead: "PLAN-7 is REJECTED: too late to abort it
 /// (a job ends)". `holder`: holder_of() it.
-std::string late_abort_text(const Plan& plan, const Plan* holder = nullptr);
+std::string late_abort_text(const Plan& plan, const Plan* holder);
 
 /// "PLAN-7 is EXECUTING, approved by ann at 2026-01-31 14:00 UTC": its state; then how it ended, or who approved it and
 /// when, and what it waits for.

@@ -140,7 +140,10 @@ Result<Plan> PlanManager::leave(std::uint64_t id, const std::string& why, const 
   Entry* found = entry(id);
   if (!found) return no_plan(id);
   const LinkSight sight = sight_for(*found, view);
-  if (const auto refused = not_to_be_left(found->plan, found->work, sight)) {
+  const auto refused = is_over(found->plan.state)
+                           ? std::optional(late_abort_text(found->plan, holder_of(found->plan, shown_)))
+                           : not_to_be_left(found->plan, found->work, sight);
+  if (refused) {
     audit(&found->plan, who, "refused",
           subject_text(found->plan) + "leave in service" + (why.empty() ? "" : " (" + why + ')') + ": " + *refused,
           view.now);

@@ -113,7 +113,7 @@ TEST(NotOurs, ALinkThatNobodyActivatesIsNotSaidToBeTakenOutByOthers) {
   Probation b;
   b.managers["test"] = ManagerSign::kSilent;
   b.sweeps(1);
-  ASSERT_TRUE(b.book->leave(2, "OpenSM is gone", "ann", b.fabric.now()));
+  ASSERT_TRUE(b.book->leave(2, "OpenSM is gone", "ann", b.look()));
   const auto again = b.book->preview(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message, HasSubstr("the subnet manager does not answer, and activates no link"));

@@ -83,7 +83,8 @@ std::string where_it_is(const Entity& target, const RemedyView& view) {
   if (!swept_end(target, target.port, view) || !swept_end(target, target.peer, view))
     return "if it is out, somebody else did that";
   if (view.is_manager_unheard(target.fabric))
-    return std::string("no end of it is disabled, and it is not up; ") + nobody_activates(view, target.fabric);
+    return std::string("no end of it is disabled, and it is not up; ") + nobody_activates(view, target.fabric) +
+           ": the link comes up when it answers again";
   return "no end of it is disabled, and it is not up: look at its cable and its ends";
 }
 

@@ -187,6 +187,26 @@ TEST(AnIsolation, OfALinkWithARaisedCostNamesTheWay) {
               HasSubstr("lower its cost first: weftctl lower-cost \"" + raised.target.label + "\" --reason ..."));
 }
 
+TEST(Guards, SayOfAnAccessLinkThatNoRouteLeadsRoundIt) {
+  Book b;
+  const auto swept = b.fabric.topology();
+  const Topology& topology = *swept;
+  Entity access;
+  for (PortIndex port = 0; port < topology.ports().size() && access.port == PortKey{}; ++port) {
+    const PortIndex peer = topology.port(port).peer;
+    if (peer == kNoIndex || topology.node_of(topology.port(port)).type != NodeType::kSwitch ||
+        topology.node_of(topology.port(peer)).type == NodeType::kSwitch)
+      continue;
+    access = b.link(topology.node_of(topology.port(port)).name, topology.node_of(topology.port(peer)).name);
+  }
+  const auto wish = b.book->preview(RemedyAction::kIsolateLink, access, "", "ann", b.look());
+  ASSERT_TRUE(wish) << wish.error().message;
+  EXPECT_THAT(b.verdict(*wish, Guard::kRouting).explanation, HasSubstr("guard ALTERNATIVE judges that"));
+  const auto between = b.book->preview(RemedyAction::kIsolateLink, b.link("leaf-0", "spine-0"), "", "ann", b.look());
+  ASSERT_TRUE(between) << between.error().message;
+  EXPECT_THAT(b.verdict(*between, Guard::kRouting).explanation, HasSubstr("guard REACHABILITY judges that"));
+}
+
 TEST(Guards, SayOfAPersonsOrderThatAPersonGaveIt) {
   Isolated b;
   b.settings.modes[static_cast<std::size_t>(RemedyAction::kRestoreLink)] = RemedyMode::kAuto;

@@ -86,9 +86,10 @@ std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work
     if (undoing && work.stage == PlanWork::Stage::kSeeBack) return not_in_service();
     return undoing ? name + " is being undone, and its " + target_text(plan) +
                          " was not read to be back yet: weftctl plan " + name
-                   : name + (is_under_way(plan.state)
-                                 ? " takes its target out of service, and is not being undone; to end and undo it"
-                                 : " has sent nothing, and its target is in service; to end it") +
+                   : name +
+                         (is_under_way(plan.state)
+                              ? " takes its target out of service, and is not being undone; to end and undo it"
+                              : " has sent nothing, and its target is in service; to end it") +
                          abort;
   }
   if (undoing && plan.intent == PlanIntent::kUndo)

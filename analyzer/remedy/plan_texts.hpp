@@ -22,11 +22,11 @@ struct RemedyView;
 const char* nobody_reroutes(const RemedyView& view, std::string_view fabric);
 /// How the step begins that says of a return that its link is up: for the first time, and after it had failed.
 inline constexpr const char* kIsUp = "it is up, and on probation";
-inline constexpr const char* kIsUpAgain = "it is up again, and its probation begins anew";
+inline constexpr const char* kIsUpAgain = "it is up, and no trouble of it is seen: its probation begins anew";
 /// Why no link of that fabric is known to be activated, where RemedyView::is_manager_unheard().
 const char* nobody_activates(const RemedyView& view, std::string_view fabric);
-/// Why a person cannot end the plan and leave its target in service (PlanManager::leave()), with the next step;
-/// nullopt: it can be. `sight`: what is known of its link.
+/// Why a person cannot end a plan that is not over and leave its target in service (PlanManager::leave()), with the
+/// next step; nullopt: it can be. `sight`: what is known of its link.
 std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work, LinkSight sight);
 /// How the outcome of a plan ends whose target was read to be back, and is out by no order of ours.
 inline constexpr const char* kDisabledSinceText = "; it was given back, and somebody else has disabled it since";

@@ -37,7 +37,7 @@ void PlanRunner::verify_anew() {
   const std::string before = std::exchange(plan_.outcome, {});
   work_ = {};
   work_.verifying_since = now_;
-  note_("it is up, and no trouble of it is seen: its probation begins anew; before, " + before);
+  note_(std::string(kIsUpAgain) + "; before, " + before);
 }
 
 void PlanRunner::pause(TimePoint from) {

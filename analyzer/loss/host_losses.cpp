@@ -25,6 +25,16 @@ constexpr double kRareContrast = 3;
 constexpr unsigned kRareQuietWindows = 2;
 constexpr std::size_t kRareSweeps = 28;
 
+/// What the packet counters of cables and switches say is weighed so often, by what hosts sent again since the oldest
+/// of so many times before: as long as those counters are remembered.
+constexpr Duration kWeighed = std::chrono::seconds(20);
+constexpr std::size_t kWeighings = 17;
+/// Hosts must have sent again such a share of what vanished: each NAK of a sequence may stand for several packets.
+constexpr double kSentAgainShare = 0.5;
+constexpr double kSureOfBalance = 0.95;
+/// A supposed rare loss of which the counters of its place show no more than this share is elsewhere.
+constexpr double kRefutedShare = 0.3;
+
 /// So many of so many hosts say how long a window must be: one slow collector must not make it long for all others.
 /// Hosts that are read fewer times in a window are left out.
 constexpr std::size_t kHostsInTime = 9, kOfHosts = 10;
@@ -88,6 +98,14 @@ Entity entity_of(const std::string& fabric, const Topology& topology, const Loss
                    port_label(topology, topology.find_port(key.high))};
 }
 
+/// Removes losses of cables that were pulled or moved since `before`; all where its indices mean nothing any more.
+void forget_moved(const Topology& before, const Topology& now, std::vector<SilentLoss>& losses) {
+  std::erase_if(losses, [&](const SilentLoss& loss) {
+    return before.epoch() != now.epoch() || (loss.suspect.sender != kNoIndex && before.port(loss.suspect.sender).peer !=
+                                                                                    now.port(loss.suspect.sender).peer);
+  });
+}
+
 }  // namespace
 
 bool HostLosses::Transfers::complete() const {
@@ -131,9 +149,11 @@ void HostLosses::watch(std::span<const FabricView> fabrics) {
       subnet.rare = std::make_unique<LossTracker>(for_rare_losses(thresholds_), kRareSweeps);
     }
     if (subnet.sweep == view.sweep) continue;
+    if (subnet.sweep) forget_moved(*subnet.sweep->topology, *view.sweep->topology, subnet.vanishing);
     subnet.sweep = view.sweep;
     subnet.tracker->take(*view.sweep);
     subnet.rare->take(*view.sweep);
+    subnet.balance.take(*view.sweep);
   }
 }
 
@@ -213,9 +233,44 @@ void HostLosses::remember_hurt(Subnet& subnet, TimePoint now) {
     std::erase_if(*side, [&](const auto& hurt) { return hurt.second < subnet.rare->since(); });
 }
 
+void HostLosses::weigh_balance(const std::string& fabric, Subnet& subnet, const Hosts& hosts, TimePoint now) const {
+  if (subnet.weighed != kNever && now >= subnet.weighed && now - subnet.weighed < kWeighed) return;
+  subnet.weighed = now;
+  double sent_again = 0;
+  for (const auto& [name, host] : hosts)
+    for (const PortWatch& port : host.ports)
+      if (is_end_on(fabric, port)) sent_again += static_cast<double>(transfers_[port.slot].totals.sent_again);
+  if (subnet.sent_again.size() == kWeighings) subnet.sent_again.erase(subnet.sent_again.begin());
+  subnet.sent_again.push_back(sent_again);
+  subnet.vanishing.clear();
+  double lost = 0;
+  const std::vector<LinkKey> blamed = heeded(subnet.errors, now);
+  for (const VanishingPoint& point : subnet.balance.losses()) {
+    lost += point.vanished.lost;
+    if (point.suspect.sender != kNoIndex)
+      if (const auto link = subnet.sweep->topology->link_of(point.suspect.sender);
+          !link || std::ranges::find(blamed, *link) != blamed.end())
+        continue;
+    SilentLoss& loss = subnet.vanishing.emplace_back();
+    loss.suspect = point.suspect;
+    loss.vanishes = true;
+    loss.confidence = kSureOfBalance;
+    loss.lost = point.vanished.lost;
+    loss.passed = point.vanished.passed;
+    loss.observed = point.observed;
+    loss.ended = now;
+  }
+  if (kSentAgainShare * lost > sent_again - subnet.sent_again.front()) subnet.vanishing.clear();
+}
+
 std::vector<SilentLoss> HostLosses::losses_on(const Subnet& subnet) const {
   std::vector<SilentLoss> all = subnet.tracker->losses();
+  for (const SilentLoss& loss : subnet.vanishing)
+    if (std::ranges::find(all, loss.suspect, &SilentLoss::suspect) == all.end()) all.push_back(loss);
   for (const SilentLoss& loss : subnet.rare->losses()) {
+    if (std::ranges::find(all, loss.suspect, &SilentLoss::suspect) != all.end()) continue;
+    const auto vanished = subnet.balance.of(loss.suspect);
+    if (vanished && std::max(vanished->lost, vanished->noise) < kRefutedShare * loss.lost) continue;
     // Where short windows show it too, they say where it is, or nobody can.
     const bool shows = loss.lost >= thresholds_.bad_ratio * loss.sent;
     const bool known = have_common(loss.senders, subnet.senders) || have_common(loss.receivers, subnet.receivers);
@@ -235,6 +290,7 @@ void HostLosses::judge(const Hosts& hosts, TimePoint now, std::vector<Finding>& 
       tracker->end_window(ends_on(fabric, *subnet.sweep->topology, hosts, tracker->window(reading)), now);
     }
     remember_hurt(subnet, now);
+    weigh_balance(fabric, subnet, hosts, now);
     for (const SilentLoss& loss : losses_on(subnet)) findings.push_back(tell(fabric, subnet, loss));
   }
 }
@@ -271,11 +327,19 @@ Finding HostLosses::tell(const std::string& fabric, const Subnet& subnet, const 
                                 .window = loss.observed});
   };
   const std::string span = short_duration(loss.observed);
-  note("lost_share",
-       std::to_string(loss.senders.size()) + " host ports retransmitted, and " + std::to_string(loss.receivers.size()) +
-           " received out of sequence, about " + short_number(loss.lost) + " packets in " + span +
-           "; the paths between them crossed it (destinations were inferred from jobs)",
-       share, loss.limit, "packets/packet");
+  if (loss.vanishes) {
+    note("packet_balance",
+         "about " + short_number(loss.lost) + " of " + short_number(loss.passed) + " packets that went in within " +
+             span + " did not come out, by its packet counters at moments when little passed; hosts retransmitted " +
+             "packets too",
+         share, 0, "packets/packet");
+  } else {
+    note("lost_share",
+         std::to_string(loss.senders.size()) + " host ports retransmitted, and " +
+             std::to_string(loss.receivers.size()) + " received out of sequence, about " + short_number(loss.lost) +
+             " packets in " + span + "; the paths between them crossed it (destinations were inferred from jobs)",
+         share, loss.limit, "packets/packet");
+  }
   if (loss.suspect.sender != kNoIndex)
     note("direction", "of the packets from " + port_label(topology, loss.suspect.sender), 1, 0, "");
   if (loss.spread)
@@ -322,7 +386,8 @@ bool HostLosses::absorb(const Finding& trouble, std::vector<Finding>& findings) 
 
 bool HostLosses::has_judged(std::string_view fabric) const {
   const auto found = subnets_.find(fabric);
-  return found != subnets_.end() && found->second.tracker->has_judged() && found->second.rare->has_judged();
+  return found != subnets_.end() && found->second.tracker->has_judged() && found->second.rare->has_judged() &&
+         found->second.balance.has_judged();
 }
 
 }  // namespace weft::analyzer

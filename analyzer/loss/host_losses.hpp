@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/loss/loss_tracker.hpp"
+#include "analyzer/loss/quiet_balance.hpp"
 #include "analyzer/ports/host_watch.hpp"
 #include "fabric/snapshot.hpp"
 
@@ -47,6 +48,10 @@ class HostLosses {
     std::unique_ptr<LossTracker> tracker;
     std::unique_ptr<LossTracker> rare;  ///< the same over longer windows: losses that show in minutes only
     std::shared_ptr<const Sweep> sweep;
+    QuietBalance balance{};
+    TimePoint weighed = kNever;           ///< when that was last compared with what hosts sent again
+    std::vector<double> sent_again{};     ///< packets of all hosts, at that time and before, the last one last
+    std::vector<SilentLoss> vanishing{};  ///< what it showed then
     /// Hosts' ports that lost packets in short windows, and when they last did; as long as longer ones remember it.
     std::map<PortIndex, TimePoint> senders{}, receivers{};
     std::map<LinkKey, TimePoint> errors{};  ///< links that are blamed for them, and when they last were
@@ -71,6 +76,8 @@ class HostLosses {
                                    Duration window) const;
   /// Notes whose losses show in short windows, and forgets what the longer ones do not remember any more.
   static void remember_hurt(Subnet& subnet, TimePoint now);
+  /// Packets that vanish must have been sent again: where hosts did not, counters do not agree about what they count.
+  void weigh_balance(const std::string& fabric, Subnet& subnet, const Hosts& hosts, TimePoint now) const;
   /// What loses packets now: of rare losses only those that do not show in short windows too, and whose hosts lose
   /// nothing else.
   std::vector<SilentLoss> losses_on(const Subnet& subnet) const;

@@ -30,9 +30,10 @@ struct TransferEnd {
 
 /// A link or device that loses packets.
 struct SilentLoss {
-  LossSuspect suspect;  ///< indices are of the topology of the last sweep
-  bool around = false;  ///< the switch, or one of its cables: see LossHypothesis
-  bool spread = false;  ///< flows over all equal ways explain the losses better than the forwarding tables do
+  LossSuspect suspect;    ///< indices are of the topology of the last sweep
+  bool around = false;    ///< the switch, or one of its cables: see LossHypothesis
+  bool vanishes = false;  ///< told by the fabric's packet counters alone, see QuietBalance; hosts sent as many again
+  bool spread = false;    ///< flows over all equal ways explain the losses better than the forwarding tables do
   double confidence = 0;
   double lost = 0;     ///< packets in the time of `observed`
   double passed = 0;   ///< packets through it in that time, or what its senders sent where that is not known

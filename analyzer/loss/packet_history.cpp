@@ -236,6 +236,21 @@ PacketBalance PacketHistory::of_link(PortIndex sender, double lost, TimePoint si
   return balance;
 }
 
+std::optional<PacketHistory::Step> PacketHistory::last_step(PortIndex port) const {
+  if (taken_ < 2 || slots_.size() < 2 || !good(port, 0) || !good(port, 1)) return std::nullopt;
+  const Slot& now = slot(0);
+  const Slot& before = slot(1);
+  if (now.saturated[port] || now.read_at[port] <= before.read_at[port]) return std::nullopt;
+  return Step{.from = before.read_at[port],
+              .to = now.read_at[port],
+              .sent_before = before.sent[port],
+              .sent = now.sent[port],
+              .received_before = before.received[port],
+              .received = now.received[port],
+              .counted = now.counted[port],
+              .run = good_from_[port]};
+}
+
 std::optional<double> PacketHistory::sent(PortIndex port, TimePoint since) const {
   const Slot* first = nullptr;
   const Slot* last = nullptr;

@@ -41,6 +41,15 @@ class PacketHistory {
   PacketBalance of_link(PortIndex sender, double lost, TimePoint since) const;
   /// The same of a switch; where any of its ports that are up was not read, nothing is known.
   PacketBalance of_switch(NodeIndex node, double lost, TimePoint since) const;
+  /// What one port's counters said in the last two sweeps; packets.
+  struct Step {
+    TimePoint from = kNever, to = kNever;  ///< when it was read
+    std::uint64_t sent_before = 0, sent = 0, received_before = 0, received = 0;
+    std::uint32_t counted = 0;  ///< errors and discards, in all
+    std::uint64_t run = 0;      ///< the same as long as no counter began anew and the cable stayed where it is
+  };
+  /// Nullopt: not read in both, or something began anew between them, or a counter of errors is at all ones.
+  std::optional<Step> last_step(PortIndex port) const;
   /// Packets that the port has sent since `since`, as far as that is remembered; nullopt with fewer than two readings.
   std::optional<double> sent(PortIndex port, TimePoint since) const;
 

@@ -386,8 +386,7 @@ bool HostLosses::absorb(const Finding& trouble, std::vector<Finding>& findings) 
 
 bool HostLosses::has_judged(std::string_view fabric) const {
   const auto found = subnets_.find(fabric);
-  return found != subnets_.end() && found->second.tracker->has_judged() && found->second.rare->has_judged() &&
-         found->second.balance.has_judged();
+  return found != subnets_.end() && found->second.tracker->has_judged() && found->second.rare->has_judged();
 }
 
 }  // namespace weft::analyzer

@@ -48,6 +48,8 @@ class PacketHistory {
     std::uint32_t counted = 0;  ///< errors and discards, in all
     std::uint64_t run = 0;      ///< the same as long as no counter began anew and the cable stayed where it is
   };
+  /// Step::run of the port, also where it was not read lately.
+  std::uint64_t run(PortIndex port) const { return good_from_[port]; }
   /// Nullopt: not read in both, or something began anew between them, or a counter of errors is at all ones.
   std::optional<Step> last_step(PortIndex port) const;
   /// Packets that the port has sent since `since`, as far as that is remembered; nullopt with fewer than two readings.

@@ -148,12 +148,23 @@ void QuietBalance::take(const Sweep& sweep) {
   last_two_.take(sweep);
   cables_.resize(topology.ports().size());
   switches_.resize(topology.nodes().size());
+  forget_what_began_anew(topology);
   for (PortIndex port = 0; port < cables_.size(); ++port)
     if (is_due(cables_[port]))
       if (const auto totals = of_cable(topology, port)) note(*totals, cables_[port]);
   for (NodeIndex node = 0; node < switches_.size(); ++node)
     if (topology.node(node).type == NodeType::kSwitch && is_due(switches_[node]))
       if (const auto totals = of_switch(topology, topology.node(node))) note(*totals, switches_[node]);
+}
+
+/// Of a switch the next moment tells.
+void QuietBalance::forget_what_began_anew(const Topology& topology) {
+  for (PortIndex port = 0; port < cables_.size(); ++port) {
+    Record& record = cables_[port];
+    if (record.count == 0) continue;
+    const PortIndex peer = topology.port(port).peer;
+    if (peer == kNoIndex || record.run != std::max(last_two_.run(port), last_two_.run(peer))) record = {};
+  }
 }
 
 std::vector<VanishingPoint> QuietBalance::losses() const {
@@ -173,10 +184,6 @@ std::optional<Vanished> QuietBalance::of(const LossSuspect& suspect) const {
   if (suspect.sender < cables_.size()) return compare_moments(cables_[suspect.sender].known());
   if (suspect.node < switches_.size()) return compare_moments(switches_[suspect.node].known());
   return std::nullopt;
-}
-
-bool QuietBalance::has_judged() const {
-  return began_ == kNever || seconds(now_ - began_) >= static_cast<double>(kSpacing) * (kMomentsNeeded + 1);
 }
 
 }  // namespace weft::analyzer

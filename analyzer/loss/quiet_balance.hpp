@@ -55,8 +55,6 @@ class QuietBalance {
   std::vector<VanishingPoint> losses() const;
   /// What is known of one; nullopt with too few moments.
   std::optional<Vanished> of(const LossSuspect& suspect) const;
-  /// Was it read for so long that no loss means that there is none?
-  bool has_judged() const;
 
  private:
   static constexpr std::size_t kMoments = 16;
@@ -79,6 +77,7 @@ class QuietBalance {
   };
 
   bool is_due(const Record& record) const;
+  void forget_what_began_anew(const Topology& topology);
   std::optional<Totals> of_cable(const Topology& topology, PortIndex sender) const;
   std::optional<Totals> of_switch(const Topology& topology, const Node& node) const;
   void note(const Totals& totals, Record& record) const;

@@ -290,8 +290,7 @@ Exit abort_plan(const Session& session, const Decision& decision) {
   if (before.state() == v1::Plan::ROLLING_BACK && !session.json && !decision.leave) {
     session.out << before.id() << " is being undone already (" << printable(before.outcome()) << "): "
                 << (is_undone(before) ? "whether the fabric is as before is being checked" : undoing_text(before));
-    if (!before.waits_for().empty()) session.out << "; it waits: " << printable(before.waits_for());
-    session.out << (may_be_left(before) ? "; to leave it in service: --leave-in-service\n" : "\n");
+    session.out << (before.waits_for().empty() ? "" : "; it waits: " + printable(before.waits_for())) << '\n';
   }
   const std::string effect = decision.leave ? "nothing is sent: its target stays as it is" : abort_text(before);
   if (session.answers != nullptr && !decision.yes && !effect.empty()) {

@@ -114,8 +114,7 @@ TEST(LeftInService, WhatIsOutOfServiceIsAborted) {
   Book b;
   ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, b.link("leaf-1", "spine-0"), "why", "ann", b.look()));
   EXPECT_EQ(leave(b, 1).error().message,
-            "PLAN-1 takes its target out of service, and is not being undone; to end and undo it: weftctl abort PLAN-1 "
-            "--reason ...");
+            "PLAN-1 has sent nothing, and its target is in service; to end it: weftctl abort PLAN-1 --reason ...");
   ASSERT_TRUE(b.book->abort(1, "no", "ann", b.fabric.now()));
   EXPECT_EQ(leave(b, 1).error().message.substr(0, 18), "PLAN-1 is REJECTED") << "it is over";
   EXPECT_EQ(leave(b, 7).error().code, ErrorCode::kNotFound);

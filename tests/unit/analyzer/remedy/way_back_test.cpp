@@ -112,7 +112,9 @@ TEST(HeldSince, ACostThatWasSetBackWasNotRaisedMeanwhile) {
 TEST(NotOurs, ALinkThatNobodyActivatesIsNotSaidToBeTakenOutByOthers) {
   Probation b;
   b.managers["test"] = ManagerSign::kSilent;
-  b.sweeps(1);
+  b.fabric.relink(b.end, PortState::kInitialize);
+  b.fabric.route();
+  b.sweeps(3);
   ASSERT_TRUE(b.book->leave(2, "OpenSM is gone", "ann", b.look()));
   const auto again = b.book->preview(RemedyAction::kRestoreLink, b.target, "", "ann", b.look());
   ASSERT_FALSE(again);

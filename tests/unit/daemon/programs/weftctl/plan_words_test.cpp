@@ -304,7 +304,7 @@ TEST_F(PlanWords, WhatWaitsAndIsBackSaysHowToLeaveItSo) {
   const std::string leave = "\nto leave it in service   weftctl abort PLAN-3 --leave-in-service --reason ...\n";
   EXPECT_THAT(plan(3), HasSubstr(leave));
   EXPECT_THAT(say(Exit::kGood, abort_plan, Decision{.id = "3", .reason = "again", .who = "ann"}),
-              HasSubstr("to leave it in service: --leave-in-service"));
+              HasSubstr("to leave it in service   weftctl abort PLAN-3 --leave-in-service --reason ..."));
   undone.intent = PlanIntent::kUndo;
   show({undone});
   EXPECT_THAT(plan(3), Not(HasSubstr("--leave-in-service"))) << "it is not back yet";

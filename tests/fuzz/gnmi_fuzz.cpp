@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "collectors/gnmi/switch_state.hpp"
-#include "tests/fuzz/fuzz.hpp"
+#include "fuzz.hpp"
 
 using namespace weft;
 using fuzz::demand;

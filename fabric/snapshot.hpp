@@ -20,6 +20,7 @@
 #include "fabric/site.hpp"
 #include "fabric/standby_view.hpp"
 #include "fabric/sweep.hpp"
+#include "fabric/switch_target.hpp"
 
 namespace weft {
 
@@ -96,6 +97,8 @@ struct Snapshot {
   bool watches_subnets = true;  ///< false: there is no subnet or Ethernet fabric to wait for
   /// Hosts with a collector, sorted by name; null where there never was one.
   std::shared_ptr<const std::vector<std::shared_ptr<const HostView>>> hosts;
+  /// Switches that are read by gNMI, in the order of the configuration; null where none is configured, or told of yet.
+  std::shared_ptr<const std::vector<SwitchTarget>> switch_targets;
   /// All open incidents and those resolved within the configured retention, newest id last.
   std::shared_ptr<const std::vector<std::shared_ptr<const Incident>>> incidents;
   std::shared_ptr<const std::vector<NodeHealth>> health;  ///< sorted by node name

@@ -17,7 +17,7 @@ enum class SwitchTargetState : std::uint8_t {
   kSilent,      ///< it was reading, and then said nothing
   kCount,
 };
-/// "connecting", "reading", "refused", "silent": label of weft_switch_targets.
+/// "connecting", "reading", "refused", "silent"; "unknown" for what is none of them.
 const char* to_string(SwitchTargetState state);
 
 /// One target, as weft-switches last told.

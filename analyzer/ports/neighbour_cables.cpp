@@ -25,14 +25,23 @@ struct Known {
   const NeighbourTeller* teller = nullptr;
   const NeighbourTable& table() const { return *teller->table; }
 
-  /// All of its ports that have the id.
-  std::vector<const NeighbourPort*> ports_of(const LldpPortId& id) const {
+  /// All of its ports that have the id of the neighbour that `from` hears. Who reads a switch from outside, as by gNMI,
+  /// does not learn the ids that it tells: there the port counts that the neighbour's description names, if it hears
+  /// `from`.
+  std::vector<const NeighbourPort*> ports_of(const Neighbour& told, const ChassisId& from) const {
+    const LldpPortId& id = told.port;
     std::vector<const NeighbourPort*> found;
     for (const NeighbourPort& port : table().ports)
       if (port.own == id) found.push_back(&port);
     if (found.empty() && id.type == PortIdType::kInterfaceName)
       for (const NeighbourPort& port : table().ports)
         if (port.interface == id.id) found.push_back(&port);
+    if (!found.empty() || told.port_description.empty()) return found;
+    for (const NeighbourPort& port : table().ports)
+      if (port.interface == told.port_description &&
+          port.own == LldpPortId{PortIdType::kInterfaceName, port.interface} &&
+          std::ranges::any_of(port.neighbours, [&](const Neighbour& one) { return one.chassis == from; }))
+        found.push_back(&port);
     return found;
   }
 };
@@ -141,7 +150,7 @@ class Matcher {
                        &neighbour};
     std::vector<std::pair<const Known*, const NeighbourPort*>> fit, mutual;
     for (const Known& other : bearers->second)
-      for (const NeighbourPort* const far : other.ports_of(neighbour.port)) {
+      for (const NeighbourPort* const far : other.ports_of(neighbour, one.table().chassis)) {
         if (far == &port) continue;
         fit.emplace_back(&other, far);
         if (hears(*far, one.table().chassis, port.own)) mutual.emplace_back(&other, far);

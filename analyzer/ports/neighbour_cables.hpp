@@ -54,9 +54,10 @@ struct NeighbourCables {
 };
 
 /// Brings both ends together. A neighbour with a teller of its chassis id is that teller's port of the same port id; of
-/// several with that id the one that hears this end; where there is none nothing is guessed. Of several neighbours at
-/// one interface the one counts that hears it, else the only one that has a teller, else none. Interfaces whose names
-/// `ignored` matches do not count; null: all do.
+/// several with that id the one that hears this end; where there is none nothing is guessed, but for a teller that does
+/// not know the ids of its ports: there the port's description counts. Of several neighbours at one interface the one
+/// counts that hears it, else the only one that has a teller, else none. Interfaces whose names `ignored` matches do
+/// not count; null: all do.
 NeighbourCables match_neighbours(std::span<const NeighbourTeller> tellers, const std::regex* ignored);
 
 /// "leaf01 (mac 02:00:00:00:00:01), port interface name swp1 (uplink)".

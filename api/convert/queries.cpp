@@ -72,6 +72,22 @@ void to_proto(const SiteShard& from, const Site& site, v1::Status::Shard& to) {
     to.set_trouble("the site lists this shard no more; it answers for itself alone until it is started again");
 }
 
+void to_proto(const SwitchTarget& from, v1::Status::SwitchTarget& to) {
+  to.set_name(valid_utf8(from.name));
+  to.set_address(valid_utf8(from.address));
+  to.set_state(static_cast<v1::Status::SwitchTarget::State>(static_cast<int>(from.state) + 1));
+  if (from.since != kNever) set_timestamp(*to.mutable_since(), from.since);
+  if (from.told != kNever) set_timestamp(*to.mutable_told(), from.told);
+  to.set_reason(valid_utf8(from.reason));
+  to.set_not_told(valid_utf8(from.refused));
+  to.set_values(from.values);
+  to.set_unknown_values(from.unknown);
+  to.set_bad_values(from.bad);
+  to.set_values_left_out(from.left_out);
+  to.set_clock_difference_seconds(seconds(from.clock_difference));
+}
+static_assert(static_cast<int>(SwitchTargetState::kSilent) + 1 == v1::Status::SwitchTarget::SILENT);
+
 }  // namespace
 
 v1::Status status(const Snapshot& snapshot) {
@@ -109,6 +125,8 @@ v1::Status status(const Snapshot& snapshot) {
   }
   if (snapshot.site)
     for (const SiteShard& shard : snapshot.site->shards) to_proto(shard, *snapshot.site, *status.add_shards());
+  if (snapshot.switch_targets)
+    for (const SwitchTarget& target : *snapshot.switch_targets) to_proto(target, *status.add_switch_targets());
   return status;
 }
 

@@ -72,6 +72,7 @@ struct Group {
   Pace pace = Pace::kSample;
   std::string_view target{};  ///< of the prefix; empty: none
   std::string_view origin{};  ///< of the prefix; empty: the model's own
+  bool is_needed = false;     ///< what a fabric is watched by; without the others a switch is read all the same
   std::vector<std::string_view> paths;
 };
 

@@ -212,10 +212,11 @@ bool SwitchState::take_neighbour(Port& port, const Place& place, std::string_vie
       return true;
     }
     if (plain_text(place.neighbour, NeighbourLimits::kIdLength) != place.neighbour) return false;
-    found = port.neighbours.emplace(std::string(place.neighbour), Neighbour{}).first;
-    found->second.since = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+    found = port.neighbours.emplace(std::string(place.neighbour), Heard{}).first;
+    found->second.neighbour.since = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
   }
-  Neighbour& neighbour = found->second;
+  found->second.told = now;
+  Neighbour& neighbour = found->second.neighbour;
   const Neighbour before = neighbour;
   switch (place.leaf->kind) {
     case LeafKind::kNeighbourChassisId:
@@ -314,6 +315,12 @@ void SwitchState::remove(const Path& path) {
   ++state_changes_;
 }
 
+void SwitchState::forget_neighbours(TimePoint before) {
+  for (auto& [name, port] : ports_)
+    if (std::erase_if(port.neighbours, [before](const auto& one) { return one.second.told < before; }) > 0)
+      neighbours_changed_ = true;
+}
+
 /// Ports and series anew, and where each value stands among them.
 void SwitchState::describe() {
   auto inventory = std::make_shared<HostInventory>();
@@ -370,8 +377,9 @@ std::shared_ptr<const NeighbourTable> SwitchState::neighbours() {
     shown.interface = name;
     shown.own = {PortIdType::kInterfaceName, name};
     shown.own_description = port.description;
-    for (const auto& [id, neighbour] : port.neighbours)
-      if (!neighbour.chassis.id.empty() || !neighbour.port.id.empty()) shown.neighbours.push_back(neighbour);
+    for (const auto& [id, heard] : port.neighbours)
+      if (!heard.neighbour.chassis.id.empty() || !heard.neighbour.port.id.empty())
+        shown.neighbours.push_back(heard.neighbour);
     shown.left_out = port.left_out;
     table.ports.push_back(std::move(shown));
   }

@@ -38,12 +38,16 @@ struct SwitchFigures {
 /// Times are those of the caller, never those that the switch tells. Not thread-safe.
 class SwitchState {
  public:
+  /// Of a switch that has told nothing yet.
   explicit SwitchState(const SwitchLimits& limits = {}) : limits_(limits) {}
 
   /// Takes one value at `path`, or all that a JSON value holds. `path` is as before afterwards.
   void update(Path& path, const Value& value, TimePoint now);
   /// What is at `path` is no longer there, with everything below it.
   void remove(const Path& path);
+
+  /// Forgets neighbours that were not told since `before`: where they are told again and again, and not when they go.
+  void forget_neighbours(TimePoint before);
 
   /// Everything that is told now. A counter that was not told within `fresh` is absent. Interfaces that are no Ethernet
   /// ports are left out, and so is one of which neither a state nor a counter was told. The inventory is the same
@@ -65,6 +69,10 @@ class SwitchState {
     TimePoint told = kNever;
     std::uint32_t series = 0;  ///< its place in the inventory
   };
+  struct Heard {
+    Neighbour neighbour{};
+    TimePoint told = kNever;
+  };
   struct Port {
     PortState state = PortState::kUnknown;
     bool has_state = false;
@@ -77,7 +85,7 @@ class SwitchState {
     std::optional<std::uint64_t> transitions{};
     std::uint64_t losses = 0;
     TimePoint transitions_told = kNever;
-    std::map<std::string, Neighbour, std::less<>> neighbours{};
+    std::map<std::string, Heard, std::less<>> neighbours{};
     std::uint32_t left_out = 0;
   };
   using Ports = std::map<std::string, Port, std::less<>>;

@@ -64,9 +64,24 @@ struct Ethernet {
   bool discovery = false;         ///< its cables are found; a plan is what is expected of them
   std::filesystem::path cabling;  ///< empty: no plan
   Duration interval = std::chrono::seconds(1);
-  std::string switch_port_pattern = "^(swp|Ethernet|Eth[0-9]+/|et-|xe-)";
+  std::string switch_port_pattern = "^(swp|[Ee]thernet|Eth[0-9]+/|et-|xe-)";
   std::string ignored_interfaces = "^mgmt";  ///< in a discovery; empty: none are
   bool is_watched() const { return discovery || !cabling.empty(); }
+};
+
+/// Section [gnmi]: switches that are read by their own telemetry.
+struct Gnmi {
+  std::vector<std::string> targets;             ///< lines as of the file; empty: none
+  std::filesystem::path targets_file;           ///< empty: none
+  std::filesystem::path credentials_directory;  ///< empty: no target is shown or asked for anything
+  Duration sample_interval = std::chrono::seconds(5);
+  Duration reconnect_limit = std::chrono::seconds(60);
+  Bytes max_message{4ULL << 20};
+  unsigned max_values_per_second = 100'000;
+  unsigned max_ports = 1'024;
+  unsigned max_targets = 1'000;
+  std::filesystem::path program;  ///< empty: weft-switches beside our own executable
+  bool is_read() const { return !targets.empty() || !targets_file.empty(); }  ///< there may be targets
 };
 
 /// Section [store].
@@ -247,6 +262,7 @@ struct WeftdConfig {
   Security security;
   Infiniband infiniband;
   Ethernet ethernet;
+  Gnmi gnmi;
   analyzer::Thresholds analyzer;
   analyzer::IncidentPolicy incidents;
   Maintenance maintenance;

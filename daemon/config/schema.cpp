@@ -179,7 +179,9 @@ std::vector<Key> ethernet_schema() {
        [](WeftdConfig& c) -> Field { return &c.ethernet.discovery; },
        {},
        "",
-       "Find the cables of the Ethernet fabric from the LLDP neighbours that collectors report. A file in "
+       "Find the cables of the Ethernet fabric from the LLDP neighbours that collectors, and switches by gNMI, report. "
+       "A "
+       "file in "
        "`ethernet.cabling` is then what is expected: a cable that leads elsewhere is MISCABLED. Without it that file "
        "is "
        "what the fabric is."},
@@ -217,7 +219,7 @@ std::vector<Key> ethernet_schema() {
        "if "
        "the name of one of its ports matches, else a host. The default matches Cumulus Linux (swp1), SONiC and Arista "
        "EOS (Ethernet1), "
-       "Cisco NX-OS (Eth1/1) and Junos (et-0/0/1, xe-0/0/1)."},
+       "Nokia SR Linux (ethernet-1/1), Cisco NX-OS (Eth1/1) and Junos (et-0/0/1, xe-0/0/1)."},
   };
 }
 
@@ -373,9 +375,9 @@ std::vector<Key> telemetry_schema() {
 template <>
 std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
-  for (auto part : {daemon_schema(), security_schema(), infiniband_schema(), ethernet_schema(), analyzer_schema(),
-                    maintenance_schema(), events_schema(), remedy_schema(), store_schema(), site_schema(),
-                    serving_schema(), metrics_schema(), telemetry_schema()})
+  for (auto part : {daemon_schema(), security_schema(), infiniband_schema(), ethernet_schema(), gnmi_schema(),
+                    analyzer_schema(), maintenance_schema(), events_schema(), remedy_schema(), store_schema(),
+                    site_schema(), serving_schema(), metrics_schema(), telemetry_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }
@@ -416,6 +418,7 @@ std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfi
                                   std::pair{"infiniband.rail_pattern", &config.infiniband.rail_pattern}})
     if (const auto pattern = analyzer::place_pattern(*text); !pattern) found.emplace_back(key, pattern.error().message);
   for (auto& problem : ethernet_contradictions(config)) found.push_back(std::move(problem));
+  for (auto& problem : gnmi_contradictions(config.gnmi)) found.push_back(std::move(problem));
   for (auto& problem : security_contradictions(config)) found.push_back(std::move(problem));
   for (auto& problem : event_contradictions(config.events)) found.push_back(std::move(problem));
   for (auto& problem : site_contradictions(config)) found.push_back(std::move(problem));

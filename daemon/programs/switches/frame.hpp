@@ -52,6 +52,7 @@ using ByteSource = std::function<bool(std::span<std::byte>)>;
 /// Writes frames. Of a reading goes what differs from the target's reading before.
 class FrameWriter {
  public:
+  /// Writes to `sink`.
   explicit FrameWriter(ByteSink sink) : sink_(std::move(sink)) {}
   /// False when the other side is gone. A reading that is beyond the limits is left out.
   bool write(const std::string& target, const HostReading& reading);
@@ -72,6 +73,7 @@ class FrameWriter {
 /// Reads what FrameWriter wrote.
 class FrameReader {
  public:
+  /// Reads from `source`.
   explicit FrameReader(ByteSource source) : source_(std::move(source)), pool_(std::make_shared<api::SeriesPool>()) {}
   /// The next frame; blocks as long as the source does. kUnavailable at the end of the stream, kCorrupt when what came
   /// is no frame: the stream is of no further use then.

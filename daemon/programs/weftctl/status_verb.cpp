@@ -82,6 +82,37 @@ std::string holding_guard(const v1::Plan& plan) {
   return guard == nullptr ? "" : " (" + v1::GuardVerdict::Guard_Name(guard->guard()) + ')';
 }
 
+const char* state_text(v1::Status::SwitchTarget::State state) {
+  switch (state) {
+    case v1::Status::SwitchTarget::READING:
+      return "read";
+    case v1::Status::SwitchTarget::REFUSED:
+      return "refused";
+    case v1::Status::SwitchTarget::SILENT:
+      return "silent";
+    default:
+      return "connecting";
+  }
+}
+
+/// The switches that are read by gNMI: how many, and each one that is not, or not whole.
+void print_switches(const Session& session, const v1::Status& status) {
+  if (status.switch_targets().empty()) return;
+  constexpr int kMostSwitches = 20;
+  int read = 0, shown = 0;
+  Table table({"SWITCH", judged("STATE"), "SINCE", spare("ADDRESS"), story("TROUBLE")});
+  for (const v1::Status::SwitchTarget& target : status.switch_targets()) {
+    const bool is_read = target.state() == v1::Status::SwitchTarget::READING && target.reason().empty();
+    read += is_read ? 1 : 0;
+    if ((is_read && target.not_told().empty()) || ++shown > kMostSwitches) continue;
+    table.add({target.name(), state_text(target.state()), age_text(target.has_since(), target.since(), session.now),
+               target.address(), is_read ? "not told: " + target.not_told() : target.reason()});
+  }
+  session.out << "\nSwitches read by gNMI: " << read << " of " << status.switch_targets_size() << '\n';
+  if (!table.empty()) table.print(session.sheet());
+  if (shown > kMostSwitches) session.out << "and " << shown - kMostSwitches << " more\n";
+}
+
 void print_waiting_plans(const Session& session) {
   constexpr int kMostPlans = 5;
   v1::ListPlansRequest request;
@@ -156,6 +187,7 @@ Exit show_status(const Session& session) {
   const v1::Status::Incidents& open = status.open_incidents();
   session.out << "\nOpen incidents: " << counts_text(open) << (open.info() > 0 ? " (planned work counts as info)" : "")
               << '\n';
+  print_switches(session, status);
   print_waiting_plans(session);
   print_modes(session.out, remedies);
   print_held(session.out, remedies);

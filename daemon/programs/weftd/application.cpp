@@ -45,6 +45,7 @@
 #include "daemon/programs/weftd/site_membership.hpp"
 #include "daemon/programs/weftd/store_backups.hpp"
 #include "daemon/programs/weftd/subnet_watchers.hpp"
+#include "daemon/programs/weftd/switch_watcher.hpp"
 #include "daemon/programs/weftd/telemetry_inbox.hpp"
 
 #ifndef WEFT_VERSION
@@ -275,6 +276,9 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
   HistoryQuestions history(history_place(config), config.store.history_retention, clock);
   StoreBackups backups(config.state_dir, config.store.url.empty() ? "" : store_name(config));
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
+  SwitchWatcher switches(
+      main, config.gnmi, std::filesystem::absolute(config.state_dir) / "run" / "switches", core.hosts(),
+      [&core] { core.take_hosts(); }, [&core](auto targets) { core.show(std::move(targets)); });
   RoleKeeper::Options role_options;
   role_options.leads = leads;
   if (lease) {
@@ -352,6 +356,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
     metrics.set((*security)->figures());
     for (const ExpectedTopology& topology : expected_topologies)
       if (topology.is_configured()) metrics.set(topology.layer(), topology.figures());
+    if (config.gnmi.is_read()) metrics.set(switches.targets(), switches.restarts());
     for (const auto& [fabric, figures] : watchers.figures()) {
       const auto analysis = core.analysis_seconds().find(fabric);
       metrics.set_fabric(fabric, analysis == core.analysis_seconds().end() ? 0 : analysis->second, figures.restarts,
@@ -405,6 +410,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
     look_at_files.stop();
     look_at_site.stop();
     watchers.stop();
+    switches.stop();
     if (*ethernet) (*ethernet)->stop();
     main.stop();
   };
@@ -416,6 +422,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
     end();
   });
   watchers.start();
+  switches.start();
   if (*ethernet) {
     const std::string& fabric = (*ethernet)->fabric();
     core.add_fabric(fabric, LinkLayer::kEthernet);

@@ -93,6 +93,8 @@ class Core {
   void show_store();
   /// The site that this weftd is a part of, to be shown with the next picture; at once when it changed.
   void show(SitePtr site);
+  /// Switches that are read by gNMI, to be shown with the next picture.
+  void show(std::shared_ptr<const std::vector<SwitchTarget>> targets) { switch_targets_ = std::move(targets); }
 
   /// The end: commands whose change did not reach the disk, and all later ones, get kUnavailable. Call it when the
   /// store lane has stopped and its last answers were posted.
@@ -179,6 +181,7 @@ class Core {
   std::uint64_t losses_ = 0;  ///< of the store, as far as store_again() was called for them
   Leadership leadership_;
   SitePtr site_;  ///< null: none
+  std::shared_ptr<const std::vector<SwitchTarget>> switch_targets_;
   std::shared_ptr<const analyzer::IncidentList> shown_;
   std::uint64_t revision_ = 0;
   TimePoint started_;

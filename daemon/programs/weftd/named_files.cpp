@@ -16,6 +16,7 @@
 #include "daemon/programs/weftd/remedy_setup.hpp"
 #include "daemon/programs/weftd/security.hpp"
 #include "daemon/programs/weftd/site_membership.hpp"
+#include "daemon/programs/weftd/switch_watcher.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -120,6 +121,7 @@ std::vector<Error> check_named_files(const config::WeftdConfig& config, const Cl
   check(read_management_key(config.infiniband.management_key_file));
   if (config.ethernet.is_watched()) check(read_ethernet_fabric(config.ethernet));
   check(read_expected_ethernet(config.ethernet));
+  for (Error& error : check_gnmi_files(config.gnmi)) errors.push_back(std::move(error));
   check(read_security(config.security, clock.now()));
   check(make_remedy_options(config, clock));
   if (const std::string program = config.remedy.infiniband_port.program.string();

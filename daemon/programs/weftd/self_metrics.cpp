@@ -6,6 +6,7 @@
 #include <prometheus/registry.h>
 
 #include <algorithm>
+#include <array>
 
 namespace weft::daemon {
 namespace {
@@ -66,6 +67,17 @@ struct SelfMetrics::Families {
       "weft_shard_answers", "1 while this shard of the site answers this weftd. Its own: 1 while the site lists it.");
   Family<Gauge>& shard_epoch =
       gauge("weft_shard_epoch", "Epoch of the shard's leader, as the database has it; 0: none has told yet.");
+  std::vector<std::string> switches{};  ///< that have metrics
+  Family<Gauge>& switch_reading =
+      gauge("weft_switch_reading", "1 while this switch tells the states of its ports by gNMI.");
+  Family<Gauge>& switch_values =
+      gauge("weft_switch_values", "Values of this switch that were taken since the program that reads it was started.");
+  Family<Gauge>& switch_dropped =
+      gauge("weft_switch_values_dropped",
+            "Values of this switch that were not taken since the program that reads it was started: of a path that is "
+            "not known, out of range or of another type (bad), or beyond the limits of ports and values (limit).");
+  Family<Counter>& switch_restarts =
+      counter("weft_switch_reader_restarts_total", "Times the program that reads switches was started again.");
   Family<Gauge>& unkillable = gauge(
       "weft_unkillable_processes", "Child processes that were killed and have not ended, as in uninterruptible sleep.");
   Family<Gauge>& registered =
@@ -153,6 +165,28 @@ void SelfMetrics::set(const std::vector<api::ShardFigures>& shards) {
     families_->shards.push_back(shard.name);
     families_->shard_answers.Add({{"shard", shard.name}}).Set(shard.answers ? 1 : 0);
     families_->shard_epoch.Add({{"shard", shard.name}}).Set(static_cast<double>(shard.epoch));
+  }
+}
+
+void SelfMetrics::set(const std::vector<SwitchTarget>& targets, std::uint64_t restarts) {
+  constexpr std::array<const char*, 3> kReasons{"unknown", "bad", "limit"};
+  raise_to(families_->switch_restarts.Add({}), restarts);
+  for (const std::string& name : families_->switches) {
+    if (std::ranges::find(targets, name, &SwitchTarget::name) != targets.end()) continue;
+    families_->switch_reading.Remove(&families_->switch_reading.Add({{"switch", name}}));
+    families_->switch_values.Remove(&families_->switch_values.Add({{"switch", name}}));
+    for (const char* const reason : kReasons)
+      families_->switch_dropped.Remove(&families_->switch_dropped.Add({{"switch", name}, {"reason", reason}}));
+  }
+  families_->switches.clear();
+  for (const SwitchTarget& target : targets) {
+    families_->switches.push_back(target.name);
+    families_->switch_reading.Add({{"switch", target.name}}).Set(target.state == SwitchTargetState::kReading ? 1 : 0);
+    families_->switch_values.Add({{"switch", target.name}}).Set(static_cast<double>(target.values));
+    const std::array<std::uint64_t, 3> dropped{target.unknown, target.bad, target.left_out};
+    for (std::size_t i = 0; i < dropped.size(); ++i)
+      families_->switch_dropped.Add({{"switch", target.name}, {"reason", kReasons[i]}})
+          .Set(static_cast<double>(dropped[i]));
   }
 }
 

@@ -18,6 +18,7 @@
 #include "daemon/programs/weftd/host_sessions.hpp"
 #include "daemon/programs/weftd/security.hpp"
 #include "fabric/acting_weftds.hpp"
+#include "fabric/switch_target.hpp"
 
 namespace prometheus {
 class Collectable;
@@ -51,6 +52,8 @@ class SelfMetrics {
   void set(LinkLayer layer, const ExpectedFigures& expected);
   /// Sets the metrics of the site's shards; those of shards that are gone stay away.
   void set(const std::vector<api::ShardFigures>& shards);
+  /// Sets the metrics of the switches that are read by gNMI; those of switches that are gone stay away.
+  void set(const std::vector<SwitchTarget>& targets, std::uint64_t restarts);
   /// Sets how many children were killed and have not ended (runtime::unkillable()).
   void set_unkillable(std::size_t processes);
   /// Sets the metrics of one fabric. Times are seconds; the counts grow from the start of the process.

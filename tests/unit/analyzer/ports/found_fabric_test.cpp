@@ -109,6 +109,25 @@ TEST_F(FoundFabricTest, PortsAreBroughtTogetherWhateverTheirIdsAreMadeOf) {
   }
 }
 
+TEST_F(FoundFabricTest, OfSwitchesThatAreReadFromOutsideTheDescriptionNamesThePort) {
+  for (const PortIdType type : {PortIdType::kMac, PortIdType::kInterfaceName, PortIdType::kLocal}) {
+    FoundFabric other{{.switch_port_pattern = "^swp", .ignored_interfaces = ""}};
+    ToldNeighbours told = ToldNeighbours::leaf_spine();
+    for (const char* system : {"leaf01", "leaf02", "spine01", "spine02"}) {
+      told.id_types[system] = type;
+      told.from_outside.emplace_back(system);
+    }
+    other.update(told.tellers(), now);
+    EXPECT_EQ(links_of(*other.topology()), links_of(told)) << to_string(type);
+    EXPECT_TRUE(other.cabling()->unclear.empty()) << unclear_of(other);
+    // Without a word from the other side a description is no more than a text.
+    told.forgetful = {"spine01"};
+    FoundFabric half{{.switch_port_pattern = "^swp", .ignored_interfaces = ""}};
+    half.update(told.tellers(), now);
+    EXPECT_EQ(half.cabling()->unclear.size(), type == PortIdType::kInterfaceName ? 0U : 2U) << unclear_of(half);
+  }
+}
+
 TEST_F(FoundFabricTest, WhoTellsNothingHasPulledNothing) {
   ToldNeighbours told = ToldNeighbours::leaf_spine();
   update(told);

@@ -29,6 +29,7 @@ class ToldNeighbours {
   std::vector<std::string> silent{};             ///< systems of which nobody reads the neighbours
   std::vector<std::string> stale{};              ///< of which nobody does now
   std::vector<std::string> forgetful{};          ///< that hear nobody, as after a restart
+  std::vector<std::string> from_outside{};       ///< that are read by gNMI: nobody knows how they name their own ports
   std::map<std::string, std::string> claimed{};  ///< what a system says that it is called
 
   LldpPortId id(const Port& port) const {
@@ -55,7 +56,8 @@ class ToldNeighbours {
       table.system_name = here.system;
       NeighbourPort& port = table.ports.emplace_back();
       port.interface = here.name;
-      port.own = id(here);
+      port.own =
+          std::ranges::count(from_outside, here.system) ? LldpPortId{PortIdType::kInterfaceName, here.name} : id(here);
       port.own_description = here.name;
       if (there != nullptr && !std::ranges::count(forgetful, here.system)) port.neighbours.push_back(seen(*there));
     };

@@ -214,6 +214,18 @@ TEST_F(SwitchStateTest, NeighboursAreATableAsACollectorGivesIt) {
   EXPECT_TRUE(read().neighbours->ports[0].neighbours.empty());
 }
 
+TEST_F(SwitchStateTest, NeighboursThatAreNoLongerToldAreForgottenWhenAsked) {
+  tell("/lldp/state/chassis-id", "leaf01"sv);
+  hear("Ethernet1", "chassis-id", "a");
+  const TimePoint before = now += 5s;
+  hear("Ethernet2", "chassis-id", "b");
+  state.forget_neighbours(before);
+  const auto table = read().neighbours;
+  ASSERT_EQ(table->ports.size(), 2U);
+  EXPECT_TRUE(table->ports[0].neighbours.empty());
+  EXPECT_EQ(table->ports[1].neighbours.size(), 1U);
+}
+
 TEST_F(SwitchStateTest, APortThatIsDeletedIsGone) {
   tell("Ethernet1", "state/oper-status", "UP"sv);
   tell("Ethernet1", "state/counters/in-octets", std::uint64_t{5});

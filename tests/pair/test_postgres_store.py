@@ -159,8 +159,9 @@ class PostgresStore(weft_testing.SubnetTest):
         third = self.pull(5)
         self.weftd.kill()
         self.postgres.primary.start()
+        before = self.weftd.log().count("this weftd leads now")  # a killed one keeps the lease for some seconds
         self.weftd.start()
-        wait_until(lambda: "this weftd leads now" in self.weftd.log(), 30, why=self.weftd.log)
+        wait_until(lambda: self.weftd.log().count("this weftd leads now") > before, 30, why=self.weftd.log)
         self.weftd.wait_sweeps(2)
         fourth = self.pull(1)
         number = [int(each["id"].removeprefix("INC-")) for each in (third, fourth)]

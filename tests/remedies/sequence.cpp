@@ -92,7 +92,7 @@ class Sequence {
     // What was not journalled did not happen.
     const auto is_unknown = [this](std::uint64_t id) {
       const auto plan = journal_.find(id);
-      return plan == journal_.end() || plan->second.outcome.empty();
+      return plan == journal_.end() || !plan->second.aborted;
     };
     std::erase_if(aborted_, is_unknown);
     wish_rules_.restarted(journal_);

@@ -92,8 +92,9 @@ class Charts(PageTest):
         self.weftd.start()
         self.weftd.wait_sweeps(4)
         wait_until(lambda: time.time() > begin + 20, 30)
+        end = int(time.time())
         # Seconds, so that the gap is of several buckets.
-        self.open_port(f"?from={begin}&to={begin + 20}")
+        self.open_port(f"?from={begin}&to={end}")
         self.do("wait", at=self.chart("Traffic"))
         said = self.read_along("Traffic")
         missing = ["no data" in each for each in said]

@@ -134,14 +134,14 @@ class PostgresStore(weft_testing.SubnetTest):
 
     def test_3a_what_waited_is_written_when_the_database_is_back_also_by_a_weftd_that_is_stopped(self):
         self.weftd.wait_sweeps(1)
-        said = len(self.weftd.log())
         self.postgres.primary.kill()
         first = self.pull(3)
         self.assertIn("Connection refused", weftctl(self.weftd, "status").stdout)
         self.postgres.primary.start()
         wait_until(lambda: self.stored(first) == "1|1", within=10, why=lambda: self.stored(first) + self.weftd.log())  # not with housekeeping, once a minute
         # Beside it what another test left: its cable is back, and the end of its incident waited, too.
-        wait_until(lambda: "the database answers again: " in self.weftd.log()[said:], 5, why=self.weftd.log)
+        wait_until(lambda: self.weftd.log().rfind("the database answers again: ") > self.weftd.log().rfind("could not be stored"), 5,
+                   why=self.weftd.log)
 
         def is_whole():
             status = weftctl(self.weftd, "status")
@@ -161,9 +161,9 @@ class PostgresStore(weft_testing.SubnetTest):
         third = self.pull(5)
         self.weftd.kill()
         self.postgres.primary.start()
-        before = self.weftd.log().count("this weftd leads now")  # a killed one keeps the lease for some seconds
         self.weftd.start()
-        wait_until(lambda: self.weftd.log().count("this weftd leads now") > before, 30, why=self.weftd.log)
+        # A killed one keeps the lease for some seconds.
+        wait_until(lambda: "This weftd leads" in weftctl(self.weftd, "status").stdout, 30, why=self.weftd.log)
         self.weftd.wait_sweeps(2)
         fourth = self.pull(1)
         number = [int(each["id"].removeprefix("INC-")) for each in (third, fourth)]

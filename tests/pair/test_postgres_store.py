@@ -158,7 +158,7 @@ class PostgresStore(weft_testing.SubnetTest):
 
         # Killed before the database is back: what it showed is not stored, and its id is not given to another fault.
         self.postgres.primary.kill()
-        third = self.pull(7)
+        third = self.pull(2)
         self.weftd.kill()
         self.postgres.primary.start()
         self.weftd.start()

@@ -38,8 +38,9 @@ std::string short_host_name(std::string_view host) {
 
 bool same_host(std::string_view a, std::string_view b) {
   if (same_name(a, b)) return !a.empty();
-  const bool both_qualified = a.find('.') != std::string_view::npos && b.find('.') != std::string_view::npos;
-  return !both_qualified && !a.empty() && !b.empty() && short_host_name(a) == short_host_name(b);
+  const std::size_t end_of_a = a.find('.'), end_of_b = b.find('.');
+  const bool both_qualified = end_of_a != std::string_view::npos && end_of_b != std::string_view::npos;
+  return !both_qualified && !a.empty() && !b.empty() && same_name(a.substr(0, end_of_a), b.substr(0, end_of_b));
 }
 
 std::string_view first_other_host(std::span<const std::string> node_names, std::string_view host,

@@ -52,10 +52,7 @@ PlanManager::PlanManager(RemedySettings settings, RemedyMemory memory, TimePoint
     entry.plan = std::move(plan);
     // Later than this it cannot have been: the clock was set back meanwhile.
     entry.plan.expires = std::min(entry.plan.expires, now + settings_.limits.expiry);
-    entry.plan.return_after = return_after(entry);
-    entry.plan.only_by_hand = is_only_by_hand(entry);
-    entry.plan.unresolved_until = unresolved_until(entry.plan);
-    entry.plan.held_since = held_since(entry.plan);
+    reckon(entry);
     shown_.push_back(std::make_shared<const Plan>(entry.plan));
     if (is_under_way(entry.plan.state)) {
       runner(entry, now).resume();
@@ -75,16 +72,20 @@ PlanManager::Entry* PlanManager::entry(std::uint64_t id) {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
+void PlanManager::reckon(Entry& entry) const {
+  entry.plan.return_after = return_after(entry);
+  entry.plan.only_by_hand = is_only_by_hand(entry);
+  entry.plan.unresolved_until = unresolved_until(entry.plan);
+  entry.plan.held_since = held_since(entry.plan);
+}
+
 void PlanManager::show(Entry& entry) {
   if (!entry.plan.routes_before) {
     entry.topology_before = nullptr;
     entry.tables_before = nullptr;
   }
   const auto at = std::ranges::lower_bound(shown_, entry.plan.id, {}, [](const PlanPtr& plan) { return plan->id; });
-  entry.plan.return_after = return_after(entry);
-  entry.plan.only_by_hand = is_only_by_hand(entry);
-  entry.plan.unresolved_until = unresolved_until(entry.plan);
-  entry.plan.held_since = held_since(entry.plan);
+  reckon(entry);
   auto copy = std::make_shared<const Plan>(entry.plan);
   if (at != shown_.end() && (*at)->id == entry.plan.id)
     *at = std::move(copy);

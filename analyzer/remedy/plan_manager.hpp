@@ -238,6 +238,7 @@ class PlanManager {
   static void note_over(Entry& out, const RemedyView& view);
   ReturnDue is_over_for_long(const Entry& held, const RemedyView& view) const;
   ReturnDue return_due(const Entry& held, const RemedyView& view) const;
+  void reckon(Entry& entry) const;                                      ///< what of its plan is not stored
   bool is_only_by_hand(const Entry& out) const;                         ///< Plan::only_by_hand of it
   TimePoint return_after(const Entry& out) const;                       ///< Plan::return_after of it
   TimePoint held_since(const Plan& plan) const;                         ///< Plan::held_since of it

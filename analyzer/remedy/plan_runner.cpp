@@ -62,7 +62,7 @@ void PlanRunner::end(PlanState state, std::string outcome) {
   plan_.neighbours.clear();
   plan_.waits_for.clear();
   plan_.routes_before.reset();
-  plan_.undone_once = work_.undos == 1 && !work_.unanswered && !work_.late && !work_.undo_late;
+  plan_.undone_once = work_.undos == 1 && !work_.unanswered && !work_.may_land();
   work_ = {};
   note_(plan_.outcome);
 }
@@ -153,7 +153,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held, bool m
   const bool was_foreign = std::exchange(work_.foreign, reading->state == TargetState::kForeign);
   if (is_taken_by_others(reading->state, intended)) {
     const bool is_return = !takes_out(plan_.action);
-    if (!may_land && !work_.late && !work_.undo_late) {
+    if (!may_land && !work_.may_land()) {
       end(is_return ? PlanState::kFailed : PlanState::kRolledBack, plan_.outcome + kDisabledSinceText);
       return false;
     }
@@ -189,7 +189,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held, bool m
                                    (is_about_cost(plan_) ? "set its cost" : "took it out of service") + detail);
     else {
       // What got no answer may still land once they have given it back.
-      plan_.unresolved = work_.unanswered || work_.late || work_.undo_late;
+      plan_.unresolved = work_.unanswered || work_.may_land();
       const bool is_given_back = intended && !takes_out(action());
       end(PlanState::kFailed, (is_given_back ? "it was given back, but somebody else keeps it out of service"
                                              : "left as it is: somebody else holds it now") +
@@ -252,8 +252,7 @@ void PlanRunner::act(const std::optional<std::string>& refusal) {
   if (refusal) {
     // Only what would have been taken out again: it stays in service.
     plan_.in_force = false;
-    plan_.unresolved =
-        work_.late || work_.undo_late || plan_.intent == PlanIntent::kUndo;  // one that was sent may still land
+    plan_.unresolved = work_.may_land() || plan_.intent == PlanIntent::kUndo;  // one that was sent may still land
     // Nothing failed: a person said no to it, and it stays all the same.
     if (plan_.aborted && !plan_.unresolved)
       return end(PlanState::kRejected, plan_.outcome + "; it stays in service: " + *refusal);

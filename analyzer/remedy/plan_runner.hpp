@@ -67,6 +67,9 @@ struct PlanWork {
   std::string why{};                      ///< the last window was not good
   std::string reading{};                  ///< in the actuator's words: it is in force
   unsigned worse = 0;                     ///< sweeps in a row with a neighbour worse off
+
+  /// Something that was sent before may land after what undoes it.
+  bool may_land() const { return late || undo_late; }
 };
 
 /// What a sweep says of a link.

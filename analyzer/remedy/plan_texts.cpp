@@ -130,8 +130,9 @@ std::string command_that_undoes(const Plan& plan) {
   return std::string("weftctl ") + (is_cost ? "lower-cost" : "restore") + " \"" + plan.target.label + '"';
 }
 
-std::string command_that_leaves(const Plan& plan) {
-  return "weftctl abort " + plan_name(plan.id) + " --leave-in-service --reason ...";
+std::string leave_text(const Plan& plan) {
+  return std::string("end it and leave the ") + target_text(plan) + " in service: weftctl abort " + plan_name(plan.id) +
+         " --leave-in-service --reason ...";
 }
 
 std::string way_back_text(const Plan& plan, const Plan* holder) {

@@ -45,8 +45,9 @@ std::string ended_return_text(const char* ended, const Plan& back);
 /// weftctl's command that takes back what the plan holds: "weftctl undrain n1"; a link by its whole label, quoted.
 std::string command_that_undoes(const Plan& plan);
 
-/// weftctl's command that ends the plan and leaves its target in service.
-std::string command_that_leaves(const Plan& plan);
+/// What a person can do with a plan that waits and may be left: "end it and leave the link in service: weftctl abort
+/// PLAN-7 --leave-in-service --reason ...".
+std::string leave_text(const Plan& plan);
 
 /// The plan that holds what `plan` had taken out, because its return failed; of a return the plan that holds its
 /// target. The last of `plans`, which ascend by id; null: none holds it, or `plan` itself does.

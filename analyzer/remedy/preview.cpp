@@ -114,10 +114,7 @@ Result<std::uint64_t> PlanManager::plan_undone_by(RemedyAction action, const Ent
       const bool may_be_left = !not_to_be_left(plan, other.work, sight_for(other, view));
       return fail(ErrorCode::kAlreadyExists,
                   plan_name(id) + " (" + to_string(plan.action) + ") for it is being undone (" + plan.outcome +
-                      "): ask again when that is over" +
-                      (may_be_left ? ", or end it and leave the " + std::string(target_text(plan)) +
-                                         " in service: " + command_that_leaves(plan)
-                                   : std::string()));
+                      "): ask again when that is over" + (may_be_left ? ", or " + leave_text(plan) : std::string()));
     }
     if (is_under_way(plan.state) || (plan.state == PlanState::kApproved && !waits_by_itself)) {
       const bool is_sent = is_under_way(plan.state) && plan.intent != PlanIntent::kNone;

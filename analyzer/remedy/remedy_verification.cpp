@@ -73,28 +73,24 @@ std::optional<std::string> PlanManager::obstacle_to_undo(const Plan& plan, const
 Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who,
                                 const RemedyView& view) {
   const Entry* found = entry(id);
+  const auto hint = [&] {
+    const bool may_be_left = !not_to_be_left(found->plan, found->work, sight_for(*found, view));
+    return may_be_left ? "; to " + leave_text(found->plan) : std::string();
+  };
   if (found && found->plan.state == PlanState::kVerifying && !takes_out(found->plan.action)) {
     hosts_.update(view);
     if (const auto refused = obstacle_to_undo(found->plan, view)) {
       const bool is_up = found->plan.target.kind == EntityKind::kHost || is_link_up(found->plan.target, view);
-      const bool may_be_left = !not_to_be_left(found->plan, found->work, sight_for(*found, view));
       const std::string sentence =
           *refused + (is_up ? ". It stays in service, and " : ". It is not up, and is not taken out again; ") +
-          plan_name(id) + " goes on" +
-          (may_be_left ? "; to end it and leave the " + std::string(target_text(found->plan)) +
-                             " in service: " + command_that_leaves(found->plan)
-                       : std::string());
+          plan_name(id) + " goes on" + hint();
       audit(&found->plan, who, "refused",
             subject_text(found->plan) + "abort" + (why.empty() ? "" : " (" + why + ')') + ": " + sentence, view.now);
       return fail(ErrorCode::kFailedPrecondition, sentence);
     }
   }
   const bool is_undone = found && found->plan.state == PlanState::kRollingBack;
-  const bool may_be_left = is_undone && !not_to_be_left(found->plan, found->work, sight_for(*found, view));
-  return abort(id, why, who, view.now,
-               may_be_left ? "; to end it and leave the " + std::string(target_text(found->plan)) +
-                                 " in service: " + command_that_leaves(found->plan)
-                           : std::string());
+  return abort(id, why, who, view.now, is_undone ? hint() : std::string());
 }
 
 Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now,

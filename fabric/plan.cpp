@@ -95,6 +95,7 @@ bool is_left_to_others(std::string_view outcome) {
   return outcome.find("somebody else holds it now") != std::string_view::npos ||
          outcome.find("somebody else keeps it out of service") != std::string_view::npos ||
          outcome.find("somebody else has disabled it since") != std::string_view::npos ||
+         outcome.find("left as it is: somebody else disabled the link") != std::string_view::npos ||
          outcome.find("somebody else took it out of service") != std::string_view::npos ||
          outcome.find("somebody else set its cost") != std::string_view::npos;
 }

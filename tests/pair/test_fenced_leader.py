@@ -97,6 +97,9 @@ actions = ["raise_link_cost"]
 
     def test_the_database_is_restored_from_a_backup(self):
         leader, _ = self.roles()
+        if self.epoch() == 1:  # the receiver is to have seen an epoch above the one that a new database gives
+            self.assertEqual(0, leader.stop(remove=False))
+            leader, _ = self.roles()
         highest = max(self.order(leader, "RAISE_LINK_COST", "raise-cost", self.link(1))["epoch"], self.epoch())
         self.restore_backup()
         # The state directory knows better.
@@ -110,7 +113,7 @@ actions = ["raise_link_cost"]
             mark = os.path.join(weftd.state_dir, "store")
             with open(mark, encoding="utf-8") as stream:
                 lines = stream.read().splitlines()
-            self.assertEqual(3, len(lines), lines)
+            self.assertIn(len(lines), (3, 4), lines)  # the id of a next incident may stand last
             with open(mark, "w", encoding="utf-8") as stream:
                 stream.write("\n".join(lines[:2]) + "\n")
         said = leader.log().count("which the database did not know")

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -39,10 +40,21 @@ bool same_layout(const Topology& a, const Topology& b) {
                       }));
 }
 
-/// What the port's counters grew by between two readings. A decrease is a reset: it counts from there.
-ChunkPort growth(const SampleTable& before, std::size_t row_before, const SampleTable& now, std::size_t row) {
+/// Packets, bytes and waits go on all the time; the others are single events.
+constexpr bool is_traffic(std::size_t counter) {
+  return counter < kDenseCounters;
+}
+
+/// What the port's counters grew by between two readings, for a moment of that span. A decrease is a reset: it counts
+/// from there. Of a port that was silent for longer the span's share counts, for when the rest came is not known; of
+/// events one at least.
+ChunkPort growth(const SampleTable& before, std::size_t row_before, const SampleTable& now, std::size_t row,
+                 Duration span) {
   ChunkPort port;
   if (before.read_at(row_before) == kNever || now.read_at(row) <= before.read_at(row_before)) return port;
+  const Duration since = now.read_at(row) - before.read_at(row_before);
+  const bool was_silent = since > span + span / 2;
+  const double share = was_silent ? static_cast<double>(span.count()) / static_cast<double>(since.count()) : 1;
   for (std::size_t i = 0; i < kHistoryCounters.size(); ++i) {
     const SampleTable::Column from = before.column(kHistoryCounters[i]);
     const SampleTable::Column to = now.column(kHistoryCounters[i]);
@@ -53,21 +65,43 @@ ChunkPort growth(const SampleTable& before, std::size_t row_before, const Sample
     port.present |= 1U << i;
     if (now.saturated(row, to)) port.at_least |= 1U << i;
     port.increase[i] = value >= old_value ? value - old_value : value;
+    if (!was_silent || port.increase[i] == 0) continue;
+    const auto part = static_cast<std::uint64_t>(std::llround(static_cast<double>(port.increase[i]) * share));
+    port.increase[i] = is_traffic(i) ? part : std::max<std::uint64_t>(part, 1);
+    port.at_least |= 1U << i;
   }
   return port;
 }
 
+/// Two sweeps further apart are no reading of the time between them.
+Duration longest_apart(Duration interval) {
+  return 3 * interval;
+}
+
 }  // namespace
 
-Result<bool> History::append(std::shared_ptr<const Sweep> sweep, const HostListPtr& hosts) {
+/// The time without sweeps, and whether the clock was set forward, since the sweep before; notes this one.
+bool History::follow(Fabric& fabric, const Sweep& sweep, Duration heard) const {
+  const Duration interval = std::max(options_.history_interval, sweep.interval);
+  const Duration apart = sweep.finished - fabric.seen;
+  const bool is_step = apart - (heard - fabric.heard) > longest_apart(interval);
+  if (apart > longest_apart(interval)) fabric.dark += apart - interval;
+  fabric.seen = sweep.finished;
+  fabric.heard = heard;
+  return is_step;
+}
+
+Result<bool> History::append(std::shared_ptr<const Sweep> sweep, const HostListPtr& hosts, Duration heard) {
   if (!sweep || !sweep->topology || !sweep->counters || sweep->counters->rows() != sweep->topology->ports().size())
     return false;
   const auto [place, is_new] = fabrics_.try_emplace(sweep->fabric);
   Fabric& fabric = place->second;
-  // The first reading has nothing to be compared with, nor has one after the clock was set back.
-  if (is_new || sweep->finished < fabric.last->finished) {
+  // The first reading has nothing to be compared with, nor has one after the clock was set.
+  if (is_new || sweep->finished < fabric.last->finished || follow(fabric, *sweep, heard)) {
     fabric.last = std::move(sweep);
-    fabric.tried = fabric.last->finished;
+    fabric.tried = fabric.seen = fabric.last->finished;
+    fabric.heard = heard;
+    fabric.dark = {};
     return false;
   }
   // Half an interval of the sweep is granted, so that jitter does not make every other moment late.
@@ -98,6 +132,7 @@ Result<bool> History::append(std::shared_ptr<const Sweep> sweep, const HostListP
     fabric.gauges_since = fabric.stored_until = sweep->finished;
   }
   fabric.last = std::move(sweep);
+  fabric.dark = {};
   return true;
 }
 
@@ -140,7 +175,7 @@ void History::touch_ports(Fabric& fabric, TimePoint now) {
 
 // What was read before a time without sweeps is let go, at most five moments: no row speaks of such a gap.
 void History::take_gauges(Fabric& fabric, const Sweep& sweep, const HostListPtr& hosts) const {
-  const Duration longest = 3 * std::max(options_.history_interval, sweep.interval);
+  const Duration longest = longest_apart(std::max(options_.history_interval, sweep.interval));
   if (sweep.finished < fabric.gauges_taken || sweep.finished - fabric.gauges_taken > longest) {
     fabric.gauges.clear();
     fabric.gauges_since = std::max(fabric.last->finished, sweep.finished - longest);
@@ -164,8 +199,9 @@ bool History::gauges_are_due(const Fabric& fabric, const Sweep& sweep) const {
 }
 
 std::int64_t History::write_moment(const Fabric& fabric, const Sweep& sweep) {
+  const Duration span = sweep.finished - fabric.last->finished - fabric.dark;
   Statement moment(database_, "INSERT INTO moment (fabric, at, span) VALUES (?, ?, ?) RETURNING id");
-  moment.query(sweep.fabric, sweep.finished, sweep.finished - fabric.last->finished);
+  moment.query(sweep.fabric, sweep.finished, span);
   std::int64_t id = 0;
   while (moment.next()) id = moment.integer(0);
   reopen_hour(database_, sweep.fabric, sweep.finished);
@@ -186,7 +222,7 @@ std::int64_t History::write_moment(const Fabric& fabric, const Sweep& sweep) {
       const PortIndex index = by_slot[next];
       const PortIndex before = aligned ? index : last.topology->find_port(sweep.topology->key_of(index));
       ports.resize(fabric.slots[index] % kChunk + 1);  // slots between belong to other fabrics or to ports gone
-      if (before != kNoIndex) ports.back() = growth(*last.counters, before, *sweep.counters, index);
+      if (before != kNoIndex) ports.back() = growth(*last.counters, before, *sweep.counters, index, span);
     }
     insert.run(id << kChunkBits | chunk, encode_chunk(ports));
   }

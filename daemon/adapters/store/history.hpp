@@ -24,8 +24,9 @@ class History {
   History(Database database, const StoreOptions& options)
       : database_(std::move(database)), options_(options), is_shared_(options.shares_history) {}
 
-  /// True when a moment was written; false when none was due. Gauges are those that collectors on `hosts` read.
-  Result<bool> append(std::shared_ptr<const Sweep> sweep, const HostListPtr& hosts);
+  /// True when a moment was written; false when none was due. Gauges are those that collectors on `hosts` read. `heard`:
+  /// when the sweep came, on a steady clock.
+  Result<bool> append(std::shared_ptr<const Sweep> sweep, const HostListPtr& hosts, Duration heard);
   /// Deletes a little of what is older than that or too much. True when there is more.
   Result<bool> shrink(TimePoint oldest_allowed);
   /// Room taken by what is stored; free pages within the file do not count.
@@ -41,6 +42,9 @@ class History {
   struct Fabric {
     std::shared_ptr<const Sweep> last;       ///< the reading that the next increases start from
     TimePoint tried = kNever;                ///< when a moment was last written, or could not be
+    TimePoint seen = kNever;                 ///< end of the last sweep
+    Duration heard{};                        ///< when that came, on the steady clock
+    Duration dark{};                         ///< since `last`: time without sweeps
     std::vector<TimePoint> doubts;           ///< moments of which it is not known whether they are stored
     TimePoint touched = kNever;              ///< when its ports were last noted as seen
     std::shared_ptr<const Topology> mapped;  ///< the topology that `slots` was made for
@@ -52,6 +56,7 @@ class History {
     GaugeRows stored;                                        ///< those, for the differences of the next ones
   };
 
+  bool follow(Fabric& fabric, const Sweep& sweep, Duration heard) const;
   void map_ports(Fabric& fabric, const Sweep& sweep);
   void touch_ports(Fabric& fabric, TimePoint now);
   void take_gauges(Fabric& fabric, const Sweep& sweep, const HostListPtr& hosts) const;

@@ -66,7 +66,14 @@ class Buckets {
     }
   }
 
+  /// A bucket that is shorter than an interval has the interval's rate, also where its middle is elsewhere.
   HistoryAnswer take() {
+    for (PortHistory& port : answer_.ports)
+      for (CounterHistory& counter : port.counters)
+        for (HistoryBucket& bucket : counter.buckets)
+          if (bucket.covered > Duration::zero())
+            bucket.peak =
+                std::max(bucket.peak, bucket.increase / std::chrono::duration<double>(bucket.covered).count());
     for (PortHistory& port : answer_.ports)
       std::erase_if(port.counters, [](const CounterHistory& counter) { return counter.buckets.empty(); });
     return std::move(answer_);

@@ -389,10 +389,11 @@ Result<AuditProof> SqlStore::verify_audit() {
   return as_read(state_, store::verify_audit(state_));
 }
 
-Result<void> SqlStore::append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts) {
+Result<void> SqlStore::append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts, Duration heard) {
   if (options_.shares_history && !leads_) return {};
   const auto made = make_history();
-  const Result<bool> written = made ? history_.append(std::move(sweep), hosts) : tl::unexpected<Error>(made.error());
+  const Result<bool> written =
+      made ? history_.append(std::move(sweep), hosts, heard) : tl::unexpected<Error>(made.error());
   if (written && !*written) return {};
   if (!written) has_history_ = false;  // a server that was killed may have lost the tables, too
   history_problem_ = written ? "" : written.error().message;

@@ -46,7 +46,7 @@ class SqlStore final : public Store {
   Result<std::vector<AuditRecord>> audit(std::uint64_t before, std::size_t limit) override;
   Result<AuditProof> verify_audit() override;
   using Store::append_history;
-  Result<void> append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts) override;
+  Result<void> append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts, Duration heard) override;
   Result<void> catch_up() override;
   Result<bool> maintain(TimePoint now, const ClockMemory& clock) override;
   void lead(std::int64_t epoch) override;

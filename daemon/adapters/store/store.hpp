@@ -177,11 +177,14 @@ class Store {
 
   /// Of a shared history a standby writes nothing.
   /// Offer every sweep: one in each history interval is taken, the others cost nothing. Gauges of its ports are those
-  /// that the collectors on `hosts` (may be null) read. A failure is counted in
-  /// status() and the next moment covers the longer span.
-  virtual Result<void> append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts) = 0;
-  /// The same where no host has a collector.
-  Result<void> append_history(std::shared_ptr<const Sweep> sweep) { return append_history(std::move(sweep), nullptr); }
+  /// that the collectors on `hosts` (may be null) read. `heard`: when the sweep came, on a steady clock. A failure is
+  /// counted in status() and the next moment covers the longer span. Time without sweeps is a gap.
+  virtual Result<void> append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts, Duration heard) = 0;
+  /// The same where nobody sets the clock.
+  Result<void> append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts = nullptr) {
+    const Duration heard = sweep ? sweep->finished.time_since_epoch() : Duration{};
+    return append_history(std::move(sweep), std::move(hosts), heard);
+  }
 
   /// Writes what waits; where nothing does but the last write failed, finds out whether it would now. For as soon as a
   /// database that was away answers again, and before the end. A standby does nothing.

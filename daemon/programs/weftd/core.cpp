@@ -216,9 +216,9 @@ void Core::take_sweep(Sweep sweep) {
   // Before a collector's next event: it is joined with the port that this sweep shows.
   if (rearranged) host_rules_.join(views());
   judged(fabric, std::move(analysis), now);
-  // Full: the store is behind. This moment is left out of the history; the next one covers it.
-  store_lane_.post([&store = store_, sweep = fabric.view.sweep, hosts = hosts_.views()] {
-    (void)store.append_history(sweep, hosts);
+  // Full: the store is behind. This moment is left out of the history; the next one covers it, if it comes soon.
+  store_lane_.post([&store = store_, sweep = fabric.view.sweep, hosts = hosts_.views(), heard = clock_.steady()] {
+    (void)store.append_history(sweep, hosts, heard);
   });
   remember(fabric, now);
   if (!writes_.is_writing() || passed(now, published_, kLongestWithoutNews))

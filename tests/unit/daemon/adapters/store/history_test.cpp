@@ -98,6 +98,83 @@ TEST(History, WhatWasNotReadIsAbsentAndNotZero) {
   EXPECT_TRUE(read(dir, CounterId::kReceiveBytes, {NodeGuid{1}, PortNum{1}}).empty());  // never read at all
 }
 
+TEST(History, APortThatWasSilentHasNoRateOfALongTimeInOneInterval) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  for (int minute = 0; minute <= 20; ++minute) {
+    const bool is_silent = minute > 5 && minute < 15;
+    Sweep sweep = make_sweep(at_second(60 * minute), 6000U * static_cast<unsigned>(is_silent ? 5 : minute));
+    SampleTable table = *sweep.counters;
+    if (is_silent) table.set_read_at(2, at_second(300));
+    sweep.counters = std::make_shared<const SampleTable>(table);
+    ASSERT_TRUE(store->append_history(share(sweep)));
+  }
+  const auto bytes = read(dir, CounterId::kTransmitBytes);
+  ASSERT_EQ(bytes.size(), 11U) << "nine minutes are a gap";
+  for (const HistoryBucket& bucket : bytes) {
+    EXPECT_NEAR(bucket.increase, 6000, 12) << bucket.index;
+    EXPECT_NEAR(bucket.peak, 100, 1) << bucket.index;
+  }
+}
+
+TEST(History, AnEventThatASilentPortCountedIsNotLost) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  for (int minute = 0; minute <= 12; ++minute) {
+    Sweep sweep = make_sweep(at_second(60 * minute), minute < 11 ? 0 : 100);
+    SampleTable table = *sweep.counters;
+    if (minute > 1 && minute < 11) table.set_read_at(2, at_second(60));
+    sweep.counters = std::make_shared<const SampleTable>(table);
+    ASSERT_TRUE(store->append_history(share(sweep)));
+  }
+  const auto answer = read_history(dir.path(), question_of(CounterId::kSymbolErrors));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->ports[0].counters[0].total, 1U);
+  EXPECT_TRUE(answer->ports[0].counters[0].at_least);
+}
+
+TEST(History, TimeWithoutSweepsIsAGap) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  for (const int minute : {0, 1, 2, 32, 33, 35})
+    ASSERT_TRUE(
+        store->append_history(share(make_sweep(at_second(60 * minute), 6000U * static_cast<unsigned>(minute)))));
+  const auto bytes = read(dir, CounterId::kTransmitBytes);
+  std::vector<std::uint32_t> read_at;
+  for (const HistoryBucket& bucket : bytes) {
+    read_at.push_back(bucket.index);
+    EXPECT_NEAR(bucket.increase, 6000, 12) << bucket.index;
+    EXPECT_NEAR(bucket.peak, 100, 1) << bucket.index;
+  }
+  EXPECT_EQ(read_at, (std::vector<std::uint32_t>{0, 1, 31, 32, 33, 34})) << "a sweep that is late leaves none";
+}
+
+TEST(History, AClockThatIsSetForwardMakesNoReadings) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  for (int minute = 0; minute <= 6; ++minute) {
+    const int shown = minute < 3 ? minute : minute + 120;  // two hours forward
+    ASSERT_TRUE(store->append_history(share(make_sweep(at_second(60 * shown), 6000U * static_cast<unsigned>(minute))),
+                                      nullptr, std::chrono::minutes(minute)));
+  }
+  const auto bytes = read(dir, CounterId::kTransmitBytes);
+  ASSERT_EQ(bytes.size(), 5U);
+  EXPECT_EQ(bytes[1].index, 1U);
+  EXPECT_EQ(bytes[2].index, 123U);
+  for (const HistoryBucket& bucket : bytes) EXPECT_NEAR(bucket.increase, 6000, 12) << bucket.index;
+}
+
+TEST(History, APartOfAnIntervalHasItsRateAsItsPeak) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  for (int minute = 0; minute <= 3; ++minute)
+    ASSERT_TRUE(
+        store->append_history(share(make_sweep(at_second(60 * minute), 6000U * static_cast<unsigned>(minute)))));
+  const auto bytes = read(dir, CounterId::kTransmitBytes, kPort, 20s);
+  ASSERT_EQ(bytes.size(), 9U);
+  for (const HistoryBucket& bucket : bytes) EXPECT_NEAR(bucket.peak, 100, 1) << bucket.index;
+}
+
 TEST(History, APortIsFoundAgainWhenTheTopologyIsLaidOutAnew) {
   const TempDir dir;
   auto store = must_open(dir.path());

@@ -76,7 +76,7 @@ class IdleStore : public store::Store {
   Result<void> save_clock(const ClockMemory&) override { return {}; }
   Result<std::vector<AuditRecord>> audit(std::uint64_t, std::size_t) override { return std::vector<AuditRecord>{}; }
   Result<store::AuditProof> verify_audit() override { return store::AuditProof{}; }
-  Result<void> append_history(std::shared_ptr<const Sweep>, HostListPtr) override { return {}; }
+  Result<void> append_history(std::shared_ptr<const Sweep>, HostListPtr, Duration) override { return {}; }
   Result<bool> maintain(TimePoint, const ClockMemory&) override { return false; }
   void lead(std::int64_t) override {}
   Result<store::Restored> look(TimePoint since) override { return restore(since); }

@@ -46,7 +46,7 @@ class SharedLedger final : public IdleStore {
   Result<void> save_collectors(std::span<const store::CollectorMark>, std::span<const std::string>) override {
     return expect_leader();
   }
-  Result<void> append_history(std::shared_ptr<const Sweep>, HostListPtr) override {
+  Result<void> append_history(std::shared_ptr<const Sweep>, HostListPtr, Duration) override {
     const std::lock_guard lock(mutex);
     ++moments;
     return {};

@@ -15,6 +15,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cstdio>
+#include <ctime>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -74,8 +75,23 @@ HttpReply busy(const char* why) {
   return reply;
 }
 
+/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7), whatever the locale is.
+std::string http_date(std::time_t at) {
+  constexpr std::array kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  std::tm time{};
+  gmtime_r(&at, &time);
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%s, %02d %s %04d %02d:%02d:%02d GMT",
+                kDays.at(static_cast<std::size_t>(time.tm_wday)), time.tm_mday,
+                kMonths.at(static_cast<std::size_t>(time.tm_mon)), time.tm_year + 1900, time.tm_hour, time.tm_min,
+                time.tm_sec);
+  return text.data();
+}
+
 Head head_of(const HttpReply& reply, unsigned version, bool keep_alive) {
   Head head(static_cast<http::status>(reply.status), version);
+  head.set(http::field::date, http_date(std::time(nullptr)));
   head.set(http::field::content_type, reply.content_type);
   head.set(http::field::cache_control, "no-store");
   head.set("X-Content-Type-Options", "nosniff");

@@ -22,8 +22,8 @@ let requests = [];
 const at = (what) => page.locator(what).first();
 
 const verbs = {
-  /** A new window: nothing is left of the one before. */
-  async open({url, width = 1440, height = 900, dark = false, touch = false, storage = {}}) {
+  /** A new window: nothing is left of the one before. Its clock is `ahead` seconds ahead. */
+  async open({url, width = 1440, height = 900, dark = false, touch = false, storage = {}, ahead = 0}) {
     await context?.close();
     problems = [];
     requests = [];
@@ -42,6 +42,7 @@ const verbs = {
     });
     page.on('pageerror', (error) => problems.push(`error: ${error.stack ?? error}`));
     await page.addInitScript((entries) => Object.entries(entries).forEach(([key, value]) => sessionStorage.setItem(key, value)), storage);
+    if (ahead) await page.addInitScript((by) => { const right = Date.now; Date.now = () => right() + by; }, ahead * 1000);
     await page.goto(url);
   },
   click: ({at: what}) => at(what).click(),

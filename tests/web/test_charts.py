@@ -106,6 +106,17 @@ class Charts(PageTest):
         self.picture("port-charts-gap")
         self.expect_clean()
 
+    def test_a_browser_whose_clock_is_wrong_shows_the_same_hour(self):
+        for ahead in (7200, -7200):
+            with self.subTest(ahead=ahead):
+                self.open_port(ahead=ahead)
+                self.do("wait", at=".charts:has-text('Each point is 30 s')")
+                self.do("wait", at=f"{self.chart('Traffic')}:has-text('bit/s')")
+                age = self.do("evaluate", script="(Date.now() - Math.max(...performance.getEntriesByType('resource').map((each) => 1000 * "
+                                                 "new URL(each.name).searchParams.get('from')))) / 1000")
+                self.assertAlmostEqual(3600 + ahead, age, delta=120)
+                self.expect_clean()
+
     def test_one_click_leads_from_an_incident_to_its_time(self):
         incident = self.pull(*PORT)
         self.put_back(*PORT)

@@ -31,11 +31,25 @@ interface Heard {
 const heard = new Map<string, Heard>();
 const MOST_HEARD = 64;
 
+/** Less is how long an answer takes, and the second that Date leaves out. */
+const SAME_TIME_MS = 5_000;
+let ahead = 0;
+
+/** Milliseconds since 1970 by weftd's clock, as it told last: a browser's may be hours off. */
+export const weftdNow = () => Date.now() + ahead;
+
+function compareClocks(response: Response): void {
+  const told = Date.parse(response.headers.get('Date') ?? '') - Date.now();
+  if (!Number.isNaN(told)) ahead = Math.abs(told) > SAME_TIME_MS ? told : 0;
+}
+
 async function ask(path: string, options: RequestInit, patience = PATIENCE_MS): Promise<Response> {
   const headers = new Headers(options.headers);
   if (token()) headers.set('Authorization', `Bearer ${token()}`);
   try {
-    return await fetch(path, {...options, headers, cache: 'no-store', signal: AbortSignal.timeout(patience)});
+    const response = await fetch(path, {...options, headers, cache: 'no-store', signal: AbortSignal.timeout(patience)});
+    compareClocks(response);
+    return response;
   } catch {
     throw new Failure(0, 'weftd is unreachable');
   }

@@ -2,7 +2,7 @@
 // The frame: what is where, how fresh it is, and who asks.
 
 import {useEffect, useMemo, useState} from 'preact/hooks';
-import {token} from './api';
+import {token, weftdNow} from './api';
 import {BadNodes} from './bad_list';
 import {NOTHING_BAD, type BadList} from './bad_nodes';
 import {BusiestCables, NOTHING_BUSY, type Busiest} from './busiest';
@@ -109,7 +109,7 @@ function Notices() {
           nothing is routed round a failure, and no link is taken out of service. <a href="/runbooks/remedies">What to do</a>
         </p>
       ))}
-      {!lost && remedy?.ordersFrom && Date.parse(remedy.ordersFrom) > Date.now() && (
+      {!lost && remedy?.ordersFrom && Date.parse(remedy.ordersFrom) > weftdNow() && (
         <p class="notice">
           <b>This weftd has just taken over:</b> plans wait until {clock(remedy.ordersFrom)}, for the last order of the weftd
           that led before may still come.

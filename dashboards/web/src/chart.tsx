@@ -4,6 +4,7 @@
 import {useEffect, useRef} from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import {weftdNow} from './api';
 import type {Mark, Values} from './history';
 import {clock} from './words';
 
@@ -83,7 +84,7 @@ function paintBehind(plot: uPlot, {times, step, lines, marks}: ChartProps): void
   }
   const lane = 4 * devicePixelRatio;
   for (const mark of marks) {
-    const [from, until] = [Date.parse(mark.from ?? '') / 1000 || begin, mark.until ? Date.parse(mark.until) / 1000 : Date.now() / 1000];
+    const [from, until] = [Date.parse(mark.from ?? '') / 1000 || begin, mark.until ? Date.parse(mark.until) / 1000 : weftdNow() / 1000];
     ctx.fillStyle = colourOf(markColour(mark));
     ctx.globalAlpha = 0.1;
     fill(from, until, top, height);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ports counted over hours and days: the time that is shown, the question, and numbers in the form that charts draw.
 
-import {Failure, get} from './api';
+import {Failure, get, weftdNow} from './api';
 import {usePolled} from './live';
 import type {Severity} from './types';
 
@@ -84,15 +84,15 @@ const AT_ONCE = 300;
  * so that what is asked for again is the same.
  */
 export function around(begin: string, end?: string): Span {
-  const now = Math.ceil(Date.now() / 1000 / AT_ONCE) * AT_ONCE;
-  const [from, to] = [Date.parse(begin) / 1000, end ? Date.parse(end) / 1000 : now];
+  const present = Math.ceil(weftdNow() / 1000 / AT_ONCE) * AT_ONCE;
+  const [from, to] = [Date.parse(begin) / 1000, end ? Date.parse(end) / 1000 : present];
   const margin = Math.max(AT_ONCE, (to - from) / 4);
-  return {from: Math.floor(from - margin), to: Math.ceil(Math.min(to + margin, now))};
+  return {from: Math.floor(from - margin), to: Math.ceil(Math.min(to + margin, present))};
 }
 
 export function boundsOf(span: Span): {from: number; to: number} {
-  const now = Date.now() / 1000;
-  return 'last' in span ? {from: now - span.last, to: now} : span;
+  const to = weftdNow() / 1000;
+  return 'last' in span ? {from: to - span.last, to} : span;
 }
 
 /** Buckets that a chart has room for, so that they are of 30 s in an hour, of 5 min in a day, of 2 h in a month; two more for the ends. */
@@ -102,7 +102,7 @@ function pointsOf(length: number): number {
 
 /** New numbers come once in a bucket; of a time that is over there are none. */
 function everyMs(span: Span): number {
-  if ('from' in span && span.to < Date.now() / 1000 - 600) return 600_000;
+  if ('from' in span && span.to < weftdNow() / 1000 - 600) return 600_000;
   const {from, to} = boundsOf(span);
   return Math.min(300_000, Math.max(10_000, ((to - from) / pointsOf(to - from)) * 500));
 }
@@ -123,6 +123,9 @@ export function useHistory(of: string, span: Span, counters: string[] = [], poin
   return usePolled<History>(key, everyMs(span), () => readHistory(of, span, counters, points));
 }
 
+/** Nothing is known of it; after any other failure it may be. */
+const isUnknown = (error: unknown) => error instanceof Failure && error.status === 404;
+
 /** Of single ports ("0x…/12") as one answer, while the component is shown. A port that nothing is known of is left out. */
 export function usePortHistories(ports: string[], span: Span, counters: string[], points: number) {
   return usePolled<History>(`histories ${ports} ${spanQuery(span)} ${counters} ${points}`, everyMs(span), async () => {
@@ -131,7 +134,7 @@ export function usePortHistories(ports: string[], span: Span, counters: string[]
       try {
         answers.push(await readHistory(port, span, counters, points));
       } catch (error) {
-        if (!(error instanceof Failure) || error.status === 0) throw error;
+        if (!isUnknown(error)) throw error;
       }
     }
     if (!answers.length) throw new Failure(404, 'nothing is stored');
@@ -174,7 +177,7 @@ export function useLinkHistory(port: string, peer: string, span: Span) {
     try {
       return {near, far: peer ? await readHistory(peer, span, []) : undefined};
     } catch (error) {
-      if (error instanceof Failure && error.status !== 0) return {near};
+      if (isUnknown(error)) return {near};
       throw error;
     }
   });
@@ -183,7 +186,7 @@ export function useLinkHistory(port: string, peer: string, span: Span) {
 /** When it ends, as RFC 3339: not ahead of now. */
 export function endOf(history: Buckets): string {
   const end = Date.parse(history.from) + history.buckets * stepOf(history) * 1000;
-  return new Date(Math.min(end, Date.now())).toISOString();
+  return new Date(Math.min(end, weftdNow())).toISOString();
 }
 
 /** The middles of the buckets, in seconds since 1970. */

@@ -2,7 +2,7 @@
 // The history of a cable and both its ports: traffic, stall, errors and flaps, and what happened meanwhile.
 
 import {useMemo, useState} from 'preact/hooks';
-import type {Failure} from './api';
+import {weftdNow, type Failure} from './api';
 import {Chart, LINE_COLOURS, markColour, type Line} from './chart';
 import {
   around, boundsOf, counterOf, gaugeOf, gaugeValues, SPANS, stepOf, timesOf, useLinkHistory, valuesOf,
@@ -114,8 +114,8 @@ export function MarkList({marks}: {marks: Mark[]}) {
 /** Which time is shown. `href` is the address of the same view with another one. */
 export function SpanChoice({span, href}: {span: Span; href: (span: Span) => string}) {
   const {from, to} = boundsOf(span);
-  const move = (by: number) => go(href({from: Math.floor(from + by), to: Math.min(Math.floor(to + by), Math.ceil(Date.now() / 1000))}));
-  const grow = () => go(href({from: Math.floor(from - (to - from) / 2), to: Math.ceil(Math.min(to + (to - from) / 2, Date.now() / 1000))}));
+  const move = (by: number) => go(href({from: Math.floor(from + by), to: Math.min(Math.floor(to + by), Math.ceil(weftdNow() / 1000))}));
+  const grow = () => go(href({from: Math.floor(from - (to - from) / 2), to: Math.ceil(Math.min(to + (to - from) / 2, weftdNow() / 1000))}));
   const isPast = 'from' in span;
   return (
     <div class="span-choice">

@@ -2,7 +2,7 @@
 // Incidents: the list of those that are open, and one with its evidence.
 
 import {useState} from 'preact/hooks';
-import {Failure, get, post} from './api';
+import {Failure, get, post, weftdNow} from './api';
 import {around, type PortHistory} from './history';
 import {EntityHistory} from './history_view';
 import {FoundIncidents, IncidentFilter} from './incident_filter';
@@ -128,7 +128,7 @@ function Attend({incident}: {incident: Incident}) {
   return (
     <p class="actions">
       {incident.state === 'OPEN' && <button type="button" onClick={() => send('acknowledge', {})}>Acknowledge</button>}
-      <button type="button" onClick={() => send('silence', {until: new Date(Date.now() + length * 1000).toISOString()})}>Silence</button>
+      <button type="button" onClick={() => send('silence', {until: new Date(weftdNow() + length * 1000).toISOString()})}>Silence</button>
       <label>for{' '}
         <select value={length} onChange={(event) => setLength(Number(event.currentTarget.value))}>
           {SILENCES.map((each) => <option key={each.length} value={each.length}>{each.name}</option>)}

@@ -2,7 +2,7 @@
 // Plans: what Weft would do, why, and the word of those who may decide.
 
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {Failure, get, post} from './api';
+import {Failure, get, post, weftdNow} from './api';
 import {HandsOff} from './hands_off';
 import {refresh, useLive, usePolled} from './live';
 import {EntityLink, Fact, Facts, HistoryLink, Nothing, ShardMark, StateMark, walkList} from './parts';
@@ -59,7 +59,7 @@ export function PlanList() {
   const sorted = [...(plans ?? [])].sort((a, b) => number(b.id) - number(a.id));
   const open = sorted.filter((plan) => !isOver(plan));
   const held = holding(sorted);
-  const failed = failedReturns(sorted, Date.now());
+  const failed = failedReturns(sorted, weftdNow());
   const over = sorted.filter((plan) => isOver(plan) && !held.includes(plan) && !failed.includes(plan));
   return (
     <section aria-labelledby="open-plans">

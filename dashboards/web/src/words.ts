@@ -3,6 +3,8 @@
 
 import {useEffect, useState} from 'preact/hooks';
 
+import {weftdNow} from './api';
+
 export function plain(word: string): string {
   const text = word.replace(/_/g, ' ').toLowerCase();
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -28,15 +30,15 @@ export function clock(stamp?: string): string {
   return today ? time.toLocaleTimeString(undefined, {hourCycle: 'h23'}) : time.toLocaleString(undefined, {hourCycle: 'h23'});
 }
 
-export function since(stamp: string | undefined, now = Date.now()): string {
+export function since(stamp: string | undefined, now = weftdNow()): string {
   return stamp ? seconds((now - Date.parse(stamp)) / 1000) : '–';
 }
 
 /** Draws the component anew, so that ages grow. */
 export function useClock(every = 1000): number {
-  const [now, setNow] = useState(Date.now());
+  const [now, setNow] = useState(weftdNow());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), every);
+    const timer = setInterval(() => setNow(weftdNow()), every);
     return () => clearInterval(timer);
   }, [every]);
   return now;

@@ -341,6 +341,7 @@ void PlanRunner::acted(const Result<void>& result) {
     if (unknown) note_("no answer, reading the state instead of sending again: " + result.error().message);
     return;
   }
+  if (result.error().code == ErrorCode::kAlreadyExists) return found_so(result.error().message);
   if (undoing()) {
     plan_.intent = work_.before;
     if (work_.undos < kMostUndos) {
@@ -357,6 +358,19 @@ void PlanRunner::acted(const Result<void>& result) {
       ++work_.unseen < limits_.readings)
     return hold(result.error().message);
   end(PlanState::kFailed, "refused, nothing was changed: " + result.error().message);
+}
+
+// Nothing was sent, because it is out already, and nothing tells who did that. Of what failed on its return the reading
+// that follows decides: what was sent before, and may land late, counts as ours.
+void PlanRunner::found_so(const std::string& detail) {
+  if (!undoing()) {
+    plan_.started = kNever;  // the world was not asked: no budget is spent
+    return end(PlanState::kExpired, "not needed: already in the wanted state: " + detail);
+  }
+  plan_.intent = work_.before;
+  work_.undos -= work_.undos > 0;
+  read_again();
+  note_("it is out of service already, reading whose work that is: " + detail);
 }
 
 void PlanRunner::done(const std::string& reading) {

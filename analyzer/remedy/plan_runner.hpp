@@ -137,7 +137,8 @@ class PlanRunner {
   /// What was intended was not sent, and `why`: the guards decide anew. `is_late`: the actuator was too slow; one that
   /// always is ends the plan.
   void hold(const std::string& why, bool is_late = false);
-  /// The change that was ordered: success, refusal, or nobody knows.
+  /// The change that was ordered: success, refusal, nothing sent because it is so already (kAlreadyExists), or nobody
+  /// knows.
   void acted(const Result<void>& result);
   /// A person wants it undone, at any state of a plan that is under way. Where nothing was sent it ends at once; what
   /// is on its way to the actuator is waited for; Plan::outcome says so meanwhile. Nothing when it is being undone.
@@ -165,6 +166,7 @@ class PlanRunner {
   bool undoing() const { return plan_.state == PlanState::kRollingBack; }
   void look_again(Duration after);
   Duration watched() const;
+  void found_so(const std::string& detail);
   void done(const std::string& reading);
   bool is_taken_by_others(TargetState found, bool intended) const;
   void remember_late();

@@ -55,7 +55,8 @@ class Isolate(actuate_testing.ActuateTest):
         self.expect_rerouted(ends, link)
         self.assertEqual("ours", self.state(link))
         self.assertEqual("Disabled", self.physical(ours), "OpenSM leaves it as it is")
-        self.apply("ISOLATE_LINK", link)  # it is so already
+        # It is so already, and the port does not say who did it.
+        self.assertEqual("already_exists", self.act("apply", "ISOLATE_LINK", link)["error"])
 
         self.apply("RESTORE_LINK", link)
         self.expect_used(ends, link)

@@ -30,7 +30,7 @@ cool_down = "0s"
 [remedy.limits.verification]
 windows = 12
 within = "20s"
-probation = "5s"
+probation = "20s"
 """
 
     @classmethod
@@ -95,7 +95,7 @@ probation = "5s"
 
             def state() -> tuple[str, str]:
                 told = weftctl_json(self.weftd, "plan", plan)
-                return told["state"], told.get("waitsFor", "")
+                return told["state"], told.get("waitsFor", "").partition("; to end it")[0]
 
             wait_until(lambda: state() == ("VERIFYING", "the subnet manager does not answer, and activates no link"), 30, why=state)
             self.weftd.wait_sweeps(30)  # longer than `within`
@@ -126,6 +126,55 @@ probation = "5s"
         finally:
             os.kill(pid, signal.SIGCONT)
         self.subnet.run(["ibportstate", str(lid), "4", "enable"])
+
+    def on_probation(self, port: int) -> str:
+        """The return of that port of spine-02, which is up."""
+        for verb in ("isolate", "restore"):
+            said = []
+            order = [verb, f"spine-02:{port}", "--reason", "a test"] + (["--wait"] if verb == "isolate" else [])
+            wait_until(lambda: said.append(weftctl(self.weftd, *order)) or said[-1].returncode == 0, 60, why=lambda: said[-1].stdout + said[-1].stderr)
+        plan = weftctl_json(self.weftd, "plans", "--all")["plans"][-1]["id"]
+        wait_until(lambda: weftctl_json(self.weftd, "plan", plan).get("windowsGood", 0) > 0, 30, why=lambda: weftctl(self.weftd, "plan", plan).stdout)
+        return plan
+
+    def disable(self, port: int) -> None:
+        """Until the test is over."""
+        lid = str(Snapshot.of(self.subnet).ports[self.network.find("spine-02").identity, 0].lid)
+        self.addCleanup(self.subnet.run, ["ibportstate", lid, str(port), "enable"])
+        self.subnet.run(["ibportstate", lid, str(port), "disable"])
+
+    def expect_left_to_others(self, plan: str, port: int, outcome: str) -> None:
+        wait_until(lambda: weftctl_json(self.weftd, "plan", plan)["state"] not in ("VERIFYING", "ROLLING_BACK"), 60,
+                   why=lambda: weftctl(self.weftd, "plan", plan).stdout)
+        told = weftctl_json(self.weftd, "plan", plan)
+        self.assertEqual(("FAILED", False), (told["state"], told.get("inForce", False)), told)
+        self.assertIn(outcome, told["outcome"])
+        self.assertEqual("Disabled", Snapshot.of(self.subnet).ports[self.network.find("spine-02").identity, port].physical)
+
+    def test_what_a_person_disables_directly_before_an_order_is_not_held_by_weft(self):
+        """Between the last reading and the order that takes a failed return out again."""
+        plan = self.on_probation(2)
+        weftctl(self.weftd, "hands-off", "on", "--reason", "work")
+        self.subnet.unlink("spine-02", 2)
+        self.addCleanup(self.subnet.relink, "spine-02", 2)
+        wait_until(lambda: "automation is stopped" in weftctl_json(self.weftd, "plan", plan).get("waitsFor", ""), 30)
+        self.assertNotIn("--leave-in-service", weftctl(self.weftd, "plan", plan).stdout, "weftd would refuse it")
+        self.weftd.wait_sweeps(1)
+        self.disable(2)
+        weftctl(self.weftd, "hands-off", "off", "--reason", "done", "--yes")
+        self.expect_left_to_others(plan, 2, "it was given back, and somebody else has disabled it since")
+
+    def test_what_a_person_disables_on_probation_while_it_hangs_is_not_held_by_weft(self):
+        plan = self.on_probation(4)
+        pid = self.subnet.opensm_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: "activates no link" in weftctl_json(self.weftd, "plan", plan).get("waitsFor", ""), 60,
+                       why=lambda: weftctl(self.weftd, "plan", plan).stdout)
+            self.disable(4)
+            self.expect_left_to_others(plan, 4, "left as it is: somebody else disabled the link")
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     def test_whoever_looks_is_told_first(self):
         self.assertIn("Weft begins nothing by itself. It proposes: ISOLATE_LINK, RESTORE_LINK", self.weftd.log())

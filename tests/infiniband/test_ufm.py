@@ -72,7 +72,7 @@ class Ufm(actuate_testing.ActuateTest):
         self.assertEqual({"done": True}, self.act("apply", "ISOLATE_LINK", link))
         wait_until(lambda: self.state(link) == "ours", why="it does not come into force")
         self.assertEqual({self.name(ours): "MANUAL"}, self.ufm.unhealthy())
-        self.assertEqual({"done": True}, self.act("apply", "ISOLATE_LINK", link))
+        self.assertEqual("already_exists", self.act("apply", "ISOLATE_LINK", link)["error"], "the list does not tell who asked for it")
         self.assertEqual(1, len(self.ufm.changes), "it is so already")
         self.assertEqual({"done": True}, self.act("apply", "RESTORE_LINK", link))
         wait_until(lambda: self.state(link) == "clear", why="it is not taken back")

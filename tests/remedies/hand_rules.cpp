@@ -25,6 +25,12 @@ bool is_read_back(const Plan& plan) {
          (plan.state == PlanState::kRollingBack && plan.intent == PlanIntent::kApply && was_verified(plan));
 }
 
+/// A return that failed was read to be back, and what takes it out again is decided. It finds the port disabled then.
+bool is_about_to_be_undone(const Plan& plan) {
+  return !takes_out(plan.action) && plan.state == PlanState::kRollingBack && plan.intent == PlanIntent::kUndo &&
+         was_verified(plan);
+}
+
 }  // namespace
 
 // What takes it out may have been sent: it may land, or have landed before somebody disabled the link.
@@ -59,8 +65,9 @@ std::string HandRules::disable(Dice& dice, const Journal& journal, Tally& tally)
   for (const auto& [id, plan] : journal) {
     if (plan.target.kind != EntityKind::kLink) continue;
     const unsigned link = world_.find(plan.target).second;
-    if (plan.unresolved || on_lane_.contains(id)) unresolved.insert(link);
-    if (is_of_isolation(plan) && is_read_back(plan) && world_.holder(true, link) == Holder::kNobody &&
+    const bool is_first = is_about_to_be_undone(plan) && on_lane_.contains(id) && !undone_.contains(id);
+    if (plan.unresolved || (on_lane_.contains(id) && !is_first)) unresolved.insert(link);
+    if (is_of_isolation(plan) && (is_read_back(plan) || is_first) && world_.holder(true, link) == Holder::kNobody &&
         !uncertain_.contains(link))
       links.insert(link);
   }

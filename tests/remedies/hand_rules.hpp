@@ -31,8 +31,9 @@ class HandRules {
   /// The process was killed: nobody knows whether what the journal says was sent.
   void restarted(const Journal& journal);
 
-  /// Somebody disables a link that weftd has read to be back, at the end that weft sets. Only where nothing of weft's
-  /// may land there, so that it can be known who did it. In words; empty: there is no such link.
+  /// Somebody disables a link that weftd has read to be back, at the end that weft sets, also when the order that takes
+  /// it out again waits. Only where nothing of weft's may land there, so that it can be known who did it. In words;
+  /// empty: there is no such link.
   std::string disable(Dice& dice, const Journal& journal, Tally& tally);
   /// The promise that the act for the plan breaks, as it is sent; null: none.
   const char* breach_of(const Plan& plan, const Act& act) const;

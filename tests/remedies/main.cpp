@@ -94,6 +94,7 @@ int run(std::uint64_t sequences, std::uint64_t first, unsigned threads) {
   tried(total.left, "a plan that a person leaves in service");
   tried(total.held_then_left, "a return that failed and that a person leaves in service");
   tried(total.disabled_by_hand, "a port that somebody disables after it was read to be back");
+  tried(total.already, "an order to disable what is disabled already");
   tried(total.enabled_by_hand, "a port that somebody enables while its plan waits to be undone");
   tried(total.begun_anew, "a probation that begins anew");
   tried(total.out_beside_others, "something taken out beside what others took out");

@@ -339,9 +339,10 @@ class Sequence {
       return true;
     }
     gate_->finish(order.number);
-    if (world_.is_forgotten(order.target)) {
-      hands_.held(order);
-      book_->answer_action(order.number, fail(ErrorCode::kFailedPrecondition, "no such node"), world_.now());
+    if (const bool is_so = world_.is_disabled(order); is_so || world_.is_forgotten(order.target)) {
+      hands_.held(order), tally_.already += is_so;
+      const ErrorCode code = is_so ? ErrorCode::kAlreadyExists : ErrorCode::kFailedPrecondition;
+      book_->answer_action(order.number, fail(code, "nothing was sent"), world_.now());
       return true;
     }
     ++tally_.acts;

@@ -36,6 +36,7 @@ void Tally::add(const Tally& other) {
   disabled_by_hand += other.disabled_by_hand;
   enabled_by_hand += other.enabled_by_hand;
   held_then_left += other.held_then_left;
+  already += other.already;
   out_beside_others += other.out_beside_others;
   out_beside_missing += other.out_beside_missing;
   out_beside_gone += other.out_beside_gone;
@@ -61,13 +62,13 @@ void print(const Tally& tally, double seconds) {
       "list "
       "%llu times, others let avoid %llu links, nodes silent %llu times, hosts unknown to the scheduler %llu times, "
       "returns that failed or had no effect %llu, left in service %llu (%llu that failed), ports disabled by hand "
-      "%llu, enabled by hand %llu, probations begun anew %llu; taken out beside "
+      "%llu, found disabled by an order %llu, enabled by hand %llu, probations begun anew %llu; taken out beside "
       "what others took out %llu, "
       "beside missing nodes %llu, beside nodes gone for long %llu\n",
       n(tally.lists_told), n(tally.told_of_others), n(tally.silent_partners), n(tally.waited_for_lists),
       n(tally.others_avoid), n(tally.silent_nodes), n(tally.forgotten_hosts), n(tally.failed_returns), n(tally.left),
-      n(tally.held_then_left), n(tally.disabled_by_hand), n(tally.enabled_by_hand), n(tally.begun_anew),
-      n(tally.out_beside_others), n(tally.out_beside_missing), n(tally.out_beside_gone));
+      n(tally.held_then_left), n(tally.disabled_by_hand), n(tally.already), n(tally.enabled_by_hand),
+      n(tally.begun_anew), n(tally.out_beside_others), n(tally.out_beside_missing), n(tally.out_beside_gone));
   std::printf("plans ended:");
   for (std::size_t i = 0; i < tally.ended.size(); ++i)
     if (is_over(static_cast<PlanState>(i)))

@@ -16,7 +16,7 @@ struct Tally {
   std::uint64_t clock_steps = 0, other_weftds = 0, claimed_twice = 0, files = 0;
   std::uint64_t silent_partners = 0, lists_told = 0, told_of_others = 0, others_avoid = 0, silent_nodes = 0;
   std::uint64_t silent_managers = 0, forgotten_hosts = 0, failed_returns = 0, left = 0, begun_anew = 0;
-  std::uint64_t disabled_by_hand = 0, enabled_by_hand = 0, held_then_left = 0;
+  std::uint64_t disabled_by_hand = 0, enabled_by_hand = 0, held_then_left = 0, already = 0;
   std::uint64_t out_beside_others = 0, out_beside_missing = 0, out_beside_gone = 0, waited_for_lists = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(PlanState::kCount)> ended{};
   std::array<std::uint64_t, static_cast<std::size_t>(Guard::kCount)> refused{};

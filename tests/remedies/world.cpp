@@ -317,6 +317,12 @@ TargetReading World::read(const Entity& target, bool by_cost) {
   return {TargetState::kClear, "in service", others};
 }
 
+bool World::is_disabled(const RemedyOrder& order) const {
+  if (order.action != RemedyAction::kIsolateLink) return false;
+  const auto [is_link, index] = find(order.target);
+  return holder(is_link, index) == Holder::kWeft || is_disabled_by_hand(index);
+}
+
 Act World::act(const RemedyOrder& order, bool takes, Duration late) {
   const auto [is_link, index] = find(order.target);
   Act act{order, holder(is_link, index), is_link, index};

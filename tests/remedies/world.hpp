@@ -80,6 +80,8 @@ class World {
   void somebody_disables(unsigned link) { set(true, link, Holder::kSomebodyElse), disabled_by_hand_ |= 1U << link; }
   /// Nobody can tell any more who disabled it: it counts as weft's.
   void take_as_ours(unsigned link) { links_[link] = Holder::kWeft, disabled_by_hand_ &= ~(1U << link); }
+  /// The order is to disable the port of a link that is disabled, by whomever: nothing is sent then.
+  bool is_disabled(const RemedyOrder& order) const;
   bool is_disabled_by_hand(unsigned link) const { return (disabled_by_hand_ >> link & 1U) != 0; }
   /// A weftd with another store drains the host and leaves its mark there.
   void another_weftd_takes(unsigned host);

@@ -30,8 +30,9 @@ class Actuator {
   /// Does it, once. Success: it was taken; observe() tells whether it is so. kTimeout and kUnavailable: it may or may
   /// not have been taken, and a partner that hung may still take it minutes later. Any other failure: it was refused
   /// and nothing changed; kNotFound: because the target could not be seen to be the one that is meant, which may pass.
-  /// Doing what is so already is a success and changes nothing; what somebody else did is never touched
-  /// (kFailedPrecondition).
+  /// What is so already is not sent: a success where it is known to be our own work, as by a mark, or is to be brought
+  /// back; kAlreadyExists where it is to be taken out, and nothing tells who did that. What somebody else did is never
+  /// touched (kFailedPrecondition).
   virtual Result<void> apply(const RemedyOrder& order) = 0;
   /// How long after its call what apply() sent may still land at most; nullopt: nobody knows.
   virtual std::optional<Duration> latest_landing() const { return std::nullopt; }

@@ -57,12 +57,19 @@ std::string read_answer(int socket, std::chrono::steady_clock::time_point until)
   return text;
 }
 
+/// What a Set that was not needed is, as Actuator::apply() tells it: a disabled port does not say who disabled it.
+Result<void> already(bool isolate, const std::string& detail) {
+  if (!isolate) return {};
+  return fail(ErrorCode::kAlreadyExists, detail + "; nothing was set");
+}
+
 /// The failure of a Set that did not do what was asked, as Actuator::apply() tells it.
-Result<void> verdict(const PortReport& report) {
+Result<void> verdict(const PortReport& report, bool isolate) {
   switch (report.outcome) {
     case PortOutcome::kDone:
-    case PortOutcome::kAlready:
       return {};
+    case PortOutcome::kAlready:
+      return already(isolate, report.detail);
     case PortOutcome::kUnclear:
       return fail(ErrorCode::kTimeout, report.detail);
     case PortOutcome::kUnseen:
@@ -103,11 +110,11 @@ class InfinibandPort final : public Actuator {
     if (before->state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, before->detail + ": not changed by Weft, left as it is");
     const bool isolate = order.action == RemedyAction::kIsolateLink;
-    if (isolate == (before->state == TargetState::kOurs)) return {};
+    if (isolate == (before->state == TargetState::kOurs)) return already(isolate, before->detail);
     const auto report =
         run(order, ends->ours, ends->other, *ends->way_to_ours, until, isolate ? "disabled" : "polling");
     if (!report) return tl::unexpected(report.error());
-    return verdict(*report);
+    return verdict(*report, isolate);
   }
 
   Result<std::string> dry_run(const RemedyOrder& order) override {

@@ -126,6 +126,9 @@ class Ufm final : public Actuator {
     if (now->state == TargetState::kForeign)
       return fail(ErrorCode::kFailedPrecondition, now->detail + ": not changed by Weft, left as it is");
     const bool isolate = order.action == RemedyAction::kIsolateLink;
+    // The list does not tell who asked for it.
+    if (isolate && now->state == TargetState::kOurs)
+      return fail(ErrorCode::kAlreadyExists, now->detail + "; nothing was requested");
     if (isolate == (now->state == TargetState::kOurs)) return {};
     const auto answer = ask("PUT", body(ends->ours, isolate).dump(), last_moment(order));
     if (!answer) return tl::unexpected(answer.error());

@@ -144,6 +144,75 @@ TEST(TakenMeanwhile, WhatAPersonDisablesWhileAFailedReturnWaitsIsNotHeldByWeft) 
   EXPECT_FALSE(b.plan(1).in_force);
 }
 
+/// PLAN-2 failed, was read to be in service, and is about to take the link out again; the answer is that it is out
+/// already.
+void find_it_so(Probation& b) {
+  b.comes_up(5);
+  b.fabric.unlink(b.end);
+  b.sweeps(1);
+  b.tell(TargetState::kClear);
+  ASSERT_EQ(b.plan(2).intent, PlanIntent::kUndo);
+  b.book->answer_action(b.next(), fail(ErrorCode::kAlreadyExists, "it is Disabled; nothing was set"), b.fabric.now());
+}
+
+TEST(TakenMeanwhile, WhatIsDisabledBetweenTheReadingAndTheOrderIsNotHeldByWeft) {
+  Probation b;
+  find_it_so(b);
+  EXPECT_EQ(b.plan(2).intent, PlanIntent::kApply) << "nothing was sent: a restart must not take it for ours";
+  answer(b, next_order(b), TargetState::kOurs);
+  EXPECT_EQ(b.plan(2).state, PlanState::kFailed);
+  EXPECT_EQ(b.plan(2).outcome, std::string("it failed again: the link went down; ") + kDisabledSince);
+  EXPECT_FALSE(b.plan(2).in_force);
+  EXPECT_FALSE(b.plan(2).unresolved);
+  b.sweeps(50);
+  EXPECT_TRUE(b.orders().empty());
+}
+
+TEST(TakenMeanwhile, WhatIsEnabledAgainBeforeTheReadingIsTakenOutAllTheSame) {
+  Probation b;
+  find_it_so(b);
+  answer(b, next_order(b), TargetState::kClear);
+  const RemedyOrder order = next_order(b);
+  EXPECT_EQ(order.kind, OrderKind::kAct);
+  b.book->answer_action(order.number, {}, b.fabric.now());
+  answer(b, next_order(b), TargetState::kOurs);
+  EXPECT_EQ(b.plan(2).state, PlanState::kRolledBack) << b.plan(2).outcome;
+  EXPECT_TRUE(b.plan(2).in_force);
+}
+
+// weftd was killed between the order and its answer, and what it had sent lands when the next one is about to be sent.
+TEST(TakenMeanwhile, WhatWasSentBeforeARestartAndIsFoundSoIsHeldByWeft) {
+  Probation b;
+  b.comes_up(5);
+  b.fabric.unlink(b.end);
+  b.sweeps(1);
+  b.tell(TargetState::kClear);
+  ASSERT_EQ(b.plan(2).intent, PlanIntent::kUndo);
+  ASSERT_EQ(b.orders().size(), 1U);
+  restart(b);
+  RemedyOrder order = next_order(b);
+  for (; order.kind == OrderKind::kRead; order = next_order(b)) answer(b, order, TargetState::kClear);
+  b.book->answer_action(order.number, fail(ErrorCode::kAlreadyExists, "it is Disabled"), b.fabric.now());
+  while (b.plan(2).state == PlanState::kRollingBack) answer(b, next_order(b), TargetState::kOurs);
+  EXPECT_EQ(b.plan(2).state, PlanState::kRolledBack) << b.plan(2).outcome;
+  EXPECT_TRUE(b.plan(2).in_force);
+  EXPECT_FALSE(b.plan(2).kept_out.empty()) << "automation does not enable what a person may have disabled";
+}
+
+TEST(TakenMeanwhile, WhatIsDisabledBeforeAnIsolationIsSentIsLeftToWhoeverDidIt) {
+  Book b(a_short_probation());
+  const Entity target = b.link("leaf-1", "spine-0");
+  ASSERT_TRUE(b.book->request(RemedyAction::kIsolateLink, target, "why", "ann", b.look()));
+  b.book->review(b.look());
+  b.book->answer_reading(b.orders().front().number, TargetReading{TargetState::kClear, ""}, b.fabric.now());
+  b.book->review(b.look());
+  b.book->answer_action(b.orders().front().number, fail(ErrorCode::kAlreadyExists, "it is Disabled"), b.fabric.now());
+  EXPECT_EQ(b.plan(1).state, PlanState::kExpired);
+  EXPECT_EQ(b.plan(1).outcome, "not needed: already in the wanted state: it is Disabled");
+  EXPECT_FALSE(b.plan(1).in_force);
+  EXPECT_EQ(b.plan(1).started, kNever) << "no budget is spent";
+}
+
 TEST(TakenMeanwhile, WhatIsUndoneAndDisabledSinceIsNotGivenBackTwice) {
   Undoing b;
   disable(b);

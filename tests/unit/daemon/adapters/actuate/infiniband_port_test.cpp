@@ -131,13 +131,26 @@ TEST_F(InfinibandPortTest, EthernetIsNotItsBusiness) {
   EXPECT_TRUE(told().empty());
 }
 
-TEST_F(InfinibandPortTest, WhatIsSoAlreadyIsASuccessWithoutASet) {
-  port("Disabled", "done");
-  EXPECT_TRUE(apply(RemedyAction::kIsolateLink));
-  EXPECT_EQ(told().size(), 1U);
+TEST_F(InfinibandPortTest, WhatIsBackAlreadyIsASuccessWithoutASet) {
   port("LinkUp", "done");
   EXPECT_TRUE(apply(RemedyAction::kRestoreLink));
-  EXPECT_EQ(told().size(), 2U);
+  EXPECT_EQ(told().size(), 1U);
+  port("Disabled", "already");
+  EXPECT_TRUE(apply(RemedyAction::kRestoreLink));
+}
+
+// A disabled port does not say who disabled it.
+TEST_F(InfinibandPortTest, WhatIsDisabledAlreadyIsNotSaidToBeOurWork) {
+  port("Disabled", "done");
+  const auto seen = apply(RemedyAction::kIsolateLink);
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().code, ErrorCode::kAlreadyExists);
+  EXPECT_EQ(seen.error().message, "read; nothing was set");
+  EXPECT_EQ(told().size(), 1U);
+  port("LinkUp", "already");
+  const auto set = apply(RemedyAction::kIsolateLink);
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code, ErrorCode::kAlreadyExists);
 }
 
 TEST_F(InfinibandPortTest, OursForeignAndClear) {

@@ -56,6 +56,11 @@ bool is_link_read(const Entity& link, const Sweep& sweep) {
   });
 }
 
+bool is_port_read(PortIndex port, const Sweep& sweep) {
+  return port < sweep.state_read_at.size() && sweep.state_read_at[port] >= sweep.started &&
+         sweep.state_read_at[port] <= sweep.finished;
+}
+
 std::vector<NodeGuid> answering_neighbours(const Entity& link, const FabricView& fabric, unsigned stale_intervals) {
   std::vector<NodeGuid> nodes;
   if (!fabric.sweep) return nodes;

@@ -18,6 +18,9 @@ std::optional<PortKey> end_to_set(const Entity& target, const FabricView* fabric
 /// read is of before.
 bool is_link_read(const Entity& link, const Sweep& sweep);
 
+/// Whether the sweep read the state of that port itself. Of an Ethernet fabric, where hosts tell it, no sweep does.
+bool is_port_read(PortIndex port, const Sweep& sweep);
+
 /// Those at both ends of the link, and those that have a cable to one of them, which are reachable and answered within
 /// the last `stale_intervals` sweeps. By GUID, ascending. Empty when the link is not in the fabric as last swept.
 std::vector<NodeGuid> answering_neighbours(const Entity& link, const FabricView& fabric, unsigned stale_intervals);

@@ -393,7 +393,10 @@ void PlanRunner::done(const std::string& reading) {
     work_.undos = before.undos;
     // Sweeps of before the second time say nothing.
     work_.verifying_since = before.looked_back && !was_sent ? before.verifying_since : now_;
-    if (before.looked_back && !was_sent) return;
+    if (before.looked_back && !was_sent) {
+      work_.paused = before.paused;
+      return;
+    }
     // After a restart nobody knows whether it was sent.
     const char* how = was_sent            ? "it is undone"
                       : before.unanswered ? "it is undone already"

@@ -78,9 +78,12 @@ std::optional<std::string> not_to_be_left(const Plan& plan, const PlanWork& work
   const bool undoing = plan.state == PlanState::kRollingBack;
   const auto not_in_service = [&]() -> std::optional<std::string> {
     if (sight != LinkSight::kDown && sight != LinkSight::kDisabled) return std::nullopt;
-    return name + " cannot be ended so: its link is not in service, " +
-           (sight == LinkSight::kDown ? "it is down" : "an end of it is disabled") +
-           (undoing ? ": weftctl plan " + name : "; to end it and take it out again" + abort);
+    const std::string refused = name + " cannot be ended so: its link is not in service, ";
+    const std::string look = ": weftctl plan " + name;
+    // Where somebody else did that, it ends with the next reading.
+    if (sight == LinkSight::kDisabled)
+      return refused + "an end of it is disabled; it is read whether somebody else did that" + look;
+    return refused + "it is down" + (undoing ? look : "; to end it and take it out again" + abort);
   };
   if (takes_out(plan.action)) {
     if (undoing && work.stage == PlanWork::Stage::kSeeBack) return not_in_service();

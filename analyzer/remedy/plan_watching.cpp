@@ -62,13 +62,10 @@ Duration PlanRunner::watched() const {
 void PlanRunner::seen_back(const Window& window) {
   if (window.fresh) work_.why = window.why;
   if (window.fresh && window.good) return end(PlanState::kRolledBack, plan_.outcome);
-  if (window.disabled && plan_.read_back) return end(PlanState::kRolledBack, plan_.outcome + kDisabledSinceText);
-  // What was read may have been overtaken by a change of before that landed late.
-  if (!work_.looked_back && (window.disabled || watched() > limits_.verification.within / 2)) {
+  // Somebody may have disabled it since, or a change of before landed late: the reading tells.
+  if (window.disabled || (!work_.looked_back && watched() > limits_.verification.within / 2)) {
     work_.looked_back = true;
-    work_.stage = PlanWork::Stage::kLook;
-    work_.due = now_;
-    return;
+    return read_again();
   }
   if (watched() <= limits_.verification.within) return;
   const std::string why = work_.why.empty() ? "nobody could see whether the fabric is as before" : work_.why;

@@ -67,12 +67,30 @@ bool is_up(const Seen& seen) {
   return port.is_up() && peer.is_up() && leads_to(port, seen.peer) && leads_to(peer, seen.port);
 }
 
-/// An end is disabled.
+/// What the sweep says of an end that it did not read is of before.
+bool is_read(const Seen& seen, PortIndex end) {
+  return !seen.sweep->routes || is_port_read(end, *seen.sweep);
+}
+
+/// The sweep read neither end.
+bool is_unread(const Seen& seen, const Entity& link) {
+  return seen.sweep->routes && !is_link_read(link, *seen.sweep);
+}
+
+/// An end was read to be disabled.
 bool is_disabled(const Seen& seen) {
   return std::ranges::any_of(std::array{seen.port, seen.peer}, [&seen](PortIndex end) {
-    return seen.sweep->topology->port(end).physical_state == PortPhysicalState::kDisabled;
+    return is_read(seen, end) && seen.sweep->topology->port(end).physical_state == PortPhysicalState::kDisabled;
   });
 }
+
+/// Ethernet ports do not tell their physical state.
+bool is_trained(const Port& port) {
+  return port.physical_state == PortPhysicalState::kUnknown ? port.is_up()
+                                                            : port.physical_state == PortPhysicalState::kLinkUp;
+}
+
+constexpr const char* kReadNeither = "the last sweep read neither end of the link";
 
 /// The switch at an end that is down as a whole: it has other cables, and none of its links is up; empty: there is
 /// none.
@@ -202,22 +220,21 @@ Window restored(const Plan& plan, const RemedyView& view, TimePoint since, const
   }
   const Seen seen = look(plan, view);
   if (!seen.sweep || seen.sweep->started <= since) return window;
-  const bool is_unread = seen.sweep->routes && !is_link_read(plan.target, *seen.sweep);
-  if (is_unread || view.is_manager_unheard(plan.target.fabric)) {
+  // Somebody may have done that, whether the subnet manager answers or not: the reading tells.
+  if (!is_up(seen) && is_disabled(seen)) {
+    window.disabled = true;
+    window.why = "an end of the link is disabled";
+    return window;
+  }
+  const bool unread = is_unread(seen, plan.target);
+  if (unread || view.is_manager_unheard(plan.target.fabric)) {
     window.excused = window.unread = true;
-    window.why = is_unread ? "the last sweep read neither end of the link" : nobody_activates(view, plan.target.fabric);
+    window.why = unread ? kReadNeither : nobody_activates(view, plan.target.fabric);
     return window;
   }
   window.fresh = true;
   const bool late = view.now - since > limits.verification.within;
   if (!is_up(seen)) {
-    // Somebody may have done that: the reading tells.
-    if (is_disabled(seen)) {
-      window.fresh = false;
-      window.disabled = true;
-      window.why = "an end of the link is disabled";
-      return window;
-    }
     // The trouble is the switch's: it says nothing of the link.
     if (const std::string dead = dead_switch(seen); !dead.empty()) {
       window.fresh = false;
@@ -321,22 +338,22 @@ bool is_link_up(const Entity& link, const RemedyView& view) {
 }
 
 bool is_link_trained(const Entity& link, const RemedyView& view) {
-  return both_ends(link, view, [](const Port& port) {
-    // Ethernet ports do not tell it.
-    return port.physical_state == PortPhysicalState::kUnknown ? port.is_up()
-                                                              : port.physical_state == PortPhysicalState::kLinkUp;
-  });
+  return both_ends(link, view, is_trained);
 }
 
 LinkSight sight_of(const Entity& link, const RemedyView& view, TimePoint since) {
   Plan asked;
   asked.target = link;
   const Seen seen = look(asked, view);
-  if (!seen.sweep || seen.sweep->started <= since || (seen.sweep->routes && !is_link_read(link, *seen.sweep)))
-    return LinkSight::kUnknown;
+  if (!seen.sweep || seen.sweep->started <= since || is_unread(seen, link)) return LinkSight::kUnknown;
   if (is_up(seen)) return LinkSight::kUp;
   if (is_disabled(seen)) return LinkSight::kDisabled;
-  return is_link_trained(link, view) ? LinkSight::kTrained : LinkSight::kDown;
+  if (is_link_trained(link, view)) return LinkSight::kTrained;
+  // One end that was read, and is not linked, tells it of both.
+  const bool is_down = std::ranges::any_of(std::array{seen.port, seen.peer}, [&seen](PortIndex end) {
+    return is_read(seen, end) && !is_trained(seen.sweep->topology->port(end));
+  });
+  return is_down ? LinkSight::kDown : LinkSight::kUnknown;
 }
 
 bool is_link_troubled(const Entity& link, const RemedyView& view, TimePoint since, const Ages& ages) {
@@ -395,6 +412,10 @@ Window judge_undoing(const Plan& plan, const RemedyView& view, TimePoint since, 
   Window window;
   const Seen seen = look(plan, view);
   if (!seen.sweep || seen.sweep->started <= since) return window;
+  if (is_unread(seen, plan.target)) {
+    window.why = kReadNeither;
+    return window;
+  }
   window.fresh = true;
   if (!is_up(seen)) {
     window.why = "the link has not come up again";

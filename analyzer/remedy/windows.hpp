@@ -36,7 +36,7 @@ bool is_link_up(const Entity& link, const RemedyView& view);
 /// have to make them active.
 bool is_link_trained(const Entity& link, const RemedyView& view);
 
-/// What the last sweep says of the link, if it began after `since` and read both ends.
+/// What the last sweep says of the link, if it began after `since`, by those ends that it read.
 LinkSight sight_of(const Entity& link, const RemedyView& view, TimePoint since);
 
 /// Some open incident of warning or worse of the link, but that it is down, was seen after `since`.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/remedy/windows.hpp"
 #include "fabric/maintenance.hpp"
 #include "tests/unit/analyzer/remedy/probation.hpp"
 
@@ -216,10 +217,69 @@ TEST(TakenMeanwhile, WhatIsDisabledBeforeAnIsolationIsSentIsLeftToWhoeverDidIt) 
 TEST(TakenMeanwhile, WhatIsUndoneAndDisabledSinceIsNotGivenBackTwice) {
   Undoing b;
   disable(b);
-  b.sweeps(1);
+  EXPECT_EQ(b.plan(1).state, PlanState::kRollingBack) << "one sweep may be wrong: it is read";
+  answer(b, next_order(b), TargetState::kOurs);
   EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack);
   EXPECT_EQ(b.plan(1).outcome, std::string("aborted by ann: wrong link; ") + kDisabledSince);
   EXPECT_TRUE(b.orders().empty());
+}
+
+TEST(TakenMeanwhile, ASweepThatIsOlderThanItLooksEndsNoUndoing) {
+  Undoing b;
+  disable(b);
+  answer(b, next_order(b), TargetState::kClear);
+  EXPECT_EQ(b.plan(1).state, PlanState::kRollingBack) << b.plan(1).outcome;
+  disable(b);
+  answer(b, next_order(b), TargetState::kClear);
+  b.managers.clear();
+  b.comes_up(2);
+  EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack);
+  EXPECT_EQ(b.plan(1).outcome, "aborted by ann: wrong link");
+}
+
+// What the topology says of an end that did not answer is of before.
+TEST(TakenMeanwhile, AnEndThatNoSweepReadIsNotSaidToBeDisabled) {
+  Undoing b;
+  const NodeIndex leaf = b.fabric.topology()->port(b.end).node;
+  b.fabric.silence(leaf, true);
+  disable_unseen(b);
+  for (int second = 0; second < 5; ++second) {
+    b.sweeps(1);
+    EXPECT_TRUE(b.orders().empty()) << "nobody is seen to have disabled it";
+  }
+  EXPECT_EQ(b.plan(1).state, PlanState::kRollingBack) << b.plan(1).outcome;
+  RemedyView view = b.look();
+  EXPECT_NE(sight_of(b.target, view, kNever), LinkSight::kDisabled);
+  b.fabric.silence(leaf, false);
+  EXPECT_EQ(sight_of(b.target, b.look(), kNever), LinkSight::kDisabled);
+}
+
+// Its other end, which answers, is linked: an end that does not answer says nothing.
+TEST(TakenMeanwhile, OfALinkSightIsByTheEndsThatAnswer) {
+  Isolated b;
+  b.fabric.relink(b.end);
+  b.look();
+  b.fabric.silence(b.fabric.topology()->port(b.end).node, true);
+  b.fabric.port(b.end).physical_state = PortPhysicalState::kDisabled;
+  b.fabric.port(b.end).state = PortState::kDown;
+  EXPECT_EQ(sight_of(b.target, b.look(), kNever), LinkSight::kUnknown);
+  b.fabric.unlink(b.end);
+  EXPECT_EQ(sight_of(b.target, b.look(), kNever), LinkSight::kDown);
+}
+
+// Neither abort nor leave is possible then: the reading ends it.
+TEST(TakenMeanwhile, WhatAPersonDisablesOnProbationWhileNobodyActivatesLinksIsNotHeldByWeft) {
+  Probation b;
+  b.comes_up(5);
+  b.managers["test"] = ManagerSign::kSilent;
+  b.sweeps(2);
+  disable(b);
+  EXPECT_EQ(b.book->leave(2, "x", "ann", b.look()).error().message,
+            "PLAN-2 cannot be ended so: its link is not in service, an end of it is disabled; it is read whether "
+            "somebody else did that: weftctl plan PLAN-2");
+  answer(b, next_order(b), TargetState::kOurs);
+  EXPECT_EQ(b.plan(2).state, PlanState::kFailed);
+  EXPECT_EQ(b.plan(2).outcome, "left as it is: somebody else disabled the link: read");
 }
 
 TEST(TakenMeanwhile, ThatItWasReadToBeBackIsKnownAfterARestart) {

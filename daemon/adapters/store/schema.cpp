@@ -260,11 +260,13 @@ ALTER TABLE collector ADD COLUMN adapters INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE link ADD COLUMN low_interface TEXT NOT NULL DEFAULT '';
 ALTER TABLE link ADD COLUMN high_interface TEXT NOT NULL DEFAULT '';
 )sql",
-                                      // What a person said of a plan; of those from before their outcome says it.
+                                      // What a person said of a plan; of those from before their outcome says it, or of
+                                      // a return that was failing already who keeps its target out.
                                       R"sql(
 ALTER TABLE plan ADD COLUMN aborted INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE plan ADD COLUMN left_in_service INTEGER NOT NULL DEFAULT 0;
-UPDATE plan SET aborted = 1 WHERE outcome LIKE 'aborted by %';
+UPDATE plan SET aborted = 1 WHERE outcome LIKE 'aborted by %' OR (action IN ('RESTORE_LINK', 'UNDRAIN_NODE') AND
+  (kept_out LIKE '% aborted its return PLAN-' || id OR kept_out LIKE '% aborted its return PLAN-' || id || ': %'));
 UPDATE plan SET left_in_service = 1 WHERE outcome LIKE 'left in service by %' OR outcome LIKE '%; left as it is by %';
 )sql",
                                       // What is on probation, or failed on it, was read to be back, and so was what
@@ -272,7 +274,7 @@ UPDATE plan SET left_in_service = 1 WHERE outcome LIKE 'left in service by %' OR
                                       R"sql(
 ALTER TABLE plan ADD COLUMN read_back INTEGER NOT NULL DEFAULT 0;
 UPDATE plan SET read_back = 1 WHERE action IN ('RESTORE_LINK', 'UNDRAIN_NODE') AND (state = 'VERIFYING' OR
-  (state = 'ROLLING_BACK' AND aborted = 0));
+  (state = 'ROLLING_BACK' AND outcome NOT LIKE 'aborted by %'));
 UPDATE plan SET read_back = 1 WHERE action NOT IN ('RESTORE_LINK', 'UNDRAIN_NODE') AND state = 'ROLLING_BACK' AND
   intent = 'NONE' AND unresolved = 0;
 )sql"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/adapters/store/plan_table.hpp"
 
+#include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/schema.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
@@ -349,6 +350,47 @@ TEST(PlansOnFiles, ADatabaseFromBeforeIsGivenAnId) {
   old.migrations = old.migrations.first(8);
   ASSERT_TRUE(open_database(dir.path() / "weft.db", old));
   EXPECT_EQ(must_open(dir.path())->restore_remedies(kNever)->installation.size(), 16U);
+}
+
+// Plans of a weftd that did not store what persons said of them.
+TEST_P(Plans, OfBeforeThatPersonsAbortedAreKnown) {
+  const TempDir dir;
+  Schema old = state_schema();
+  old.migrations = old.migrations.first(24);
+  if (GetParam() == Engine::kSqlite)
+    ASSERT_TRUE(open_database(dir.path() / "weft.db", old));
+  else
+    ASSERT_TRUE(open_postgres(url_of(dir.path()), old));
+  {
+    auto database = by_hand(dir.path());
+    const auto add = [&database](int id, const char* action, const char* outcome, const char* kept_out) {
+      Statement(database,
+                "INSERT INTO plan (id, revision, state, over, action, actuator, incident, undoes, reason, "
+                "requested_by, approved_by, created, updated, expires, started, finished, intent, in_force, "
+                "unresolved, windows_good, windows_needed, outcome, kept_out) VALUES (?, 1, 'ROLLING_BACK', 0, ?, "
+                "'', 0, 0, '', '', '', 1, 1, 0, 1, 0, 'APPLY', 0, 0, 0, 0, ?, ?)")
+          .run(id, action, outcome, kept_out);
+    };
+    const char* failed = "it failed again: the link went down";
+    add(1, "RESTORE_LINK", failed, "ann aborted its return PLAN-12: the wrong cable");
+    add(2, "RESTORE_LINK", failed, "ann aborted its return PLAN-2: the wrong cable");
+    add(3, "UNDRAIN_NODE", "it failed again: it is unhealthy", "ann aborted its return PLAN-3");
+    add(4, "RESTORE_LINK", failed, "ann took it out of service, with PLAN-1");
+    add(5, "ISOLATE_LINK", "it did not help", "ann aborted its return PLAN-5");
+    add(6, "RESTORE_LINK", "aborted by ann: no", "ann aborted its return PLAN-6: no");
+    ASSERT_TRUE(database.outcome()) << database.outcome().error().message;
+  }
+  ASSERT_TRUE(must_open(dir.path()));
+  const auto ids_with = [&dir](const char* what) {
+    auto database = by_hand(dir.path());
+    Statement rows(database, std::string("SELECT id FROM plan WHERE ") + what + " = 1 ORDER BY id");
+    rows.query();
+    std::vector<std::int64_t> ids;
+    while (rows.next()) ids.push_back(rows.integer(0));
+    return ids;
+  };
+  EXPECT_EQ(ids_with("aborted"), (std::vector<std::int64_t>{2, 3, 6}));
+  EXPECT_EQ(ids_with("read_back"), (std::vector<std::int64_t>{1, 2, 3, 4})) << "what failed by itself had been back";
 }
 
 TEST_P(Plans, ABreakerThatNobodyKnowsOfIsDamageAndNotWhole) {

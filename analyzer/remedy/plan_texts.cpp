@@ -119,6 +119,13 @@ std::string first_sweep_text(const Plan& plan) {
   return "for the first sweep of " + plan.target.fabric + " since weftd was restarted, or took over";
 }
 
+std::string undone_when_stored_text(const Plan& plan) {
+  const char* meanwhile = plan.state == PlanState::kExecuting ? ""
+                          : takes_out(plan.action)            ? "; its target stays out until then"
+                                                              : "; its target stays in service until then";
+  return std::string("will be undone when that can be stored") + meanwhile;
+}
+
 std::string may_land_text(const Plan& plan, TimePoint now) {
   const std::string what = "what weftd sent for " + plan_name(plan.id);
   if (plan.unresolved_until == kNever) return what + " may still take effect";

@@ -79,6 +79,10 @@ std::string standing_text(const Plan& plan);
 /// or took over".
 std::string first_sweep_text(const Plan& plan);
 
+/// Of a plan that a person aborted and that could not be stored since: "will be undone when that can be stored; its
+/// target stays out until then".
+std::string undone_when_stored_text(const Plan& plan);
+
 /// Of an unresolved plan: "what weftd sent for PLAN-7 may still take effect until …, and is read then"; later than
 /// that, as where it cannot be read: "… could take effect until …, and its state has not been read since".
 std::string may_land_text(const Plan& plan, TimePoint now);

@@ -443,6 +443,12 @@ std::shared_ptr<const std::vector<PlanPtr>> with_progress(std::shared_ptr<const 
     const bool waits = stored.state == PlanState::kProposed || stored.state == PlanState::kApproved;
     if (!waits && !is_under_way(stored.state)) continue;
     const PlanPtr now = book.find(stored.id);
+    if (now && is_under_way(stored.state) && stored.state != now->state && now->state == PlanState::kRollingBack) {
+      if (!further) further = std::make_shared<std::vector<PlanPtr>>(*plans);
+      auto plan = std::make_shared<Plan>(stored);
+      plan->waits_for = "for its journal: it " + undone_when_stored_text(*now);
+      (*further)[i] = std::move(plan);
+    }
     if (!now || now->state != stored.state) continue;
     if (waits && now->revision != stored.revision) continue;
     const bool same_progress = now->windows_good == stored.windows_good &&

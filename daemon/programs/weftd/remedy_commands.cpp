@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/remedy/plan_texts.hpp"
 #include "daemon/programs/weftd/log_texts.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
 
@@ -15,8 +16,11 @@ using analyzer::PlanPtr;
 constexpr const char* kNotWritten = "not done because it could not be stored";
 constexpr const char* kNotWrittenYet = "not done because it could not be stored yet";
 constexpr const char* kStoppedUnsaved = "automation is stopped, but that could not be stored yet: a restart forgets it";
-constexpr const char* kAbortedUnsaved =
-    "the plan is being undone, but that could not be stored yet: after a restart of weftd, abort it again";
+/// Nothing is sent for an abort before it is stored.
+std::string aborted_unsaved(const Plan& plan) {
+  return "the abort is taken, but that could not be stored yet: the plan " + analyzer::undone_when_stored_text(plan) +
+         ". After a restart of weftd, abort it again";
+}
 constexpr const char* kEndedUnsaved =
     "the plan is ended, but that could not be stored yet: after a restart of weftd, end it again";
 /// A person is answered by then, also when the disk hangs: clients give up after 15 s.
@@ -63,8 +67,8 @@ void RemedyController::settle(Result<Plan> plan, PlanCallback callback) {
   if (!plan) {
     callback(std::move(plan));
   } else {
-    // A roll-back that was ordered goes on, as the brake holds: to undo is safe.
-    const char* const unsaved = is_under_way(plan->state) ? kAbortedUnsaved
+    // An abort is not withdrawn: what it undoes is sent as soon as it can be stored.
+    const std::string unsaved = is_under_way(plan->state) ? aborted_unsaved(*plan)
                                 : is_over(plan->state)    ? kEndedUnsaved
                                                           : kNotWritten;
     const auto withdraw = [this, id = plan->id] { plans_.withdraw(id, clock_.now()); };

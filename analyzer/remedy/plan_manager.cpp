@@ -86,7 +86,8 @@ void PlanManager::show(Entry& entry) {
   }
   const auto at = std::ranges::lower_bound(shown_, entry.plan.id, {}, [](const PlanPtr& plan) { return plan->id; });
   reckon(entry);
-  auto copy = std::make_shared<const Plan>(entry.plan);
+  auto copy = std::make_shared<Plan>(entry.plan);
+  if (!copy->waits_for.empty()) copy->waits_for += entry.prospects;
   if (at != shown_.end() && (*at)->id == entry.plan.id)
     *at = std::move(copy);
   else

@@ -56,9 +56,7 @@ class PlanManager {
   /// Ends a plan that is not over: what was not begun is rejected, what is under way is undone. Nothing is sent while
   /// all automation is stopped. kNotFound; kFailedPrecondition when it is over: what it took out is returned by
   /// request().
-  /// `hint`: to follow where it is being undone already.
-  Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now,
-                     const std::string& hint = {});
+  Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now);
   /// The same; kFailedPrecondition also when a guard forbids to take out again what a plan on probation brought back:
   /// then the plan goes on.
   Result<Plan> abort(std::uint64_t id, const std::string& why, const std::string& who, const RemedyView& view);
@@ -154,6 +152,8 @@ class PlanManager {
     std::shared_ptr<const Topology> topology_before{};
     std::shared_ptr<const Routes> tables_before{};
     bool failed_too_often = false;  ///< of what is held: guard REINSTATEMENT leaves its return to a person
+    /// What is added to Plan::waits_for where it is shown: see fabric/plan_prospects.hpp.
+    std::string prospects{};
     bool changed = false;
   };
 
@@ -265,6 +265,9 @@ class PlanManager {
   std::uint64_t newly_lost(const Entry& entry, const Sweep& sweep, const RouteReview& now,
                            std::vector<NodeIndex>& towards) const;
   LinkSight sight_for(const Entry& entry, const RemedyView& view) const;
+  std::string how_to_leave(const Entry& entry, const RemedyView& view) const;
+  bool is_well_again(const Entry& entry, const RemedyView& view) const;
+  void look_ahead(Entry& entry, const RemedyView& view);
   void look_meanwhile(Entry& entry, const RemedyView& view);
   void check_routes(const Entry& entry, const RemedyView& view, Window& window);
   void check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const;

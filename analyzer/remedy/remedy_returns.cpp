@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may come back, and when: proposals of returns, whether their reason lasts, and what persons keep out.
+// What may come back, and when: proposals of returns, whether their reason lasts, what persons keep out, and what
+// becomes of a return that waits.
 
 #include <algorithm>
 #include <string>
@@ -9,6 +10,7 @@
 #include "analyzer/remedy/plan_manager.hpp"
 #include "analyzer/remedy/plan_texts.hpp"
 #include "analyzer/remedy/windows.hpp"
+#include "fabric/plan_prospects.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -220,6 +222,33 @@ void PlanManager::keep_out(Entry& back, const char* ended, const std::string& wh
     else
       show(held);
   }
+}
+
+// "; to end it and leave the link in service: weftctl abort …"; empty: leave() would refuse it.
+std::string PlanManager::how_to_leave(const Entry& entry, const RemedyView& view) const {
+  if (not_to_be_left(entry.plan, entry.work, sight_for(entry, view))) return {};
+  return "; to " + leave_text(entry.plan);
+}
+
+// It failed while nobody could do anything about it. What is well by now is watched once more; a person's abort holds.
+bool PlanManager::is_well_again(const Entry& entry, const RemedyView& view) const {
+  const Plan& plan = entry.plan;
+  const bool is_failed_return = plan.state == PlanState::kRollingBack && !takes_out(plan.action);
+  return is_failed_return && plan.target.kind == EntityKind::kLink && entry.work.waited &&
+         plan.intent != PlanIntent::kUndo && !plan.aborted && is_link_up(plan.target, view) &&
+         !is_link_troubled(plan.target, view, plan.started, clock_.ages(view.now));
+}
+
+// What people are told beside why it waits. The journal need not know.
+void PlanManager::look_ahead(Entry& entry, const RemedyView& view) {
+  const PlanState state = entry.plan.state;
+  std::string prospects;
+  if (state == PlanState::kVerifying || state == PlanState::kRollingBack)
+    prospects = (is_well_again(entry, view) ? std::string(kWillBeginAnew) : "") + how_to_leave(entry, view);
+  if (std::exchange(entry.prospects, prospects) == prospects || entry.plan.waits_for.empty()) return;
+  const bool changed = entry.changed;
+  show(entry);
+  entry.changed = changed;
 }
 
 }  // namespace weft::analyzer

@@ -194,6 +194,7 @@ void PlanManager::review(const RemedyView& view) {
     if (entry.work.stage == PlanWork::Stage::kSeeBack) watch_undoing(entry, view);
     watch_held(entry, view);
     wait_for_reading(entry, view.now);
+    look_ahead(entry, view);
   }
   prune(view);
   note_out_by_others(view);

@@ -73,28 +73,22 @@ std::optional<std::string> PlanManager::obstacle_to_undo(const Plan& plan, const
 Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who,
                                 const RemedyView& view) {
   const Entry* found = entry(id);
-  const auto hint = [&] {
-    const bool may_be_left = !not_to_be_left(found->plan, found->work, sight_for(*found, view));
-    return may_be_left ? "; to " + leave_text(found->plan) : std::string();
-  };
   if (found && found->plan.state == PlanState::kVerifying && !takes_out(found->plan.action)) {
     hosts_.update(view);
     if (const auto refused = obstacle_to_undo(found->plan, view)) {
       const bool is_up = found->plan.target.kind == EntityKind::kHost || is_link_up(found->plan.target, view);
       const std::string sentence =
           *refused + (is_up ? ". It stays in service, and " : ". It is not up, and is not taken out again; ") +
-          plan_name(id) + " goes on" + hint();
+          plan_name(id) + " goes on";
       audit(&found->plan, who, "refused",
             subject_text(found->plan) + "abort" + (why.empty() ? "" : " (" + why + ')') + ": " + sentence, view.now);
-      return fail(ErrorCode::kFailedPrecondition, sentence);
+      return fail(ErrorCode::kFailedPrecondition, sentence + how_to_leave(*found, view));
     }
   }
-  const bool is_undone = found && found->plan.state == PlanState::kRollingBack;
-  return abort(id, why, who, view.now, is_undone ? hint() : std::string());
+  return abort(id, why, who, view.now);
 }
 
-Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now,
-                                const std::string& hint) {
+Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const std::string& who, TimePoint now) {
   Entry* found = entry(id);
   if (!found) return no_plan(id);
   Plan& plan = found->plan;
@@ -108,8 +102,8 @@ Result<Plan> PlanManager::abort(std::uint64_t id, const std::string& why, const 
   } else if (again || plan.state == PlanState::kRollingBack) {
     // Whoever says no to what is given up anyway wants it in service, whatever comes.
     if (!again && takes_out(plan.action)) plan.outcome = sentence + "; it was being undone already: " + plan.outcome;
-    note(*found, who, "abort of a plan that is being undone already" + (why.empty() ? "" : ": " + why) + hint, now,
-         true, kAborted);
+    note(*found, who, "abort of a plan that is being undone already" + (why.empty() ? "" : ": " + why), now, true,
+         kAborted);
   } else {
     note(*found, who, why.empty() ? "abort" : "abort: " + why, now, true, kAborted);
     runner(*found, now).abort(sentence);
@@ -185,7 +179,6 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     return look_meanwhile(entry, view);
   }
   const bool begins = entry.plan.state == PlanState::kExecuting && takes_out(entry.plan.action);
-  const bool may_have_recovered = takes_out_again && entry.work.waited;
   if (entry.plan.target.kind == EntityKind::kLink && (begins || takes_out_again) &&
       view.is_manager_unheard(entry.plan.target.fabric)) {
     entry.work.waited = takes_out_again;
@@ -199,12 +192,7 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
       return wait_for(entry, kLateSweep);
     }
   }
-  // It failed while nobody could do anything about it. What is well by now is watched once more; a person's abort
-  // holds.
-  if (may_have_recovered && entry.plan.intent != PlanIntent::kUndo && !entry.plan.aborted &&
-      is_link_up(entry.plan.target, view) &&
-      !is_link_troubled(entry.plan.target, view, entry.plan.started, clock_.ages(view.now)))
-    return runner(entry, view.now).verify_anew();
+  if (is_well_again(entry, view)) return runner(entry, view.now).verify_anew();
   // The state of some links can be read without a sweep; what the guards look at cannot.
   if ((entry.plan.state == PlanState::kExecuting || takes_out_again) && is_unswept(entry.plan, view.now))
     return wait_for(entry, first_sweep_text(entry.plan));

@@ -6,6 +6,7 @@
 #include "api/publication/find_ports.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "fabric/plan.hpp"
+#include "fabric/plan_prospects.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -107,12 +108,6 @@ std::string return_command(const v1::Plan& plan) {
   return "weftctl " + verb + typed_target(plan);
 }
 
-bool may_be_left(const v1::Plan& plan) {
-  if (takes_out(plan)) return is_undone(plan);
-  return plan.state() == v1::Plan::VERIFYING ||
-         (plan.state() == v1::Plan::ROLLING_BACK && plan.intent() != v1::Plan::UNDO);
-}
-
 bool is_let_go(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
   if (takes_out(plan) || plan.state() < v1::Plan::COMMITTED || holds_its_target(plan) || plans.empty()) return false;
   return std::ranges::none_of(plans, [&plan](const v1::Plan& other) {
@@ -127,7 +122,7 @@ void print_next(std::ostream& out, const v1::Plan& plan, const PlanPage& page) {
     out << (is_untouched(plan) ? "\nto end it    " : "\nto undo it   ") << "weftctl abort " << plan.id()
         << " --reason ...\n";
   // What waits may wait for ever.
-  if (may_be_left(plan) && (state == v1::Plan::ROLLING_BACK || !plan.waits_for().empty()))
+  if (may_be_left(plan.waits_for()))
     out << (state == v1::Plan::ROLLING_BACK ? "\n" : "") << "to leave it in service   weftctl abort " << plan.id()
         << " --leave-in-service --reason ...\n";
   if (!plan.kept_out().empty())

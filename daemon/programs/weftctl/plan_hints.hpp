@@ -17,10 +17,8 @@ std::string next_step(std::string_view refusal);
 /// "weftctl restore leaf-1:7": what brings back what the plan holds.
 std::string return_command(const v1::Plan& plan);
 
-/// Whether a person can end it with --leave-in-service: its target is back, or was given back. weftd has the last word.
-bool may_be_left(const v1::Plan& plan);
-
-/// Of a return that is over: no plan among `plans` holds its target. False where there are none, as where nobody asked.
+/// Of a return that is over, and of what others took out meanwhile: no plan among `plans` holds its target. False where
+/// there are none, as where nobody asked.
 bool is_let_go(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans);
 
 /// The commands for what may be done about the plan now.

@@ -22,6 +22,7 @@
 #include "daemon/programs/weftctl/verbs.hpp"
 #include "daemon/programs/weftctl/watch_ledger.hpp"
 #include "fabric/plan.hpp"
+#include "fabric/plan_prospects.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -47,7 +48,7 @@ std::string progress_text(const v1::Plan& plan) {
   std::string text = plan.has_probation_until() ? "on probation until " + time_text(plan.probation_until()) : "";
   if (const std::string waits = waiting_text(plan); !waits.empty())
     text = waits.starts_with("for ") ? "waits " + waits : waits;
-  if (plan.state() == v1::Plan::ROLLING_BACK && !is_undone(plan))
+  if (plan.state() == v1::Plan::ROLLING_BACK && !is_undone(plan) && !begins_anew(plan.waits_for()))
     text += (text.empty() ? "" : "; ") + undoing_text(plan);
   const std::string& why =
       plan.state() == v1::Plan::ROLLING_BACK && !plan.outcome().empty() ? plan.outcome() : essence(plan);
@@ -101,8 +102,10 @@ std::string since_text(const v1::Plan& plan) {
 std::string way_back(const v1::Plan& plan, const v1::Plan* next, TimePoint now) {
   if (plan.unresolved()) return unresolved_text(plan, now);
   if (plan.state() == v1::Plan::ROLLING_BACK) {
-    const std::string undone = takes_out(plan) ? "it is being undone" : "it is being taken out again";
-    return plan.waits_for().empty() ? undone : undone + "; it waits: " + plan.waits_for();
+    const std::string undone = takes_out(plan)                 ? "it is being undone"
+                               : begins_anew(plan.waits_for()) ? "its return failed"
+                                                               : "it is being taken out again";
+    return plan.waits_for().empty() ? undone : undone + "; it waits: " + without_advice(plan.waits_for());
   }
   const std::string abort = "weftctl abort " + plan.id() + " --reason ...";
   if (is_changing(plan)) return "it is being applied, and may be in force already; to undo it: " + abort;

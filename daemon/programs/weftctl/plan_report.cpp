@@ -7,6 +7,7 @@
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/plan_hints.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
+#include "fabric/plan_prospects.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -190,8 +191,9 @@ std::string standing_of(const v1::Plan& plan, const v1::Plan* holder, TimePoint 
   }
   if (plan.state() == v1::Plan::ROLLED_BACK && !takes_out(plan)) return reverted_text(plan);
   if (plan.state() == v1::Plan::ROLLING_BACK)
-    return is_undone(plan) ? "it is undone; whether the fabric is as before is being checked"
-                           : "it is being undone: " + undoing_text(plan);
+    return is_undone(plan)                 ? "it is undone; whether the fabric is as before is being checked"
+           : begins_anew(plan.waits_for()) ? kBeginsAnewText
+                                           : "it is being undone: " + undoing_text(plan);
   if (plan.intent() != v1::Plan::NONE && plan.intent() != v1::Plan::INTENT_UNSPECIFIED && !plan.has_finished())
     return plan.state() == v1::Plan::VERIFYING ? "applied, and being verified" : "being applied";
   return {};
@@ -362,11 +364,11 @@ std::string undoing_text(const v1::Plan& plan) {
 }
 
 std::string waiting_text(const v1::Plan& plan) {
-  if (plan.state() != v1::Plan::VERIFYING) return plan.waits_for();
+  const std::string waits = without_advice(plan.waits_for());
+  if (plan.state() != v1::Plan::VERIFYING) return waits;
   // What passed last, or saw nothing yet, stands still for another reason than what it saw.
-  if (!plan.waits_for().empty() && (plan.windows_good() > 0 || plan.waits_for().starts_with("for ")))
-    return plan.waits_for();
-  if (!plan.waits_for().empty()) return "the last sweep did not pass: " + plan.waits_for();
+  if (!waits.empty() && (plan.windows_good() > 0 || waits.starts_with("for "))) return waits;
+  if (!waits.empty()) return "the last sweep did not pass: " + waits;
   return plan.windows_good() == 0 ? "for the first sweep since the change" : "";
 }
 

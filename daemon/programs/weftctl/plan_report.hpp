@@ -35,6 +35,8 @@ std::string waiting_text(const v1::Plan& plan);
 
 /// What undoing it does to its target: "the link is taken out of service again".
 std::string undoing_text(const v1::Plan& plan);
+/// … of a return that failed, and whose link is well again (begins_anew()).
+inline constexpr const char* kBeginsAnewText = "the link is up again: its probation begins anew";
 /// It is being undone, and what that changes is done: only whether the fabric is as before is still looked at.
 bool is_undone(const v1::Plan& plan);
 

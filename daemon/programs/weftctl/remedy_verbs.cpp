@@ -10,6 +10,8 @@
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
 #include "daemon/programs/weftctl/verbs.hpp"
+#include "fabric/plan.hpp"
+#include "fabric/plan_prospects.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -93,7 +95,10 @@ void print_short(const Session& session, const v1::Plan& plan) {
   session.out << "  " << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << label_of(plan.target())
               << "  " << v1::Plan::State_Name(plan.state());
   if (plan.state() == v1::Plan::ROLLING_BACK)
-    session.out << ": " << (is_undone(plan) ? "it is undone, and checked" : undoing_text(plan));
+    session.out << ": "
+                << (is_undone(plan)                 ? "it is undone, and checked"
+                    : begins_anew(plan.waits_for()) ? kBeginsAnewText
+                                                    : undoing_text(plan));
   session.out << '\n';
 }
 
@@ -290,7 +295,8 @@ Exit abort_plan(const Session& session, const Decision& decision) {
   if (before.state() == v1::Plan::ROLLING_BACK && !session.json && !decision.leave) {
     session.out << before.id() << " is being undone already (" << printable(before.outcome()) << "): "
                 << (is_undone(before) ? "whether the fabric is as before is being checked" : undoing_text(before));
-    session.out << (before.waits_for().empty() ? "" : "; it waits: " + printable(before.waits_for())) << '\n';
+    session.out << (before.waits_for().empty() ? "" : "; it waits: " + printable(without_advice(before.waits_for())))
+                << '\n';
   }
   const std::string effect = decision.leave ? "nothing is sent: its target stays as it is" : abort_text(before);
   if (session.answers != nullptr && !decision.yes && !effect.empty()) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fabric/plan_prospects.hpp"
 #include "tests/unit/analyzer/remedy/probation.hpp"
 
 namespace weft::analyzer {
@@ -140,7 +141,6 @@ TEST(LeftInService, IsNamedWhereAGuardForbidsToTakeItOutAgain) {
 }
 
 TEST(LeftInService, IsNamedToWhoAbortsOrOrdersSomethingElseOnlyWhereItWouldWork) {
-  constexpr const char* kHint = "to end it and leave the link in service: weftctl abort PLAN-2 --leave-in-service";
   constexpr const char* kOr = ", or end it and leave the link in service: weftctl abort PLAN-2 --leave-in-service";
   Probation b;
   b.managers["test"] = ManagerSign::kHeard;
@@ -152,7 +152,7 @@ TEST(LeftInService, IsNamedToWhoAbortsOrOrdersSomethingElseOnlyWhereItWouldWork)
   for (const bool is_up : {false, true}) {
     if (is_up) b.comes_up(1);
     ASSERT_TRUE(b.book->abort(2, "end it", "ann", b.look()));
-    EXPECT_EQ(b.plan(2).steps.back().what.find(kHint) != std::string::npos, is_up) << b.plan(2).steps.back().what;
+    EXPECT_EQ(may_be_left(b.plan(2).waits_for), is_up) << b.plan(2).waits_for;
     for (const RemedyAction action : {RemedyAction::kRestoreLink, RemedyAction::kIsolateLink}) {
       const auto refused = b.book->request(action, b.target, "", "ann", b.look());
       ASSERT_FALSE(refused);
@@ -220,6 +220,46 @@ TEST(LeftInService, WhatAutomationWasUndoingIsNotTakenOutForItsOtherTrouble) {
     b.orders();
     ASSERT_EQ(b.book->all()->size(), 1U) << "minute " << minute;
   }
+}
+
+// Where weftd would refuse it, nobody is told to do it.
+TEST(LeftInService, PeopleAreToldOfItWhereItIsPossible) {
+  Probation b;
+  b.comes_up(5);
+  b.book->set_hands_off(true, "work", "bob", b.fabric.now());
+  b.fabric.unlink(b.end);
+  b.sweeps(1);
+  b.tell(TargetState::kClear);
+  b.sweeps(1);
+  ASSERT_EQ(b.plan(2).state, PlanState::kRollingBack);
+  EXPECT_EQ(b.plan(2).waits_for, "automation is stopped: bob: work");
+  EXPECT_FALSE(b.book->leave(2, "", "ann", b.look()));
+  b.comes_up(2);
+  const std::string advice =
+      "; to end it and leave the link in service: weftctl abort PLAN-2 --leave-in-service --reason ...";
+  EXPECT_EQ(b.plan(2).waits_for,
+            "automation is stopped: bob: work; its link is up again: its probation begins anew then" + advice);
+  EXPECT_EQ(without_advice(b.plan(2).waits_for) + advice, b.plan(2).waits_for);
+  b.book->drain_changes(b.fabric.now());
+  ASSERT_TRUE(b.book->abort(2, "keep it out", "ann", b.look()));
+  EXPECT_EQ(b.plan(2).steps.back().what, "abort of a plan that is being undone already: keep it out");
+  for (const AuditRecord& record : b.book->drain_changes(b.fabric.now()).audit)
+    EXPECT_EQ(record.detail.find("--leave-in-service"), std::string::npos) << record.detail << ": nobody said that";
+  b.sweeps(1);
+  EXPECT_EQ(b.plan(2).waits_for, "automation is stopped: bob: work" + advice) << "a person wants it out";
+  EXPECT_TRUE(leave(b, 2));
+}
+
+// Only the stored plans are shown: nothing is sent before its reason is stored.
+TEST(LeftInService, AnAbortThatCouldNotBeStoredIsToldOfWithTheStoredPlan) {
+  Probation b;
+  b.comes_up(5);
+  const auto stored = std::make_shared<const std::vector<PlanPtr>>(*b.book->all());
+  ASSERT_TRUE(b.book->abort(2, "keep it out", "ann", b.look()));
+  const PlanPtr shown = with_progress(stored, *b.book)->back();
+  EXPECT_EQ(shown->state, PlanState::kVerifying);
+  EXPECT_EQ(shown->waits_for,
+            "for its journal: it will be undone when that can be stored; its target stays in service until then");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fabric/plan_prospects.hpp"
 #include "tests/unit/analyzer/remedy/probation.hpp"
 
 namespace weft::analyzer {
@@ -43,7 +44,7 @@ TEST(ProbationTime, WaitsForTheFirstSweepAfterARestart) {
   for (int i = 0; i < 3; ++i) {
     view.now += 1s;
     b.book->review(view);
-    EXPECT_EQ(b.plan(2).waits_for,
+    EXPECT_EQ(without_advice(b.plan(2).waits_for),
               "for the first sweep of " + b.fabric.name() + " since weftd was restarted, or took over");
     EXPECT_EQ(b.plan(2).windows_good, 0U);
     EXPECT_EQ(b.plan(2).probation_until, kNever);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fabric/plan_prospects.hpp"
 #include "tests/unit/analyzer/remedy/probation.hpp"
 
 namespace weft::analyzer {
@@ -194,7 +195,7 @@ TEST(SilentManager, IsNotCalledSoWhereItWasNotHeardYet) {
   b.fabric.silence(b.fabric.find("leaf-1"));
   b.fabric.silence(b.fabric.find("spine-0"));
   b.sweeps(3);
-  EXPECT_EQ(b.plan(2).waits_for, "the last sweep read neither end of the link");
+  EXPECT_EQ(without_advice(b.plan(2).waits_for), "the last sweep read neither end of the link");
 }
 
 TEST(AnUndoing, IsNotJudgedWhileNobodySweeps) {
@@ -218,7 +219,7 @@ TEST(AnUndoing, IsNotJudgedWhileNobodySweeps) {
   };
   go_on(1000, false);
   ASSERT_EQ(b.plan(1).state, PlanState::kRollingBack) << b.plan(1).outcome;
-  EXPECT_EQ(b.plan(1).waits_for, "for the next sweep, which is late: some node may be slow to answer");
+  EXPECT_EQ(without_advice(b.plan(1).waits_for), "for the next sweep, which is late: some node may be slow to answer");
   b.fabric.relink(b.end);
   b.fabric.route();
   go_on(3, true);

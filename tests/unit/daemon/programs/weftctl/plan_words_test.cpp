@@ -300,19 +300,21 @@ TEST_F(PlanWords, WhatWaitsAndIsBackSaysHowToLeaveItSo) {
   Plan undone = make_plan(3, PlanState::kRollingBack);
   undone.intent = PlanIntent::kNone;
   undone.outcome = "aborted by ann: wrong cable";
+  undone.waits_for = "the link has not come up again";
   show({undone});
+  EXPECT_THAT(plan(3), Not(HasSubstr("--leave-in-service"))) << "weftd would refuse it";
+  const std::string advice =
+      "; to end it and leave the link in service: weftctl abort PLAN-3 --leave-in-service --reason ...";
+  undone.waits_for += advice;
+  show({undone});
+  EXPECT_THAT(plan(3), HasSubstr("waits       the link has not come up again\n"));
   const std::string leave = "\nto leave it in service   weftctl abort PLAN-3 --leave-in-service --reason ...\n";
   EXPECT_THAT(plan(3), HasSubstr(leave));
   EXPECT_THAT(say(Exit::kGood, abort_plan, Decision{.id = "3", .reason = "again", .who = "ann"}),
-              HasSubstr("to leave it in service   weftctl abort PLAN-3 --leave-in-service --reason ..."));
-  undone.intent = PlanIntent::kUndo;
-  show({undone});
-  EXPECT_THAT(plan(3), Not(HasSubstr("--leave-in-service"))) << "it is not back yet";
+              HasSubstr("is being checked; it waits: the link has not come up again\n"));
   Plan back = make_plan(3, PlanState::kVerifying);
   back.action = RemedyAction::kRestoreLink;
-  show({back});
-  EXPECT_THAT(plan(3), Not(HasSubstr("--leave-in-service"))) << "it goes on";
-  back.waits_for = "the subnet manager does not answer, and activates no link";
+  back.waits_for = "the subnet manager does not answer, and activates no link" + advice;
   show({back});
   EXPECT_THAT(plan(3), HasSubstr(leave));
 }

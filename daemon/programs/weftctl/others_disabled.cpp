@@ -12,6 +12,7 @@
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
+#include "fabric/plan.hpp"
 
 namespace weft::ctl {
 namespace {
@@ -21,6 +22,9 @@ constexpr std::size_t kMostDisabled = 20;
 /// How the step begins that says that a reading found somebody else in the place of the plan.
 constexpr std::string_view kNotInForce = "it is not in force";
 
+/// How the outcome begins of what was to be taken out and was out already.
+constexpr std::string_view kNotNeeded = "not needed: already in the wanted state";
+
 /// Whether the plan ended, or let go, in a way that leaves a link down which somebody else disabled.
 bool may_leave_disabled(const v1::Plan& plan) {
   if (plan.target().kind() != v1::Entity::LINK || held_by(plan) != v1::Plan::ISOLATE_LINK || holds_its_target(plan))
@@ -29,7 +33,9 @@ bool may_leave_disabled(const v1::Plan& plan) {
     case v1::Plan::FAILED:
       return true;
     case v1::Plan::EXPIRED:
-      return !takes_out(plan);
+      return !takes_out(plan) || is_left_to_others(plan.outcome()) || plan.outcome().starts_with(kNotNeeded);
+    case v1::Plan::ROLLED_BACK:
+      return is_left_to_others(plan.outcome());
     case v1::Plan::COMMITTED:
       return takes_out(plan) && !plan.steps().empty() && plan.steps().rbegin()->what().starts_with(kNotInForce);
     default:

@@ -51,7 +51,8 @@ std::string order_command(const v1::Plan& plan) {
   return takes_out(plan) ? take_out_command(plan, plan.action()) : return_command(plan);
 }
 
-/// Of a return that is over, and whose target no plan holds: an order of it anew would be refused.
+/// Of a return that is over, or of what others took out meanwhile, and no plan holds: an order of it anew would be
+/// refused.
 void print_let_go(std::ostream& out, const v1::Plan& plan) {
   if (plan.state() == v1::Plan::COMMITTED || (plan.state() == v1::Plan::EXPIRED && !is_left_to_others(plan.outcome())))
     return;
@@ -109,7 +110,8 @@ std::string return_command(const v1::Plan& plan) {
 }
 
 bool is_let_go(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
-  if (takes_out(plan) || plan.state() < v1::Plan::COMMITTED || holds_its_target(plan) || plans.empty()) return false;
+  if (plan.state() < v1::Plan::COMMITTED || holds_its_target(plan) || plans.empty()) return false;
+  if (takes_out(plan) && !is_left_to_others(plan.outcome())) return false;
   return std::ranges::none_of(plans, [&plan](const v1::Plan& other) {
     return holds_its_target(other) && other.target().identity() == plan.target().identity();
   });

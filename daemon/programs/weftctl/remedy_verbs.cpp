@@ -18,9 +18,10 @@ namespace {
 
 using Stub = v1::RemedyService::Stub;
 
-/// All plans, where what the plan says needs others of its target: of one that was reverted, or brings something back.
+/// All plans, where what the plan says needs others of its target: of one that was reverted, brings something back, or
+/// left its target to others.
 v1::ListPlansResponse plans_beside(const Session& session, const v1::Plan& plan) {
-  if (!is_reverted(plan) && plan.undoes().empty()) return {};
+  if (!is_reverted(plan) && plan.undoes().empty() && !is_left_to_others(plan.outcome())) return {};
   try {
     return session.client.all_pages(session.client.remedies, &Stub::ListPlans, v1::ListPlansRequest());
   } catch (const Failure&) {  // what was asked for is done: it is told without the others

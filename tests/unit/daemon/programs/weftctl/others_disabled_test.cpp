@@ -63,6 +63,25 @@ TEST_F(OthersDisabled, AreListedWhenTheyTookOverWhatAPlanHeld) {
   EXPECT_THAT(list(WhichPlans::kOpen), EndsWith("(last: PLAN-1 ISOLATE_LINK, COMMITTED (reverted))\n"));
 }
 
+TEST_F(OthersDisabled, AreListedWhenAnIsolationWasUndoneOrCameTooLate) {
+  const auto list_of = [this](PlanState state, const char* outcome) {
+    out = make_plan(1, state);
+    out.outcome = outcome;
+    publish(PortPhysicalState::kDisabled, {out});
+    const std::string shown = say(Exit::kGood, show_plan, std::string("1"));
+    EXPECT_THAT(shown, Not(HasSubstr("weftctl isolate"))) << "it is out already";
+    return list(WhichPlans::kOpen) + shown;
+  };
+  const std::string undone =
+      list_of(PlanState::kRolledBack, "aborted by ann: no; it was given back, and somebody else has disabled it since");
+  EXPECT_THAT(undone, HasSubstr("(last: PLAN-1 ISOLATE_LINK, ROLLED_BACK)\n"));
+  EXPECT_THAT(undone, HasSubstr("to bring it back   enable the end that somebody else disabled; no plan holds it"));
+  EXPECT_THAT(list_of(PlanState::kFailed, "left as it is: somebody else holds it now: host-1 port 1 is Disabled"),
+              HasSubstr("(last: PLAN-1 ISOLATE_LINK, FAILED)\n"));
+  EXPECT_THAT(list_of(PlanState::kExpired, "not needed: already in the wanted state: it is Disabled"),
+              HasSubstr("(last: PLAN-1 ISOLATE_LINK, EXPIRED)\n"));
+}
+
 TEST_F(OthersDisabled, AreListedNoMoreWhenNobodyKeepsThemDisabled) {
   publish(PortPhysicalState::kPolling, {out, back});
   EXPECT_EQ(list(WhichPlans::kOpen), "No open plans.\n");

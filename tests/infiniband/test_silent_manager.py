@@ -129,6 +129,7 @@ probation = "20s"
 
     def on_probation(self, port: int) -> str:
         """The return of that port of spine-02, which is up."""
+        wait_until(lambda: UNHEARD not in self.preview("isolate", f"spine-02:{port}"), 60, why=self.preview)
         for verb in ("isolate", "restore"):
             said = []
             order = [verb, f"spine-02:{port}", "--reason", "a test"] + (["--wait"] if verb == "isolate" else [])

@@ -281,30 +281,6 @@ TEST_F(Verbs, ReleaseNamesWhatUndoingAPlanMeans) {
   EXPECT_THAT(seen, Not(HasSubstr("PLAN-7"))) << "nothing of it is left to send";
 }
 
-TEST_F(Verbs, ReleaseOfWhatIsWellAgainSaysThatItsProbationBeginsAnew) {
-  Plan back = make_plan(6, PlanState::kRollingBack);
-  back.action = RemedyAction::kRestoreLink;
-  back.intent = PlanIntent::kApply;
-  back.outcome = "it failed again: the link went down";
-  back.waits_for =
-      "automation is stopped: kim; its link is up again: its probation begins anew then; to end it and "
-      "leave the link in service: weftctl abort PLAN-6 --leave-in-service --reason ...";
-  auto snapshot = with_plans(make_snapshot(1, {}), {back});
-  snapshot->remedy.hands_off = true;
-  snapshot->remedy.hands_off_reason = "kim";
-  publication.publish(snapshot);
-  EXPECT_THAT(say(Exit::kGood, set_hands_off, false, std::string("done"), std::string("ann"), false),
-              HasSubstr("ROLLING_BACK: the link is up again: its probation begins anew\n"));
-  const std::string shown = say(Exit::kGood, show_plan, std::string("6"));
-  EXPECT_THAT(shown, HasSubstr("now         the link is up again: its probation begins anew\n"));
-  EXPECT_THAT(shown, HasSubstr("to leave it in service   weftctl abort PLAN-6 --leave-in-service --reason ...\n"));
-  for (const WhichPlans which : {WhichPlans::kOpen, WhichPlans::kInForce}) {
-    const std::string list = say(Exit::kGood, show_plans, which, false);
-    EXPECT_THAT(list, Not(HasSubstr("out of service again")));
-    EXPECT_THAT(list, Not(HasSubstr("--leave-in-service")));
-  }
-}
-
 TEST_F(Verbs, AReleaseOfNothingIsRefused) {
   const Failure free = fails(set_hands_off, false, std::string("done"), std::string("ann"), false);
   EXPECT_EQ(free.exit, Exit::kRefused);

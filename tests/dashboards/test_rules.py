@@ -43,7 +43,7 @@ def seconds(text: str) -> float:
 
 class Rules(unittest.TestCase):
     def promtool(self, *arguments: str):
-        done = subprocess.run(["promtool", *arguments], cwd=PROMETHEUS, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(["promtool", *arguments], cwd=PROMETHEUS, capture_output=True, text=True, timeout=110, check=False)
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
 
     def test_promtool_accepts_them(self):

@@ -123,12 +123,12 @@ void complete_tables(Database& database, bool looks) {
   for (const std::string& addition : additions) database.run(addition.c_str());
 }
 
-/// What join_site() does within its transaction; `looks`: for look_at_site().
+/// What join_site() does within its transaction; `looks`: for look().
 SiteFound join(Database& database, const std::string& shard, bool looks) {
   const std::string schema = shard_schema(shard);
   SiteFound found;
   SitePlace& place = found.place;
-  // Who only looks waits for nobody.
+  // Who only looks holds up nobody.
   if (looks) database.run(postgres::kWaitShortly);
   database.run(postgres::kOneAtATime);
   if (!has_schema(database, "weft_site")) database.run("CREATE SCHEMA weft_site");
@@ -241,6 +241,50 @@ std::string disagreement(const Told& first, const Told& other) {
   return {};
 }
 
+/// See look_at_site(); kTimeout without who is in the way.
+Result<SiteFound> look(Database& database, const std::string& shard) {
+  SiteFound found;
+  {
+    const Transaction transaction(database);  // never committed
+    found = join(database, shard, true);
+    if (!database.failed()) {
+      const Site site = read_site(database, {});
+      if (const SiteShard* const known = site.find(shard); known != nullptr && !known->leader.empty())
+        found.owner = "shard " + shard + " was last led by " + shown(known->leader) + ", which watches " +
+                      one_line(known->fabrics) + ", with site.collectors " + one_line(known->collectors);
+    }
+  }
+  if (auto outcome = database.outcome(); !outcome)
+    return tl::unexpected<Error>(may_not_create(outcome.error(), shard_schema(shard)));
+  if (!found.has_schema) {
+    found.name = database.name() + " (schema " + shard_schema(shard) + ")";
+    found.text = database.name() + " is reachable, without a schema " + shard_schema(shard) + " yet: shard " + shard +
+                 " would be new, with number " + std::to_string(found.place.number);
+  }
+  return found;
+}
+
+/// What leave_site() does, in one transaction.
+Result<bool> leave(Database& database, const std::string& shard, const SitePlace& place, const std::string& seat) {
+  Transaction transaction(database);
+  database.run(postgres::kOneAtATime);
+  bool is_out = next_id_in(database, shard_schema(shard)) == 1 || !place.is_unused;
+  if (is_out) {
+    Statement(database, postgres::kTakeOut).run(shard, place.number, seat);
+    is_out = database.changes() == 1;
+  }
+  if (is_out && place.is_unused)
+    Statement(database, "UPDATE weft_site.given SET shard = NULL WHERE number = ?").run(place.number);
+  // Else it would be in the way of a schema that is to get its name.
+  const std::string schema = shard_schema(shard);
+  if (is_out && place.made_schema &&
+      database.number(
+          ("SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('" + schema + "')").c_str()) == 0)
+    database.run(("DROP SCHEMA IF EXISTS " + schema).c_str());
+  if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
+  return is_out;
+}
+
 }  // namespace
 
 Result<SitePlace> join_site(const std::string& url, const std::string& shard, const TellWait& tell) {
@@ -259,50 +303,26 @@ Result<SitePlace> join_site(const std::string& url, const std::string& shard, co
 Result<SiteFound> look_at_site(const std::string& url, const std::string& shard) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  std::optional<Transaction> transaction(std::in_place, *opened);  // never committed
-  SiteFound found = join(*opened, shard, true);
-  if (auto outcome = opened->outcome(); !outcome) {
-    transaction.reset();
-    if (outcome.error().code == ErrorCode::kTimeout)
-      return fail(ErrorCode::kTimeout,
-                  in_the_way(*opened, outcome.error()) + ". This check waits for nobody: repeat it");
-    return tl::unexpected<Error>(may_not_create(outcome.error(), shard_schema(shard)));
-  }
-  const Site site = read_site(*opened, {});
-  if (const SiteShard* const known = site.find(shard); known != nullptr && !known->leader.empty())
-    found.owner = "shard " + shard + " was last led by " + shown(known->leader) + ", which watches " +
-                  one_line(known->fabrics) + ", with site.collectors " + one_line(known->collectors);
-  if (auto outcome = opened->outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  if (!found.has_schema) {
-    found.name = opened->name() + " (schema " + shard_schema(shard) + ")";
-    found.text = opened->name() + " is reachable, without a schema " + shard_schema(shard) + " yet: shard " + shard +
-                 " would be new, with number " + std::to_string(found.place.number);
-  }
+  auto found = look(*opened, shard);
+  if (!found && found.error().code == ErrorCode::kTimeout)
+    return fail(ErrorCode::kTimeout, in_the_way(*opened, found.error()) + ". This check waits for nobody: repeat it");
   return found;
 }
 
-Result<bool> leave_site(const std::string& url, const std::string& shard, const SitePlace& place,
-                        const std::string& seat) {
+Result<SiteFound> wait_to_look_at_site(const std::string& url, const std::string& shard, const TellWait& tell) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  Database& database = *opened;
-  Transaction transaction(database);
-  database.run(postgres::kOneAtATime);
-  bool is_out = next_id_in(database, shard_schema(shard)) == 1 || !place.is_unused;
-  if (is_out) {
-    Statement(database, postgres::kTakeOut).run(shard, place.number, seat);
-    is_out = database.changes() == 1;
-  }
-  if (is_out && place.is_unused)
-    Statement(database, "UPDATE weft_site.given SET shard = NULL WHERE number = ?").run(place.number);
-  // Else it would be in the way of a schema that is to get its name.
-  const std::string schema = shard_schema(shard);
-  if (is_out && place.made_schema &&
-      database.number(
-          ("SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('" + schema + "')").c_str()) == 0)
-    database.run(("DROP SCHEMA IF EXISTS " + schema).c_str());
-  if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
-  return is_out;
+  return wait_for_others(
+      tell, [&] { return look(*opened, shard); }, [&](const Error& error) { return in_the_way(*opened, error); });
+}
+
+Result<bool> leave_site(const std::string& url, const std::string& shard, const SitePlace& place,
+                        const std::string& seat, const TellWait& tell) {
+  auto opened = open_site(url);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  return wait_for_others(
+      tell, [&] { return leave(*opened, shard, place, seat); },
+      [&](const Error& error) { return in_the_way(*opened, error); });
 }
 
 bool write_member(Database& database, const SiteMember& member) {

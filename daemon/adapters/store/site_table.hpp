@@ -46,11 +46,13 @@ Result<SitePlace> join_site(const std::string& url, const std::string& shard, co
 /// Looks what that would do, and fails where it would, but for what others use. Nothing is changed or waited for:
 /// kTimeout, with who is in the way, while another start is joining.
 Result<SiteFound> look_at_site(const std::string& url, const std::string& shard);
+/// The same for a start, which waits for others as join_site() does.
+Result<SiteFound> wait_to_look_at_site(const std::string& url, const std::string& shard, const TellWait& tell = {});
 /// Undoes what a join_site() with `place.is_new` did to the list of shards, after a start that failed, and frees the
 /// number if it is unused and no id was given. `seat`: of the weftd that joined. False: left as it is, because another
-/// weftd has joined or an id was given. The schema stays.
+/// weftd has joined or an id was given. The schema stays. It waits for another start as join_site() does.
 Result<bool> leave_site(const std::string& url, const std::string& shard, const SitePlace& place,
-                        const std::string& seat);
+                        const std::string& seat, const TellWait& tell = {});
 
 /// What a weftd says of itself to its site.
 struct SiteMember {

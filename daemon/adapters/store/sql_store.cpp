@@ -85,7 +85,7 @@ Result<std::unique_ptr<SqlStore>> SqlStore::open(const std::filesystem::path& st
   SitePlace place;
   if (!options.url.empty() && !options.shard.empty()) {
     if (auto checked = check_new_shard(state_dir, options); !checked) return tl::unexpected<Error>(checked.error());
-    auto joined = join_site(options.url, options.shard);
+    auto joined = join_site(options.url, options.shard, options.on_caution);
     if (!joined) return tl::unexpected<Error>(joined.error());
     place = *joined;
   }

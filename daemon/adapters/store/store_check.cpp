@@ -42,7 +42,7 @@ Result<void> check_postgres(const std::filesystem::path& state_dir, const StoreO
 }
 
 Result<void> check_new_shard(const std::filesystem::path& state_dir, const StoreOptions& options) {
-  const auto site = look_at_site(options.url, options.shard);
+  const auto site = wait_to_look_at_site(options.url, options.shard, options.on_caution);
   if (!site) return tl::unexpected<Error>(site.error());
   return site->has_schema ? Result<void>{} : check_left_behind(state_dir, options, *site);
 }

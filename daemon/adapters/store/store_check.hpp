@@ -14,9 +14,10 @@ namespace weft::store {
 /// and as check_mark_for_postgres().
 Result<void> check_postgres(const std::filesystem::path& state_dir, const StoreOptions& options,
                             const PostgresFound& found);
-/// Before a shard gets a schema: kFailedPrecondition where what this weftd had goes with another schema, or where
-/// nobody has a shard yet and the schema without one holds incidents, so that the shard would begin without them.
-/// Nothing is changed. A shard that has a schema is fine. Else as look_at_site().
+/// Of a start, before a shard gets a schema: kFailedPrecondition where what this weftd had goes with another schema, or
+/// where nobody has a shard yet and the schema without one holds incidents, so that the shard would begin without them.
+/// Nothing is changed. A shard that has a schema is fine. It waits for others, and tells
+/// StoreOptions::on_caution who that is. Else as wait_to_look_at_site().
 Result<void> check_new_shard(const std::filesystem::path& state_dir, const StoreOptions& options);
 
 }  // namespace weft::store

@@ -29,14 +29,17 @@ std::string seat_of(const config::WeftdConfig& config) {
   return host_name() + ' ' + config::format_address(config.listen.grpc);
 }
 
+void tell_wait(const std::string& why) {
+  logger("site")->warn("{}", why);
+}
+
 }  // namespace
 
 Result<Enrolment> Enrolment::begin(const config::WeftdConfig& config, bool starts) {
   const std::string& shard = config.site.shard;
   Enrolment enrolment(config.store.url, shard, seat_of(config), {});
   if (shard.empty()) return enrolment;
-  auto place =
-      store::join_site(config.store.url, shard, [](const std::string& why) { logger("site")->warn("{}", why); });
+  auto place = store::join_site(config.store.url, shard, tell_wait);
   if (!place) return tl::unexpected(place.error());
   enrolment.place_ = *place;
   if (place->is_new && !starts)
@@ -54,7 +57,7 @@ Enrolment::Enrolment(Enrolment&& other) noexcept
 Enrolment::~Enrolment() {
   if (!place_.is_new) return;
   const std::string what = "the entry of shard " + shard_ + ", number " + std::to_string(place_.number);
-  const auto left = store::leave_site(url_, shard_, place_, seat_);
+  const auto left = store::leave_site(url_, shard_, place_, seat_, tell_wait);
   if (!left)
     logger("site")->error("{}, stays though weftd did not start: {}", what, left.error().message);
   else if (*left)

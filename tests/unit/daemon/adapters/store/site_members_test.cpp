@@ -107,6 +107,41 @@ TEST_P(SiteMembers, AnotherStartThatHangsIsNamedAndNotWaitedForByAnybodyWhoOnlyL
   EXPECT_NE(told[0].find("weftd mgmt2/7 start, process "), std::string::npos) << told[0];
 }
 
+TEST_P(SiteMembers, AStartThatHangsEndsNoOtherInAnyOfItsSteps) {
+  const auto joined = join_site(url, "north");
+  ASSERT_TRUE(joined);
+  std::unique_ptr<Database> hanging;
+  const auto hang = [&] {
+    hanging = std::make_unique<Database>(by_psql());
+    hanging->run("BEGIN; SET application_name = 'weftd mgmt2/7 start'; SELECT pg_advisory_xact_lock(8313759)");
+    ASSERT_TRUE(hanging->outcome());
+  };
+  std::vector<std::string> told;
+  const auto tell = [&](const std::string& why) {
+    told.push_back(why);
+    hanging.reset();
+  };
+  hang();
+  StoreOptions options;
+  options.url = url;
+  options.shard = "north";
+  options.on_caution = tell;
+  const auto opened = open_store(dir.path(), options);
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_FALSE(told.empty());
+  EXPECT_NE(told[0].find("weftd mgmt2/7 start, process "), std::string::npos) << told[0];
+  EXPECT_TRUE(told[0].ends_with("; a start waits for that")) << told[0];
+  // Nor does the entry of one that failed stay.
+  const auto mistyped = join_site(url, "sotuh");
+  ASSERT_TRUE(mistyped);
+  told.clear();
+  hang();
+  const auto left = leave_site(url, "sotuh", *mistyped, "a:1", tell);
+  ASSERT_TRUE(left) << left.error().message;
+  EXPECT_TRUE(*left);
+  EXPECT_EQ(told.size(), 1U);
+}
+
 TEST_P(SiteMembers, WhatIsTooLongOrSteersATerminalIsNotShown) {
   ASSERT_TRUE(join_site(url, "north"));
   SiteMember first = member("north", 1, "a:1"), second = member("north", 1, "b:1");

@@ -98,6 +98,20 @@ void HostAnalyzer::restore(const std::string& name, std::span<const HostFlapStat
   }
 }
 
+void HostAnalyzer::restore_ports(const std::string& name, std::span<const HostPortSeen> seen) {
+  analyzer::restore_ports(add_host(name), seen, slots_);
+}
+
+std::vector<HostPortSeen> HostAnalyzer::ports_seen(const std::string& name) const {
+  const HostWatch* const host = find_host(name);
+  return host ? analyzer::ports_seen(*host) : std::vector<HostPortSeen>();
+}
+
+std::uint64_t HostAnalyzer::seen_revision(const std::string& name) const {
+  const HostWatch* const host = find_host(name);
+  return host ? host->seen_revision : 0;
+}
+
 std::vector<HostFlapState> HostAnalyzer::flaps(const std::string& name) const {
   std::vector<HostFlapState> flaps;
   const HostWatch* const host = find_host(name);
@@ -174,6 +188,11 @@ void HostAnalyzer::follow(HostWatch& host) {
   host.memory.follow(*host.inventory, std::move(followed));
 }
 
+/// Is a port that was up then missed when it is down now? One whose device is gone is for as long.
+bool HostAnalyzer::is_missed_from(const HostWatch& host, TimePoint at) const {
+  return host.heard - at <= thresholds_.host_port_forget_after;
+}
+
 /// True when a flap was counted.
 bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, bool is_late) {
   if (host.inventory != reading.inventory) {
@@ -184,6 +203,8 @@ bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, boo
     take_states(host, reading);
     host.jobs = reading.jobs;
     host.has_reading = true;
+  } else if (is_missed_from(host, reading.taken)) {
+    take_past_states(host);
   }
   host.memory.take(reading, movement_);
   trends_.take(host, movement_, is_late);
@@ -211,8 +232,10 @@ bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
   }
   for (const LinkEvent& event : batch.events) {
     mark_exempt(host, event.at);
-    if (const PortWatch* const port = take_event(host, event, batch.is_late))
+    if (PortWatch* const port = take_event(host, event, batch.is_late)) {
+      if (is_missed_from(host, event.at)) note_up(host, *port);
       flapped = links_.take_event(*port, event, batch.is_late) || flapped;
+    }
   }
   if (links_.has_news(host) && (news_.empty() || news_.back() != name)) news_.push_back(name);
   return flapped;

@@ -41,6 +41,8 @@ class HostAnalyzer {
   void remember(const Incident& incident);
   /// What flaps() said of `host` in the process before.
   void restore(const std::string& host, std::span<const HostFlapState> flaps);
+  /// What ports_seen() said of `host` in the process before: those that are down now are missed.
+  void restore_ports(const std::string& host, std::span<const HostPortSeen> seen);
   /// What subnets are watched, again whenever they have changed or were swept.
   void join(std::span<const FabricView> fabrics);
 
@@ -67,6 +69,11 @@ class HostAnalyzer {
   bool take(const std::string& host, const HostBatch& batch);
   /// Flap penalties of the host's ports, to be saved, and handed to restore() by the next process.
   std::vector<HostFlapState> flaps(const std::string& host) const;
+
+  /// Ports of the host that were up, to be saved, and handed to restore_ports() by the next process.
+  std::vector<HostPortSeen> ports_seen(const std::string& host) const;
+  /// Another number whenever ports_seen() has changed; 0: there was never one.
+  std::uint64_t seen_revision(const std::string& host) const;
 
   /// True when news() has something to report.
   bool has_news() const { return !news_.empty(); }
@@ -98,6 +105,7 @@ class HostAnalyzer {
   HostWatch& add_host(const std::string& name);
   void follow(HostWatch& host);
   bool take_reading(HostWatch& host, const HostReading& reading, bool is_late);
+  bool is_missed_from(const HostWatch& host, TimePoint at) const;
   void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
   bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;

@@ -62,8 +62,9 @@ bool HostAnalyzer::find_place(const HostWatch& host, const PortWatch& port,
   return true;
 }
 
-/// Finds the host's ports on the subnets.
+/// Finds the host's ports on the subnets. Of one that was not heard yet they are only remembered.
 void HostAnalyzer::place(HostWatch& host) {
+  if (!host.inventory) return;
   for (PortWatch& port : host.ports) {
     port.place.reset();
     std::pair<std::uint32_t, PortIndex> found;

@@ -50,6 +50,17 @@ struct HostFlapState {
   bool operator==(const HostFlapState&) const = default;
 };
 
+/// A port of a host that was up at some time: it is missed when it is down.
+struct HostPortSeen {
+  std::string device;      ///< as HostPort
+  std::uint16_t port = 0;  ///<
+  std::string netdev;      ///<
+  PortGuid guid;           ///<
+  std::uint64_t rate = 0;  ///< bit/s, the best that was read; 0: none
+
+  bool operator==(const HostPortSeen&) const = default;
+};
+
 /// A port condemned by the error-rate rule.
 struct ErrorState {
   PortKey port;

@@ -19,7 +19,7 @@ WaysLeft HostLinks::ways_left(const HostWatch& host, const PortWatch& port) cons
   WaysLeft ways{.of = host.name, .is_host = true};
   for (const PortWatch& other : host.ports) {
     const bool is_way = other.was_up && !other.is_virtual && !other.set_down;
-    if (!is_way || links_[other.slot].best_rate * 2 < links_[port.slot].best_rate) continue;
+    if (!is_way || other.best_rate * 2 < port.best_rate) continue;
     ++ways.all;
     if (other.up && !is_gone(other)) ++ways.up;
   }
@@ -39,7 +39,7 @@ void HostLinks::report_down(const HostWatch& host, const PortWatch& port, std::v
        .value = port.up ? 1.0 : 0.0,
        .threshold = 0,
        .unit = "",
-       .observed = port.changed,
+       .observed = port.changed == kNever ? port.missing_since : port.changed,  // it may be gone since we began
        .where = entity_of(host, port)});
   findings.push_back(std::move(finding));
 }

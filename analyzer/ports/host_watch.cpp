@@ -6,12 +6,19 @@
 namespace weft::analyzer {
 namespace {
 
+std::string label_of(const HostWatch& host, std::string_view device, std::uint32_t number, const std::string& netdev) {
+  std::string label = host.name + ' ' + std::string(device);
+  if (number > 0) label += " port " + std::to_string(number);
+  if (!netdev.empty() && netdev != device) label += " (" + netdev + ")";
+  return label;
+}
+
 void see_state(PortWatch& port, bool up, TimePoint at) {
-  port.fell = port.known && port.up && !up;
+  port.fell = port.known && port.up && !up && !port.fell_late;
+  port.fell_late = false;
   if (!port.known || port.up != up) port.changed = at;
   port.known = true;
   port.up = up;
-  port.was_up = port.was_up || up;
   if (!up) ++port.times_away;
 }
 
@@ -45,6 +52,13 @@ bool erase_ports(HostWatch& host, PortSlots& slots, const IsOver& is_over) {
 }
 
 }  // namespace
+
+void note_up(HostWatch& host, PortWatch& port, std::uint64_t rate) {
+  if (port.was_up && rate <= port.best_rate) return;
+  port.was_up = true;
+  port.best_rate = std::max(port.best_rate, rate);
+  ++host.seen_revision;
+}
 
 const PortWatch* find_port(const HostWatch& host, std::string_view device, std::uint16_t number) {
   const auto found = std::ranges::find_if(
@@ -98,6 +112,9 @@ void take_inventory(HostWatch& host, std::shared_ptr<const HostInventory> invent
     PortWatch* port = find_near(host, told, i);
     if (!port) port = find_renamed(host, told, *inventory);
     if (!port) port = &add_port(host, told.device, told.number, slots);
+    if (port->was_up && (port->device != told.device || port->number != told.number || port->netdev != told.netdev ||
+                         port->guid != told.port_guid))
+      ++host.seen_revision;
     port->device = told.device;
     port->number = told.number;
     port->netdev = told.netdev;
@@ -107,9 +124,7 @@ void take_inventory(HostWatch& host, std::shared_ptr<const HostInventory> invent
     port->is_virtual = told.is_virtual_function;
     if (port->guid != told.port_guid) port->place.reset();
     port->guid = told.port_guid;
-    port->label = host.name + ' ' + told.device;
-    if (told.number > 0) port->label += " port " + std::to_string(told.number);
-    if (!told.netdev.empty() && told.netdev != told.device) port->label += " (" + told.netdev + ")";
+    port->label = label_of(host, told.device, told.number, told.netdev);
   }
   // One that was never up, or whose driver made it for others, may go without a word.
   erase_ports(host, slots, [](const PortWatch& port) { return !port.present && (!port.was_up || port.is_virtual); });
@@ -130,6 +145,14 @@ void take_states(HostWatch& host, const HostReading& reading) {
       see_state(port, told.state == PortState::kActive, reading.taken);
     port.reason = told.down_reason;
     port.rate = port.up ? told.rate_bits_per_second : 0;
+    if (port.up) note_up(host, port, port.rate);
+  }
+}
+
+void take_past_states(HostWatch& host) {
+  for (std::size_t i = 0; i < host.inventory->ports.size(); ++i) {
+    const HostPort& told = host.inventory->ports[i];
+    if (told.state == PortState::kActive) note_up(host, *find_near(host, told, i), told.rate_bits_per_second);
   }
 }
 
@@ -138,15 +161,42 @@ PortWatch* take_event(HostWatch& host, const LinkEvent& event, bool is_late) {
   if (!port) return nullptr;
   // An adapter that falls off the bus is closed first, which looks like somebody's will until its removal is told.
   port->set_down = event.administrative && !event.up;
-  if (is_late) return port;
+  if (is_late) {
+    port->fell_late = !event.up;
+    return port;
+  }
   see_state(*port, event.up, event.at);
   if (!event.up) port->reason = event.reason;
   return port;
 }
 
+std::vector<HostPortSeen> ports_seen(const HostWatch& host) {
+  std::vector<HostPortSeen> seen;
+  for (const PortWatch& port : host.ports)
+    if (port.was_up && !port.is_virtual && seen.size() < kMostPortsSeen)
+      seen.push_back({port.device, port.number, port.netdev, port.guid, port.best_rate});
+  return seen;
+}
+
+void restore_ports(HostWatch& host, std::span<const HostPortSeen> seen, PortSlots& slots) {
+  for (const HostPortSeen& known : seen) {
+    PortWatch* port = find_port(host, known.device, known.port);
+    if (!port) {
+      port = &add_port(host, known.device, known.port, slots);
+      port->present = false;
+      port->label = label_of(host, known.device, known.port, known.netdev);
+    }
+    port->netdev = known.netdev;
+    port->guid = known.guid;
+    note_up(host, *port, known.rate);
+  }
+}
+
 bool forget_missing(HostWatch& host, Duration after, TimePoint now, PortSlots& slots) {
-  return erase_ports(host, slots,
-                     [&](const PortWatch& port) { return is_gone(port) && now - port.missing_since >= after; });
+  const bool any = erase_ports(
+      host, slots, [&](const PortWatch& port) { return is_gone(port) && now - port.missing_since >= after; });
+  if (any) ++host.seen_revision;
+  return any;
 }
 
 }  // namespace weft::analyzer

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "analyzer/ports/per_port.hpp"
 #include "analyzer/ports/series_movement.hpp"
+#include "fabric/analyzer_state.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 
@@ -25,6 +27,8 @@ inline constexpr unsigned kHostReadingsToBelieve = 3;
 /// Entities and jobs that one incident of hosts names at most; more are only counted.
 inline constexpr std::size_t kMostAffected = 64;
 inline constexpr std::size_t kMostJobs = 64;
+/// Ports of one host that are remembered over a restart. The greatest switch has fewer.
+inline constexpr std::size_t kMostPortsSeen = 1'024;
 
 /// Where a host's port stands on a watched subnet.
 struct SubnetPlace {
@@ -49,8 +53,9 @@ struct PortWatch {
   bool present = true;               ///< in the last inventory
   bool known = false;                ///< its state was told at all
   bool up = false;                   ///< as it was last told
-  bool was_up = false;               ///< at some time
+  bool was_up = false;               ///< at some time, also before weftd was started
   bool fell = false;                 ///< the last reading or event found it down that was up before
+  bool fell_late = false;            ///< history told that it went down, and not that it came up since
   bool set_down = false;             ///< somebody wants it down
   bool exempt = false;               ///< somebody works on it, or it has just been brought up: no flaps count
   std::uint32_t times_away = 0;      ///< grows when it, or its place on the subnet, is found down
@@ -59,6 +64,7 @@ struct PortWatch {
   TimePoint changed = kNever;        ///< when it went up or down
   std::string reason;                ///< why it is down, as its driver says
   std::uint64_t rate = 0;            ///< bit/s while up
+  std::uint64_t best_rate = 0;       ///< bit/s, of all that was told, also before weftd was started
   std::optional<SubnetPlace> place;
 };
 
@@ -91,7 +97,8 @@ struct HostWatch {
   std::vector<std::string> jobs;
   std::shared_ptr<const HostInventory> inventory;  ///< null before the first reading
   std::vector<PortWatch> ports;
-  SeriesMemory memory;  ///< the last values of all series that rules follow
+  std::uint64_t seen_revision = 0;  ///< grows when ports_seen() has other ports to tell
+  SeriesMemory memory;              ///< the last values of all series that rules follow
 };
 
 /// All hosts with a collector, by name.
@@ -131,9 +138,18 @@ Entity collector_of(const std::string& host);
 void take_inventory(HostWatch& host, std::shared_ptr<const HostInventory> inventory, PortSlots& slots);
 /// What a reading that is no history says of the states of the ports.
 void take_states(HostWatch& host, const HostReading& reading);
+/// What one that is history, and no older than a port is missed for, says: which ports were up, and so are missed now.
+void take_past_states(HostWatch& host);
 /// What an event says of the state of its port, which is returned; null when there is none. `is_late`: it is history,
 /// and says nothing of now.
 PortWatch* take_event(HostWatch& host, const LinkEvent& event, bool is_late);
+/// The port was up, with that rate (bit/s; 0: not known): from now on it is missed when it is down. An event says so,
+/// too: it was up before or after it.
+void note_up(HostWatch& host, PortWatch& port, std::uint64_t rate = 0);
+/// Those of its ports that were up and that nobody made for others, at most kMostPortsSeen, for restore_ports().
+std::vector<HostPortSeen> ports_seen(const HostWatch& host);
+/// Takes over what ports_seen() said in the process before.
+void restore_ports(HostWatch& host, std::span<const HostPortSeen> seen, PortSlots& slots);
 /// Forgets ports whose device has been missing for `after`: it was taken out for good. True when there were any: the
 /// others have moved up.
 bool forget_missing(HostWatch& host, Duration after, TimePoint now, PortSlots& slots);

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import collector_testing
@@ -71,6 +72,45 @@ class WithWeftd(collector_testing.CollectorTest):
         wait_until(lambda: self.weftd.told().get("state") == "CONNECTED", why=lambda: f"{self.weftd.told()}\n{well.log()}")
         said = health()
         self.assertEqual(("UNKNOWN", ["node-1", "node-2"]), (said.get("verdict", "UNKNOWN"), [one["node"] for one in said["nodes"]]))
+
+    def before_a_failure(self) -> tuple[collector_testing.Collector, str]:
+        """A collector of which weftd has stored something; one of its two ports was up, and its file is named, and one was never."""
+        state = os.path.join("ports", "1", "state")
+        sysfs_tree.rewrite(os.path.join(self.devices[1], state), "1: DOWN")
+        self.weftd.start()
+        collector = self.collector(self.weftd.grpc, interval="200ms").start()
+        wait_until(lambda: int(self.weftd.told().get("storedSequence", 0)) > 5, why=lambda: f"{self.weftd.told()}\n{collector.log()}")
+        return collector, os.path.join(self.devices[0], state)
+
+    def expect_link_down(self) -> None:
+        def found() -> list[tuple[str, str]]:
+            listed = self.weftd.client.json("/api/v1/incidents?state=open").get("incidents", [])
+            return [(each["kind"], each["summary"].split(" port")[0]) for each in listed]
+
+        wait_until(found, 30, why=lambda: f"{self.weftd.told()}\n{self.weftd.log()}")
+        self.assertEqual([("LINK_DOWN", "Link at node-1 mlx5_0")], found(), "nothing is said of the port that was never up")
+        self.assertEqual("UNHEALTHY", self.weftd.client.json("/api/v1/nodes/node-1/health")["verdict"])
+
+    def test_a_port_that_fails_while_weftd_is_away_is_down(self):
+        _, port = self.before_a_failure()
+        self.weftd.end(signal.SIGKILL)
+        time.sleep(1)
+        sysfs_tree.rewrite(port, "1: DOWN")
+        time.sleep(1)
+        self.weftd.start()
+        self.expect_link_down()
+
+    def test_a_port_that_fails_while_nobody_reads_it_is_down(self):
+        """Everything that told of it is acknowledged, and what the collector kept is gone."""
+        collector, port = self.before_a_failure()
+        collector.stop()
+        wait_until(lambda: self.weftd.told()["sequence"] == self.weftd.told()["storedSequence"], why=self.weftd.told)
+        self.weftd.end(signal.SIGKILL)
+        sysfs_tree.rewrite(port, "1: DOWN")
+        shutil.rmtree(collector.state_dir)
+        self.weftd.start()
+        collector.start()
+        self.expect_link_down()
 
     def test_weftd_shows_the_hosts_series_under_the_collectors_names(self):
         self.weftd.start()

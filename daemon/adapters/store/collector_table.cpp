@@ -2,6 +2,10 @@
 #include "daemon/adapters/store/collector_table.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "daemon/adapters/store/entity_columns.hpp"
@@ -33,6 +37,35 @@ void read_flaps(Database& database, std::vector<CollectorMark>& marks) {
   }
 }
 
+/// One a line: device, port, interface, GUID and rate, between tabs. Names that would break that are left out.
+std::string text_of(std::span<const HostPortSeen> ports) {
+  const auto is_plain = [](const std::string& name) { return name.find_first_of("\t\n") == std::string::npos; };
+  std::string text;
+  for (const HostPortSeen& port : ports)
+    if (is_plain(port.device) && is_plain(port.netdev))
+      text += port.device + '\t' + std::to_string(port.port) + '\t' + port.netdev + '\t' +
+              std::to_string(port.guid.value) + '\t' + std::to_string(port.rate) + '\n';
+  return text;
+}
+
+std::vector<HostPortSeen> ports_of(const std::string& text) {
+  std::vector<HostPortSeen> ports;
+  for (const std::string& line : lines(text)) {
+    std::istringstream words(line);
+    HostPortSeen port;
+    std::string number, guid, rate;
+    const auto next = [&words](std::string& word) { return static_cast<bool>(std::getline(words, word, '\t')); };
+    if (!next(port.device) || !next(number) || !next(port.netdev) || !next(guid) || !next(rate)) continue;
+    const auto read = [](const std::string& digits, auto& value) {
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      return error == std::errc() && end == digits.data() + digits.size();
+    };
+    if (read(number, port.port) && read(guid, port.guid.value) && read(rate, port.rate))
+      ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
 }  // namespace
 
 void write_collectors(Database& database, std::span<const CollectorMark> marks) {
@@ -42,6 +75,7 @@ void write_collectors(Database& database, std::span<const CollectorMark> marks) 
                 "sequence = excluded.sequence, batches = excluded.batches, late = excluded.late, "
                 "lost = excluded.lost, last_seen = excluded.last_seen, adapters = excluded.adapters");
   Statement put_jobs(database, "UPDATE collector SET jobs = ? WHERE host = ?");
+  Statement put_ports(database, "UPDATE collector SET ports = ? WHERE host = ?");
   Statement drop_flaps(database, "DELETE FROM host_flap WHERE host = ?");
   Statement put_flap(database, "INSERT INTO host_flap VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const CollectorMark& mark : marks) {
@@ -52,6 +86,7 @@ void write_collectors(Database& database, std::span<const CollectorMark> marks) 
       for (const std::string& job : *mark.jobs) jobs += job + '\n';
       put_jobs.run(jobs, mark.host);
     }
+    if (mark.ports) put_ports.run(text_of(*mark.ports), mark.host);
     if (!mark.flaps) continue;
     drop_flaps.run(mark.host);
     for (const auto& [device, port, flap] : *mark.flaps)
@@ -72,7 +107,7 @@ void delete_collectors(Database& database, std::span<const std::string> hosts) {
 std::vector<CollectorMark> read_collectors(Database& database) {
   std::vector<CollectorMark> marks;
   Statement rows(database,
-                 "SELECT host, spool, sequence, batches, late, lost, first_seen, last_seen, jobs, adapters FROM "
+                 "SELECT host, spool, sequence, batches, late, lost, first_seen, last_seen, jobs, adapters, ports FROM "
                  "collector ORDER BY "
                  "host");
   rows.query();
@@ -81,6 +116,7 @@ std::vector<CollectorMark> read_collectors(Database& database) {
                      rows.time(7), std::nullopt});
     if (!rows.null(8)) marks.back().jobs = lines(rows.text(8));
     marks.back().adapters = rows.bits(9);
+    if (!rows.null(10)) marks.back().ports = ports_of(rows.text(10));
   }
   read_flaps(database, marks);
   return marks;

@@ -277,6 +277,11 @@ UPDATE plan SET read_back = 1 WHERE action IN ('RESTORE_LINK', 'UNDRAIN_NODE') A
   (state = 'ROLLING_BACK' AND outcome NOT LIKE 'aborted by %'));
 UPDATE plan SET read_back = 1 WHERE action NOT IN ('RESTORE_LINK', 'UNDRAIN_NODE') AND state = 'ROLLING_BACK' AND
   intent = 'NONE' AND unresolved = 0;
+)sql",
+                                      // Ports of the host that were up: see collector_table.cpp. NULL: an older weftd
+                                      // wrote the mark.
+                                      R"sql(
+ALTER TABLE collector ADD COLUMN ports TEXT;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

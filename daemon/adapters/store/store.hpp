@@ -63,6 +63,8 @@ struct CollectorMark {
   /// That hold its host; none: as they are stored, or not known.
   std::optional<std::vector<std::string>> jobs{};
   std::uint64_t adapters = 0;  ///< of adapters_of(); 0: not known
+  /// Ports of its host that were up; none: as they are stored, if any are.
+  std::optional<std::vector<HostPortSeen>> ports{};
   bool operator==(const CollectorMark&) const = default;
 };
 
@@ -228,7 +230,7 @@ struct StoreOptions {
   bool shares_history = false;
   /// With `url`: the part of the database that is this shard's (see site_table.hpp); empty: all of it is ours.
   std::string shard{};
-  /// Told of what is no reason to refuse, and what people must know; may be empty.
+  /// Told of what is no reason to refuse, of who is waited for, and of what people must know; may be empty.
   std::function<void(const std::string&)> on_caution{};
 };
 

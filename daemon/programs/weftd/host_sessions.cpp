@@ -18,6 +18,8 @@ constexpr unsigned kSilentIntervals = 3;
 constexpr Duration kLeaderHears = 15s;
 /// Times max_collectors: those who went and are not forgotten yet.
 constexpr std::size_t kRememberedHosts = 2;
+/// No number of HostAnalyzer::seen_revision().
+constexpr std::uint64_t kNotStored = ~std::uint64_t{0};
 
 }  // namespace
 
@@ -62,7 +64,10 @@ void HostSessions::restore(std::vector<store::CollectorMark> known, std::span<co
   for (store::CollectorMark& mark : known) {
     rules_.expect(mark.host, mark.last_seen, mark.jobs.value_or(std::vector<std::string>{}));
     if (mark.flaps) rules_.restore(mark.host, *mark.flaps);
+    if (mark.ports) rules_.restore_ports(mark.host, *mark.ports);
+    const std::string name = mark.host;
     add(std::move(mark));
+    hosts_.at(name).stored_ports = rules_.seen_revision(name);
   }
   list_changed_ = list_ != nullptr || !hosts_.empty();
 }
@@ -228,6 +233,7 @@ void HostSessions::save() {
     host.saved_seen = batch.marks.back().last_seen;
     if (host.flapped) batch.marks.back().flaps = rules_.flaps(name);
     if (host.has_new_jobs) batch.marks.back().jobs = host.view.reading->jobs;
+    if (host.stored_ports != rules_.seen_revision(name)) batch.marks.back().ports = rules_.ports_seen(name);
   }
   if (batch.marks.empty() && forgotten_.empty()) return;
   batch.forgotten = std::exchange(forgotten_, {});
@@ -238,13 +244,17 @@ void HostSessions::save() {
     return;
   }
   saved_at_ = now;
-  for (auto& [name, host] : hosts_) host.unsaved = host.flapped = host.has_new_jobs = false;
+  for (auto& [name, host] : hosts_) {
+    if (host.unsaved) host.stored_ports = rules_.seen_revision(name);
+    host.unsaved = host.flapped = host.has_new_jobs = false;
+  }
 }
 
 void HostSessions::store_again() {
   for (auto& [name, host] : hosts_) {
     if (!host.view.reading) continue;
     host.has_new_jobs = host.unsaved = true;
+    host.stored_ports = kNotStored;
   }
 }
 
@@ -264,6 +274,7 @@ void HostSessions::saved(Batch batch, const runtime::WriteOutcome& outcome) {
       host.unsaved = true;
       host.flapped = host.flapped || mark.flaps;
       host.has_new_jobs = host.has_new_jobs || (mark.jobs && host.view.reading);
+      if (mark.ports) host.stored_ports = kNotStored;
       continue;
     }
     if (host.view.spool != mark.spool) continue;  // it has begun anew meanwhile

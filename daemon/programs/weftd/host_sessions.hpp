@@ -91,7 +91,7 @@ class HostSessions {
   void save();
   /// All hosts, sorted by name; the same list as before when nothing changed. Null while there was never one.
   std::shared_ptr<const HostList> views();
-  /// The store may have lost what it had confirmed: the jobs of all hosts are written once more with the next save().
+  /// The store may have lost what it had confirmed: jobs and ports of all hosts are written once more with the next save().
   void store_again();
   /// Streams get kUnavailable; nothing is acknowledged any more.
   void stop();
@@ -114,8 +114,9 @@ class HostSessions {
     bool changed = true;                 ///< `shown` is out of date
     std::optional<HostMoves> moves;
     bool unsaved = false;
-    bool flapped = false;       ///< flap penalties of its ports are not saved
-    bool has_new_jobs = false;  ///< its jobs are not saved
+    bool flapped = false;            ///< flap penalties of its ports are not saved
+    bool has_new_jobs = false;       ///< its jobs are not saved
+    std::uint64_t stored_ports = 0;  ///< HostAnalyzer::seen_revision() of the ports that are saved
   };
   using Hosts = std::map<std::string, Host>;
   /// After a restart other shards are asked first whether they hear those of which something is open.

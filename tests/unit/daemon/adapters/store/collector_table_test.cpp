@@ -86,6 +86,24 @@ TEST_P(Collectors, TheJobsOfTheirHostsAreKept) {
   EXPECT_EQ(restored(*store), marks);
 }
 
+TEST_P(Collectors, ThePortsThatWereUpAreKept) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  std::vector marks{make_mark("gpu-1"), make_mark("gpu-2"), make_mark("gpu-3")};
+  marks[0].ports = {{"mlx5_0", 1, "eth2", PortGuid{0xFFFF'0000'0000'0001}, 400'000'000'000},
+                    {"eno1", 0, "eno1", {}, 0}};
+  marks[1].ports.emplace();  // none was
+  ASSERT_TRUE(store->save_collectors(marks, {}));
+  EXPECT_EQ(restored(*store), marks);
+  // A mark that does not speak of them leaves them as they are.
+  ASSERT_TRUE(store->save_collectors(std::vector{make_mark("gpu-1")}, {}));
+  EXPECT_EQ(restored(*store), marks);
+  marks[0].ports = {{"a device\tor\ntwo", 1, "", {}, 1}, {"ib 0", 2, "", {}, 1}};
+  ASSERT_TRUE(store->save_collectors(marks, {}));
+  marks[0].ports->erase(marks[0].ports->begin());
+  EXPECT_EQ(restored(*store), marks);
+}
+
 TEST_P(Collectors, WhoIsForgottenLeavesNothing) {
   const TempDir dir;
   auto store = must_open(dir.path());

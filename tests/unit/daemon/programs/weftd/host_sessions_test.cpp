@@ -66,6 +66,42 @@ TEST_F(HostSessionsTest, TheJobsOfAHostOutliveARestart) {
   EXPECT_EQ(*jobs_of(host), Jobs{});
 }
 
+TEST_F(HostSessionsTest, APortThatWasUpAtTheLastAcknowledgementIsMissedAfterARestart) {
+  const auto tell = [this](const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence, bool is_up) {
+    HostBatch batch;
+    batch.sequence = sequence;
+    batch.reading.emplace();
+    auto inventory = std::make_shared<HostInventory>();
+    for (std::uint8_t number = 1; number <= 2; ++number) {
+      HostPort& port = inventory->ports.emplace_back();
+      port.device = "mlx5_0";
+      port.number = number;
+      port.state = is_up && number == 1 ? PortState::kActive : PortState::kDown;
+    }
+    batch.reading->inventory = std::move(inventory);
+    batch.reading->taken = clock.time;
+    desk->batch(stream, std::move(batch), 0s);
+  };
+  auto stream = connect("a");
+  tell(stream, 1, true);
+  save();
+  tell(stream, 2, true);
+  save();
+  ASSERT_EQ(stream->acknowledged, 2U) << "nothing waits in its spool";
+  crash();
+  stream = connect("a");
+  tell(stream, 3, false);
+  const auto findings = rules->judge(clock.now()).findings;
+  ASSERT_EQ(findings.size(), 1U) << "and of the port that was always down nothing is said";
+  EXPECT_EQ(findings.front().kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(findings.front().cause.label, "a mlx5_0 port 1");
+  // It is not written again with each batch, and stays.
+  save();
+  crash();
+  tell(connect("a"), 4, false);
+  EXPECT_EQ(rules->judge(clock.now()).findings.size(), 1U);
+}
+
 TEST_F(HostSessionsTest, IgnoresDuplicatesAndCountsGapsAndLateOnes) {
   auto stream = connect("a");
   send(stream, 10);  // of the first words of a host we know nothing before

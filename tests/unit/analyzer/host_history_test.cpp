@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports of hosts that failed while nobody led, or before weftd was started: what is known of how they were.
+#include <gtest/gtest.h>
+
+#include "tests/unit/analyzer/host_watching.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A weftd that is started now, and was told what the one before it stored.
+HostWatching restarted(const HostWatching& before) {
+  HostWatching after(static_cast<unsigned>(before.names.size()));
+  after.now = before.now + 10s;
+  after.inventories = before.inventories;
+  after.values = before.values;
+  for (const std::string& name : before.names) after.analyzer.restore_ports(name, before.analyzer.ports_seen(name));
+  return after;
+}
+
+TEST(HostHistory, APortThatWasUpInWhatWaitedIsDown) {
+  HostWatching watching;
+  watching.read(0, true);
+  watching.judge();
+  watching.set_up(false);
+  watching.now += 1s;
+  watching.read(0, true);
+  watching.judge();
+  EXPECT_TRUE(watching.book.all()->empty()) << "history opens nothing";
+  watching.seconds(3);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+  EXPECT_TRUE(watching.analyzer.flaps("node-0").empty()) << "no more than what was counted";
+}
+
+TEST(HostHistory, AnEventThatWaitedSaysThatItsPortWasUp) {
+  HostWatching watching;
+  watching.set_up(false);
+  watching.read(0, true);
+  watching.event(false, 0, false, true);
+  EXPECT_TRUE(watching.book.all()->empty());
+  watching.seconds(3);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+}
+
+TEST(HostHistory, WhatIsOverOpensNothing) {
+  HostWatching watching;
+  watching.read(0, true);
+  watching.set_up(false);
+  watching.event(false, 0, false, true);
+  watching.read(0, true);
+  watching.now += 5s;
+  watching.event(true, 0, false, true);
+  watching.set_up(true);
+  watching.seconds(20);
+  EXPECT_TRUE(watching.book.all()->empty());
+}
+
+TEST(HostHistory, APortThatWasNeverUpOrLongAgoOrIsSetDownIsNoTrouble) {
+  HostWatching watching(3);
+  watching.set_up(false, 0);
+  for (unsigned host = 0; host < 3; ++host) watching.read(host, true);
+  watching.port(1).administratively_down = true;
+  watching.set_up(false, 1);
+  watching.set_up(false, 2);
+  watching.read(0, true);
+  // What host 2 told is two days old, and its collector was heard just now.
+  watching.now += 48h;
+  watching.read(2, true);
+  HostWatching other;
+  other.now -= 48h;
+  HostBatch old;
+  old.is_late = true;
+  old.reading.emplace();
+  old.reading->taken = other.now;
+  old.reading->inventory = other.inventories[0];
+  old.reading->values = other.values[0];
+  old.reading->present.assign(other.values[0].size(), 1);
+  other.now += 48h;
+  other.analyzer.hear("node-0", 1s, other.now);
+  other.analyzer.take("node-0", old);
+  other.set_up(false);
+  other.seconds(5);
+  EXPECT_TRUE(other.book.all()->empty());
+  watching.silent[2] = 1;
+  watching.seconds(3);
+  EXPECT_TRUE(watching.book.all()->empty());
+}
+
+TEST(HostHistory, OneGoingDownThatWaitedIsOneFlap) {
+  HostWatching watching;
+  watching.seconds(3);
+  watching.now += 20s;
+  watching.event(false, 0, false, true);
+  watching.set_up(false);
+  watching.seconds(3);
+  const auto flaps = watching.analyzer.flaps("node-0");
+  ASSERT_EQ(flaps.size(), 1U);
+  EXPECT_EQ(flaps.front().state.flaps, 1U);
+  EXPECT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+}
+
+TEST(HostHistory, APortThatWasUpBeforeARestartIsMissedAndOneThatWasNotIsNot) {
+  HostWatching before(2);
+  before.set_up(false, 1);
+  before.seconds(3);
+  HostWatching after = restarted(before);
+  after.set_up(false, 0);
+  after.seconds(3);
+  ASSERT_EQ(after.kinds(), Kinds{IncidentKind::kLinkDown});
+  EXPECT_EQ(after.open().front().finding.cause.host, "node-0");
+  EXPECT_TRUE(after.analyzer.flaps("node-0").empty());
+  HostWatching well = restarted(before);
+  well.seconds(5);
+  EXPECT_TRUE(well.book.all()->empty());
+}
+
+TEST(HostHistory, ADeviceThatWentWhileWeftdWasAwayIsMissedForADayAndARenamedOneIsNot) {
+  HostWatching before(2);
+  before.seconds(3);
+  HostWatching after = restarted(before);
+  after.port(1).device = "rocep1";
+  after.inventories[0] = std::make_shared<HostInventory>();
+  after.values[0].clear();
+  after.seconds(5);
+  ASSERT_EQ(after.kinds(), Kinds{IncidentKind::kLinkDown});
+  EXPECT_EQ(after.open().front().finding.cause.label, "node-0 mlx5_0 port 1 (eth0)");
+  const std::uint64_t revision = after.analyzer.seen_revision("node-0");
+  EXPECT_EQ(after.analyzer.ports_seen("node-1").front().device, "rocep1");
+  after.now += 25h;
+  after.seconds(20);
+  EXPECT_TRUE(after.open().empty());
+  EXPECT_TRUE(after.analyzer.ports_seen("node-0").empty());
+  EXPECT_NE(after.analyzer.seen_revision("node-0"), revision) << "it is to be stored that it is forgotten";
+}
+
+TEST(HostHistory, TheRateOfBeforeTellsWhichPortsAreForManagement) {
+  HostWatching before;
+  auto two = std::make_shared<HostInventory>(*before.inventory);
+  HostPort second = two->ports.front();
+  second.device = second.netdev = "eno1";
+  second.number = 0;
+  second.rate_bits_per_second = 1'000'000'000;
+  two->ports.push_back(second);
+  before.inventories[0] = two;
+  before.seconds(3);
+  HostWatching after = restarted(before);
+  after.port().rate_bits_per_second = 0;
+  after.set_up(false);
+  after.seconds(3);
+  ASSERT_EQ(after.kinds(), Kinds{IncidentKind::kLinkDown});
+  EXPECT_EQ(after.open().front().finding.summary,
+            "Link at node-0 mlx5_0 port 1 (eth0) is down; it is the only link of node-0; it hurts job slurm:0");
+}
+
+TEST(HostHistory, OnlyNewsOfPortsIsToBeStored) {
+  HostWatching watching;
+  EXPECT_EQ(watching.analyzer.seen_revision("node-0"), 0U);
+  watching.seconds(3);
+  const std::uint64_t revision = watching.analyzer.seen_revision("node-0");
+  EXPECT_NE(revision, 0U);
+  watching.set_up(false);
+  watching.seconds(3);
+  watching.set_up(true);
+  watching.seconds(3);
+  EXPECT_EQ(watching.analyzer.seen_revision("node-0"), revision);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

@@ -19,6 +19,13 @@ std::vector<std::string> split_list(std::string_view text) {
   }
 }
 
+std::string name_list(const std::vector<std::string>& names, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
 bool counts_before(std::string_view a, std::string_view b) {
   const auto digits = [](std::string_view text) {
     const auto end = text.find_first_not_of("0123456789");

@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "fabric/clock.hpp"
+#include "fabric/sight.hpp"
 
 namespace weft {
 
@@ -14,9 +16,9 @@ inline constexpr Duration kStandbySilence = std::chrono::seconds(10);
 
 /// The weftd that would take over.
 struct StandbyView {
-  std::string holder;  ///< "host, process 123"; empty: none stands by
-  Duration seen{};     ///< since it last asked the database who leads
-  bool sees = false;   ///< each fabric that it watches was swept just now, as it says
+  std::string holder;                  ///< "host, process 123"; empty: none stands by
+  Duration seen{};                     ///< since it last asked the database who leads
+  std::vector<FabricSight> fabrics{};  ///< what it sees, as it says; empty: nothing, or it is not known
   /// It would take over. One that hangs, or lost the database, asks no more.
   bool is_there() const { return !holder.empty() && seen <= kStandbySilence; }
   bool operator==(const StandbyView&) const = default;

@@ -3,6 +3,7 @@
 // All SQL that differs between the engines. The tables' own statements are the same for both, and so are the
 // migrations: they are written for SQLite, and what PostgreSQL calls otherwise is replaced.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -45,10 +46,11 @@ inline constexpr const char* kMoreRights =
 inline constexpr const char* kIsNamed =
     "SELECT CASE WHEN current_setting('application_name') LIKE 'weftd %/% store' THEN 1 ELSE 0 END";
 /// The lease's connection of another weftd of the same shard, or of none: "host/123", and the seconds since it last
-/// asked anything, and 1 where that was kLookSeeing. The newest of several.
+/// asked anything, and what kSees had then. The newest of several.
 inline constexpr const char* kStandby =
     "SELECT split_part(application_name, ' ', 2), greatest(extract(epoch FROM clock_timestamp() - state_change), "
-    "0)::DOUBLE PRECISION, CASE WHEN query LIKE '%/* sees the fabrics */' THEN 1 ELSE 0 END FROM pg_stat_activity, "
+    "0)::DOUBLE PRECISION, coalesce(substring(query from ' /[*] sees ([-+,0-9a-f]+) [*]/$'), '') FROM "
+    "pg_stat_activity, "
     "(SELECT current_setting('application_name')) AS own (name) WHERE "
     "datname = current_database() AND usename = current_user AND state_change IS NOT NULL AND application_name LIKE "
     "'weftd %/% lease' AND split_part(application_name, ' ', 2) <> split_part(own.name, ' ', 2) AND "
@@ -111,10 +113,10 @@ inline constexpr const char* kTimeline =
 /// Who has it, how far it has beaten, and the mark of the last transaction.
 inline constexpr const char* kLook =
     "SELECT weft_beat.epoch, n, holder, address, since, mark FROM weft_store, weft_beat";
-/// The same, asked by a standby that sees the fabrics: the leader reads that in the server's list of connections. No
-/// feature of a session is used (see postgres_connection.hpp).
-inline constexpr const char* kLookSeeing =
-    "SELECT weft_beat.epoch, n, holder, address, since, mark FROM weft_store, weft_beat /* sees the fabrics */";
+/// Behind kLook, with sight_text() of a standby: the leader reads that in the server's list of connections. No feature
+/// of a session is used (see postgres_connection.hpp). An older weftd said "sees the fabrics" in its place, which told
+/// nobody which: that counts for nothing.
+inline constexpr std::array<std::string_view, 2> kSees{" /* sees ", " */"};
 /// Who has it now.
 inline constexpr const char* kHolder = "SELECT holder FROM weft_store";
 /// The mark of the last transaction of the epoch that follows here; no row: the database is of another one.

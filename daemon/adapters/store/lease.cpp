@@ -89,9 +89,20 @@ void Lease::keep(const Result<void>& outcome) {
   if (outcome) answered_ = runtime::boot_time();
 }
 
+void Lease::tell_sight(std::span<const FabricSight> fabrics) {
+  std::string sees = sight_text(fabrics);
+  const std::lock_guard lock(mutex_);
+  sees_ = std::move(sees);
+}
+
 std::optional<LeaseState> Lease::read() {
   std::optional<LeaseState> state;
-  Statement look(database_, sees_ ? postgres::kLookSeeing : postgres::kLook);
+  std::string sql = postgres::kLook;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!sees_.empty()) sql.append(postgres::kSees[0]).append(sees_).append(postgres::kSees[1]);
+  }
+  Statement look(database_, sql);
   look.query();
   while (look.next())
     state = LeaseState{look.integer(0), look.integer(1), look.text(2), look.text(3), look.time(4), look.text(5)};

@@ -3,12 +3,12 @@
 // Which of two weftd on one database of PostgreSQL leads: a beat in the database, and a thread with a connection of its
 // own that raises it, or watches it.
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -16,6 +16,7 @@
 #include "daemon/adapters/store/sql.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/result.hpp"
+#include "fabric/sight.hpp"
 
 namespace weft::store {
 
@@ -66,8 +67,8 @@ class Lease {
   /// The same, asked of the database now: a beat that began after the call is there. Ask directly before what must not
   /// be done by two. Blocks for some seconds at most.
   std::optional<ActPermit> confirm();
-  /// Of a standby: whether it sees each fabric that it watches. The leader is told with the next look (StandbyView).
-  void tell_sight(bool sees) { sees_ = sees; }
+  /// Of a standby: what it sees. The leader is told with the next look (StandbyView).
+  void tell_sight(std::span<const FabricSight> fabrics);
   /// A weftd of this installation led with this epoch once, as the world shows; not believed beyond kFarthestMark. A
   /// leader with a lesser one has no permit until raise().
   void know(std::int64_t epoch);
@@ -91,7 +92,6 @@ class Lease {
   std::optional<LeaseState> read();
   void keep(const Result<void>& outcome);
 
-  std::atomic<bool> sees_ = false;
   std::mutex asking_;               ///< held by whoever uses the database; taken before the other
   PostgresConnection& connection_;  ///< of database_
   Database database_;
@@ -99,6 +99,7 @@ class Lease {
   std::string identity_;
   mutable std::mutex mutex_;  ///< of all that follows
   std::condition_variable changed_;
+  std::string sees_;  ///< as sight_text()
   LeaseRules rules_;
   LeaseView view_;
   std::optional<Duration> answered_;

@@ -260,7 +260,7 @@ std::optional<StandbyView> standby_of(Database& database) {
     const std::size_t slash = name.rfind('/');
     standby.holder = name.substr(0, slash) + ", process " + name.substr(slash + 1);
     standby.seen = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(row.real(1)));
-    standby.sees = row.integer(2) == 1;
+    standby.fabrics = parse_sight(row.text(2));
   }
   return standby;
 }

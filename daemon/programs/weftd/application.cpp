@@ -166,11 +166,6 @@ void tell_unstored(const store::StoreStatus& status) {
                            status.message);
 }
 
-/// How many fabrics are watched at the moment, and how many are to be.
-std::pair<std::size_t, std::size_t> sight_of(const Snapshot& snapshot) {
-  return {static_cast<std::size_t>(std::ranges::count_if(snapshot.fabrics, is_seen)), snapshot.fabrics.size()};
-}
-
 /// Until weftd is stopped, or until another weftd has taken the database. `yields_from`: see RoleKeeper::Options.
 Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration yields_from) {
   const SystemClock clock;
@@ -291,8 +286,9 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
   };
   bool is_lost = false, is_stopped = false, is_yielded = false;
   std::function<void()> end;
-  if (lease) role_options.tell_sight = [lease = lease.get()](bool sees) { lease->tell_sight(sees); };
-  role_options.sight = [&publication] { return sight_of(*publication.load()); };
+  if (lease) role_options.tell_sight = [lease = lease.get()](const auto& fabrics) { lease->tell_sight(fabrics); };
+  role_options.sight = [&core] { return core.sights(); };
+  role_options.is_changing = [&remedies] { return remedies.is_changing(); };
   role_options.yields_from = yields_from;
   role_options.on_yield = [&](const std::string& why) {
     logger("weftd")->warn("{}: it gives the lead to that one, and starts again as a standby", why);

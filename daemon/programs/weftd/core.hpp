@@ -89,6 +89,9 @@ class Core {
   void lead(store::Restored ledger);
   /// Who leads, to be shown with the next picture; at once when it is another or in another state.
   void show(Leadership leadership);
+  /// The InfiniBand subnets that this weftd watches. Ethernet fabrics are none of them: what they are is told to the
+  /// weftd that leads, whichever that is.
+  std::vector<FabricSight> sights() const;
   /// What the store says of itself is another: it is shown at once.
   void show_store();
   /// The site that this weftd is a part of, to be shown with the next picture; at once when it changed.

@@ -1,19 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Core does where two weftd share a database.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/core.hpp"
+#include "fabric/list_text.hpp"
+#include "fabric/sight.hpp"
 
 namespace weft::daemon {
 namespace {
 
-/// The other weftd of a pair sees the fabrics.
-bool sees(const Leadership& leadership) {
-  return leadership.standby && leadership.standby->sees;
+/// Subnets by name in one sentence.
+constexpr std::size_t kMostNamed = 4;
+
+/// What the other weftd of a pair sees.
+std::vector<FabricSight> other_sight(const Leadership& leadership) {
+  return leadership.standby ? leadership.standby->fabrics : std::vector<FabricSight>{};
+}
+
+/// Of a subnet that no sweep told of yet, by the links that the ledger knows there.
+std::vector<NodeGuid> switches_of(std::span<const KnownLink> links) {
+  std::vector<NodeGuid> switches;
+  for (const KnownLink& link : links) {
+    if (link.low.type == NodeType::kSwitch) switches.push_back(link.key.low.node);
+    if (link.high.type == NodeType::kSwitch) switches.push_back(link.key.high.node);
+  }
+  return choose_switches(switches, switches.size());
+}
+
+std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached) {
+  std::vector<NodeGuid> switches;
+  for (const Node& node : topology.nodes())
+    if (node.type == NodeType::kSwitch && (node.reachable || !must_be_reached)) switches.push_back(node.guid);
+  std::ranges::sort(switches, {}, &NodeGuid::value);
+  return switches;
 }
 
 }  // namespace
@@ -99,19 +123,37 @@ void Core::explain_standby(std::vector<NodeHealth>& health) const {
   }
 }
 
+std::vector<FabricSight> Core::sights() const {
+  std::vector<FabricSight> sights;
+  for (const auto& [name, fabric] : fabrics_) {
+    if (fabric.layer == LinkLayer::kEthernet) continue;
+    FabricSight& sight = sights.emplace_back(FabricSight{name, is_seen(fabric.view), {}});
+    if (fabric.view.sweep)
+      sight.switches = switches_of(*fabric.view.sweep->topology, !leads_ && sight.is_seen);
+    else if (leads_)  // of one that stands by, a name in the ledger is the leader's
+      sight.switches = switches_of(known_links(name));
+  }
+  return sights;
+}
+
 // A leader that lost its own port asks for a person, or gives the lead away (RoleKeeper): the other one sees it.
 void Core::explain_sight(std::vector<FabricView>& fabrics) const {
   const auto& standby = leadership_.standby;
-  if (!leadership_.leads || !standby || !standby->is_there() || !standby->sees) return;
+  if (!leadership_.leads || !standby || !standby->is_there() || standby->fabrics.empty()) return;
+  if (std::ranges::all_of(fabrics, is_seen)) return;
+  const SightChange change = compare_sight(sights(), standby->fabrics);
+  const std::string advice = change.lost.empty()
+                                 ? ": systemctl stop weftd here lets that one lead"
+                                 : ", but it does not see or watch " + name_list(change.lost, kMostNamed);
   for (FabricView& fabric : fabrics)
-    if (!is_seen(fabric))
-      fabric.status += "; " + standby->holder + " stands by and sees it: systemctl stop weftd here lets that one lead";
+    if (std::ranges::find(change.gained, fabric.name) != change.gained.end())
+      fabric.status += "; " + standby->holder + " stands by and sees it" + advice;
 }
 
 void Core::show(Leadership leadership) {
   const bool is_news = leadership.leads != leadership_.leads || leadership.is_held != leadership_.is_held ||
                        leadership.epoch != leadership_.epoch || leadership.leader != leadership_.leader ||
-                       sees(leadership) != sees(leadership_);
+                       other_sight(leadership) != other_sight(leadership_);
   leadership_ = std::move(leadership);
   if (is_news) publish();
 }

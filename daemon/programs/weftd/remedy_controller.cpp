@@ -235,6 +235,12 @@ bool RemedyController::changes_links_of(const std::string& fabric) const {
   });
 }
 
+bool RemedyController::is_changing() const {
+  return std::ranges::any_of(*plans_.all(), [](const PlanPtr& plan) {
+    return plan->state == PlanState::kExecuting || plan->state == PlanState::kRollingBack;
+  });
+}
+
 MaintenanceList RemedyController::windows() const {
   MaintenanceList windows;
   for (const PlanPtr& plan : *shown_) {

@@ -95,6 +95,8 @@ class RemedyController {
   /// A plan holds a link of `fabric`, may hold one, is changing one or is approved to: without sweeps of a fabric of
   /// that name it can neither read it nor bring it back.
   bool changes_links_of(const std::string& fabric) const;
+  /// A plan is changing the world, or undoes a change.
+  bool is_changing() const;
   /// Windows of the links that our plans hold, by what is on disk: that those are down is expected.
   MaintenanceList windows() const;
 

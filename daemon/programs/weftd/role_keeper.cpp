@@ -9,12 +9,14 @@
 #include "api/publication/derived.hpp"
 #include "daemon/adapters/actuate/deadline.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "fabric/list_text.hpp"
 
 namespace weft::daemon {
 namespace {
 
 constexpr Duration kLookForStandbyEvery = std::chrono::seconds(5);
 constexpr Duration kCatchUpEvery = std::chrono::seconds(1);
+constexpr std::size_t kMostSubnetsTold = 4;  // subnets in one sentence
 
 }  // namespace
 
@@ -55,7 +57,8 @@ RoleKeeper::RoleKeeper(Options options, const config::WeftdConfig& config, store
       clock_(clock),
       post_(std::move(post)),
       leads_(options_.leads),
-      current_at_(clock.steady()) {
+      current_at_(clock.steady()),
+      yields_from_(options_.yields_from) {
   tick();
 }
 
@@ -111,27 +114,34 @@ void RoleKeeper::catch_up(const store::LeaseView& view) {
   });
 }
 
-// Two that see each a part, or nothing, stay as they are: only who sees everything is better than one that sees
-// nothing.
+// Two that each see what the other does not stay as they are.
 bool RoleKeeper::yield(const store::LeaseView& view) {
   if (!options_.sight) return false;
-  const auto [seen, all] = options_.sight();
-  if (!leads_) {
-    blind_since_.reset();
-    if (options_.tell_sight) options_.tell_sight(all > 0 && seen == all);
-    return false;
-  }
+  const std::vector<FabricSight> own = options_.sight();
   const Duration now = clock_.steady();
-  if (seen > 0 || all == 0) {
-    blind_since_.reset();
+  std::map<std::string, Duration> blind;
+  // Without those that are seen through another port.
+  const std::vector<std::string> unseen = leads_ ? compare_sight(own, {}).lost : std::vector<std::string>{};
+  for (const FabricSight& fabric : own) {
+    if (fabric.is_seen || std::ranges::find(unseen, fabric.name) == unseen.end()) continue;
+    const auto before = blind_since_.find(fabric.name);
+    blind[fabric.name] = before == blind_since_.end() ? now : before->second;
+  }
+  blind_since_ = std::move(blind);
+  if (!leads_) {
+    if (options_.tell_sight) options_.tell_sight(own);
     return false;
   }
-  if (!blind_since_) blind_since_ = now;
   const auto& other = shown_.standby;
-  if (now - *blind_since_ < kBlindBeforeYield || now < options_.yields_from || !options_.on_yield) return false;
-  if (!view.is_held || !other || !other->is_there() || !other->sees) return false;
+  if (now < yields_from_ || !options_.on_yield || !view.is_held || !other || !other->is_there()) return false;
+  SightChange change = compare_sight(own, other->fabrics);
+  const bool is_changing = options_.is_changing && options_.is_changing();
+  const Duration patience = kBlindBeforeYield + (is_changing ? kChangesBeforeYield : Duration{});
+  std::erase_if(change.gained, [&](const std::string& name) { return now - blind_since_.at(name) < patience; });
+  if (change.gained.empty() || !change.lost.empty()) return false;
   is_lost_ = true;
-  options_.on_yield("this weftd has seen no fabric for a minute, and " + other->holder + " sees them");
+  options_.on_yield("this weftd has not seen " + name_list(change.gained, kMostSubnetsTold) + " for a minute, and " +
+                    other->holder + " sees " + (change.gained.size() == 1 ? "it" : "them"));
   return true;
 }
 
@@ -206,6 +216,8 @@ void RoleKeeper::promote(std::int64_t epoch) {
                             (*ledger)->restored.incidents.size());
       const store::LeaseView view = options_.lease();
       if (const std::string text = went_back_text(view); !text.empty()) logger("weftd")->warn("{}", text);
+      // Or two whose ports come and go would hand it to each other each minute.
+      if (!view.succeeds_unended) yields_from_ = std::max(yields_from_, clock_.steady() + kYieldsAgainAfter);
       remedies_.lead((*ledger)->plans, (*ledger)->clock, patience_after(view));
       const auto told = std::move((*ledger)->restored.told);
       core_.lead(std::move((*ledger)->restored));

@@ -37,9 +37,11 @@ std::string went_back_text(const store::LeaseView& view);
 /// where that one gave the lease back.
 Duration patience_after(const store::LeaseView& view);
 
-/// A leader that sees no fabric for so long gives the lead to a standby that sees them all.
+/// A leader that has not seen a subnet for so long gives the lead to a standby that sees it, and no less than itself.
 inline constexpr Duration kBlindBeforeYield = std::chrono::minutes(1);
-/// A process that gave the lead away does so again after this time at the earliest.
+/// So much longer it waits while a plan changes something: a step that cannot end from here is better ended from there.
+inline constexpr Duration kChangesBeforeYield = std::chrono::minutes(5);
+/// A process that gave the lead away, or was given it, gives it away after this time at the earliest.
 inline constexpr Duration kYieldsAgainAfter = std::chrono::minutes(10);
 
 /// A standby shows what the leader has stored, at most about a second later. When the lease becomes ours, the ledger is
@@ -58,12 +60,12 @@ class RoleKeeper {
     bool leads = true;  ///< at first
     /// It leads from now on; with Restored::told.
     std::function<void(const std::map<std::string, std::string>&)> on_lead;
-    /// How many of the fabrics that this weftd watches it sees now, and how many those are. None: it does not matter.
-    std::function<std::pair<std::size_t, std::size_t>()> sight{};
-    std::function<void(bool)> tell_sight{};  ///< Lease::tell_sight()
+    std::function<std::vector<FabricSight>()> sight{};                  ///< Core::sights(); none: it does not matter
+    std::function<void(const std::vector<FabricSight>&)> tell_sight{};  ///< Lease::tell_sight()
+    std::function<bool()> is_changing{};                                ///< RemedyController::is_changing()
     /// On the steady clock, when this process may give the lead away again.
     Duration yields_from{};
-    /// It sees no fabric, and the other weftd sees all: give the lead away, in words, and begin anew; told once.
+    /// The other weftd sees more, and all that this one does: give the lead away, in words, and begin anew; told once.
     std::function<void(std::string)> on_yield{};
     std::function<void(std::string)> on_lost{};  ///< another leads instead, in words: end, and begin anew; told once
   };
@@ -113,10 +115,12 @@ class RoleKeeper {
   Duration current_at_{};                   ///< when no newer one was known, on the steady clock
   bool is_catching_up_ = false;             ///< see Store::catch_up()
   std::optional<Duration> caught_up_at_{};  ///< on the steady clock, when that was tried last
-  std::optional<Duration> blind_since_{};   ///< on the steady clock, of a leader that sees no fabric
-  bool is_looking_ = false;                 ///< for the standby
-  std::optional<Duration> looked_at_{};     ///< on the steady clock, when that was asked last
-  std::optional<StandbyView> standby_{};    ///< as of then
+  /// Of a leader: since when it does not see a subnet, on the steady clock.
+  std::map<std::string, Duration> blind_since_{};
+  Duration yields_from_;                  ///< see Options::yields_from
+  bool is_looking_ = false;               ///< for the standby
+  std::optional<Duration> looked_at_{};   ///< on the steady clock, when that was asked last
+  std::optional<StandbyView> standby_{};  ///< as of then
   Leadership shown_;
 };
 

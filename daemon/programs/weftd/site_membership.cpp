@@ -6,7 +6,6 @@
 #include <array>
 #include <fstream>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include "api/access/tls.hpp"
@@ -15,6 +14,7 @@
 #include "daemon/adapters/store/site_registry.hpp"
 #include "daemon/config/value_text.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "fabric/sight.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -125,19 +125,16 @@ std::string fabric_lines(const std::vector<FabricView>& fabrics) {
 }
 
 std::string switch_lines(const std::vector<FabricView>& fabrics) {
-  constexpr std::size_t kMost = 8;  // of the same subnet two weftd choose the same, but for those that one has not seen
+  constexpr std::size_t kMost = 8;
   std::string lines;
   for (const FabricView& fabric : fabrics) {
     if (!fabric.watching || !fabric.sweep || fabric.sweep->topology->is_ethernet()) continue;
-    std::set<std::pair<std::uint64_t, std::uint64_t>> chosen;  // by a hash: neighbours in number are of one delivery
-    for (const Node& node : fabric.sweep->topology->nodes()) {
-      if (node.type != NodeType::kSwitch) continue;
-      chosen.emplace(node.guid.value * 0x9e3779b97f4a7c15ULL, node.guid.value);
-      if (chosen.size() > kMost) chosen.erase(std::prev(chosen.end()));
-    }
-    if (chosen.empty()) continue;
+    std::vector<NodeGuid> switches;
+    for (const Node& node : fabric.sweep->topology->nodes())
+      if (node.type == NodeType::kSwitch) switches.push_back(node.guid);
+    if (switches.empty()) continue;
     lines += fabric.name;
-    for (const auto& [hash, guid] : chosen) lines += ' ' + to_string(NodeGuid{guid});
+    for (const NodeGuid guid : choose_switches(switches, kMost)) lines += ' ' + to_string(guid);
     lines += '\n';
   }
   return lines;

@@ -77,6 +77,28 @@ TEST_P(LeaseTest, TheFirstLeadsTheSecondFollowsAndTakesWhatIsGivenBack) {
   EXPECT_FALSE(b->view().succeeds_unended) << "it was given back";
 }
 
+TEST_P(LeaseTest, AStandbyTellsTheLeaderWhatItSees) {
+  const std::string url = url_of(dir.path());
+  const auto leader = follow(dir);
+  const auto a = start("a");
+  ASSERT_TRUE(a->view().epoch);
+  // As another process on another host is called.
+  const auto b = Lease::start(url + "&application_name=weftd%20b/7%20lease", "b, process 7", "b:50051");
+  ASSERT_TRUE(b) << b.error().message;
+  std::vector<FabricSight> many;
+  for (std::uint64_t i = 1; i <= 12; ++i)
+    many.push_back({"rail", i % 2 == 0, {NodeGuid{1000 * i}, NodeGuid{1000 * i + 1}}});
+  (*b)->tell_sight(many);
+  const auto told = [&] {
+    const auto standby = leader->standby();
+    return standby && *standby ? (*standby)->fabrics : std::vector<FabricSight>{};
+  };
+  ASSERT_TRUE(in_time([&] { return told().size() == 12; }, 10s)) << "all of it is within what the server shows";
+  EXPECT_EQ(told()[1], (FabricSight{"", true, {NodeGuid{2000}, NodeGuid{2001}}}));
+  (*b)->tell_sight({});
+  EXPECT_TRUE(in_time([&] { return told().empty(); }, 10s));
+}
+
 TEST_P(LeaseTest, ALeaderThatDoesNotBeatIsReplacedAndItsWritesFail) {
   const auto first = follow(dir);
   auto a = start("a");

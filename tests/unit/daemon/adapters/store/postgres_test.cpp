@@ -443,6 +443,14 @@ TEST_P(Postgres, SeesWhoStandsBy) {
   EXPECT_EQ(seen().holder, "weft-2.example, process 77");
   EXPECT_TRUE(seen().is_there());
   EXPECT_LT(seen().seen, 5s);
+  EXPECT_TRUE(seen().fabrics.empty()) << "it tells nothing";
+  other.number("SELECT 1 /* sees the fabrics */");
+  EXPECT_TRUE(seen().fabrics.empty()) << "an older weftd, which tells not which";
+  other.number("SELECT 1 /* sees +0000000000000001-0000000000000002 */");
+  EXPECT_EQ(seen().fabrics, (std::vector<FabricSight>{{"", true, {NodeGuid{1}}}, {"", false, {NodeGuid{2}}}}));
+  const std::string long_query = "SELECT 1 /* " + std::string(1024, 'x') + " */ /* sees +0000000000000001 */";
+  other.number(long_query.c_str());
+  EXPECT_TRUE(seen().fabrics.empty()) << "the server shows the beginning alone";
   const TempDir elsewhere;
   const auto named = SqlStore::open(elsewhere.path(), {.url = url_of(elsewhere.path()) + "&application_name=mine"});
   ASSERT_TRUE(named);

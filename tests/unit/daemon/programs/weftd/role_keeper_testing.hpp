@@ -131,7 +131,8 @@ class RoleKeeperTest : public ::testing::Test {
       told_before = told;
     };
     options.sight = [this] { return sight; };
-    options.tell_sight = [this](bool sees) { told_sight = sees; };
+    options.tell_sight = [this](const std::vector<FabricSight>& sees) { told_sight = sees; };
+    options.is_changing = [this] { return is_changing; };
     options.yields_from = yields_from;
     options.on_yield = [this](const std::string& why) { yielded.push_back(why); };
     options.on_lost = [this](const std::string& why) { lost.push_back(why); };
@@ -198,8 +199,8 @@ class RoleKeeperTest : public ::testing::Test {
   int led = 0;
   std::map<std::string, std::string> told_before;
   std::vector<std::string> lost, yielded;
-  std::pair<std::size_t, std::size_t> sight{1, 1};
-  bool told_sight = false;
+  std::vector<FabricSight> sight{{"test", true, {NodeGuid{1}}}}, told_sight;
+  bool is_changing = false;
   Duration yields_from{};
   api::Publication publication;
   std::mutex mutex;

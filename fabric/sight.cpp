@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/sight.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace weft {
+namespace {
+
+constexpr std::size_t kMostSwitchesTold = 4, kDigits = 16;
+
+bool is_same(const FabricSight& first, const FabricSight& other) {
+  return std::ranges::any_of(other.switches, [&](NodeGuid guid) {
+    return std::ranges::binary_search(first.switches, guid.value, {}, &NodeGuid::value);
+  });
+}
+
+bool has(std::span<const FabricSight> fabrics, const FabricSight& wanted, bool must_see) {
+  return std::ranges::any_of(
+      fabrics, [&](const FabricSight& each) { return (each.is_seen || !must_see) && is_same(wanted, each); });
+}
+
+}  // namespace
+
+SightChange compare_sight(std::span<const FabricSight> own, std::span<const FabricSight> other) {
+  SightChange change;
+  for (const FabricSight& fabric : own) {
+    if (!fabric.is_seen && (fabric.switches.empty() || has(own, fabric, true))) continue;
+    const bool is_seen_there = has(other, fabric, true);
+    if (!fabric.is_seen && is_seen_there) change.gained.push_back(fabric.name);
+    if (!is_seen_there && (fabric.is_seen || !has(other, fabric, false))) change.lost.push_back(fabric.name);
+  }
+  return change;
+}
+
+std::vector<NodeGuid> choose_switches(std::span<const NodeGuid> switches, std::size_t most) {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> chosen;  // by a hash: neighbours in number are of one delivery
+  for (const NodeGuid guid : switches) {
+    chosen.emplace(guid.value * 0x9e3779b97f4a7c15ULL, guid.value);
+    if (chosen.size() > most) chosen.erase(std::prev(chosen.end()));
+  }
+  std::vector<NodeGuid> few;
+  for (const auto& [hash, guid] : chosen) few.push_back(NodeGuid{guid});
+  std::ranges::sort(few, {}, &NodeGuid::value);
+  return few;
+}
+
+std::string sight_text(std::span<const FabricSight> fabrics) {
+  const std::size_t each = std::clamp<std::size_t>(
+      kLongestSight / (kDigits + 1) / std::max<std::size_t>(fabrics.size(), 1), 1, kMostSwitchesTold);
+  std::string text;
+  for (const FabricSight& fabric : fabrics) {
+    const auto chosen = choose_switches(fabric.switches, each);
+    if (text.size() + chosen.size() * (kDigits + 1) > kLongestSight) break;
+    char before = fabric.is_seen ? '+' : '-';
+    for (const NodeGuid guid : chosen) {
+      text += std::exchange(before, ',');
+      for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(guid.value >> shift) & 15];
+    }
+  }
+  return text;
+}
+
+std::vector<FabricSight> parse_sight(std::string_view text) {
+  if (text.size() > kLongestSight || text.size() % (kDigits + 1) != 0) return {};
+  std::vector<FabricSight> fabrics;
+  for (; !text.empty(); text.remove_prefix(kDigits + 1)) {
+    const char before = text.front();
+    std::uint64_t guid = 0;
+    const char* const begin = text.data() + 1;
+    const auto [end, error] = std::from_chars(begin, begin + kDigits, guid, 16);
+    if (error != std::errc{} || end != begin + kDigits) return {};
+    if (before == '+' || before == '-') fabrics.push_back({.is_seen = before == '+'});
+    if (fabrics.empty() || (before != '+' && before != '-' && before != ',')) return {};
+    fabrics.back().switches.push_back(NodeGuid{guid});
+  }
+  return fabrics;
+}
+
+}  // namespace weft

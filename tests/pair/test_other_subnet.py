@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two weftd on one PostgreSQL on two subnets that have the same name and prefix: a leader that loses its port keeps the lead, for the other one
+watches another subnet. What it gives no lead to it does not advise."""
+
+import os
+import re
+import time
+import unittest
+
+from pair_testing import STORE, leads
+from postgres_pair import PostgresPair, missing
+
+import weft_testing
+from weft_testing import Weftd, fat_tree, simulated_subnet, wait_until, weftctl
+
+OTHER = 0x100000
+
+
+def another_tree():
+    """As fat_tree.build(), with GUIDs of its own."""
+    before = {name: getattr(fat_tree, name) for name in dir(fat_tree) if name.endswith("_GUIDS")}
+    try:
+        for name, value in before.items():
+            setattr(fat_tree, name, value + OTHER)
+        return fat_tree.build(8, rails=1, radix=8)
+    finally:
+        for name, value in before.items():
+            setattr(fat_tree, name, value)
+
+
+class OtherSubnet(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if missing():
+            raise unittest.SkipTest(f"not installed: {', '.join(missing())}")
+        weft_testing.require_simulator()
+        cls.postgres = PostgresPair()
+        cls.subnets = [simulated_subnet.SimulatedSubnet(fat_tree.build(8, rails=1, radix=8)), simulated_subnet.SimulatedSubnet(another_tree())]
+        cls.pair: list[Weftd] = []
+        try:
+            cls.postgres.start_alone()
+            for subnet in cls.subnets:
+                subnet.start()
+                cls.pair.append(Weftd(subnet.environment(subnet.network.hosts()[-1].identity), infiniband=STORE.format(servers=f"127.0.0.1:{cls.postgres.primary.port}")))
+                cls.pair[-1].start()
+                cls.pair[-1].wait_sweeps(1)
+        except BaseException:
+            cls.tearDownClass()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        for each in [*cls.pair, *cls.subnets, cls.postgres]:
+            each.stop()
+
+    def sight(self) -> str:
+        return self.postgres.primary.sql("SELECT query FROM pg_stat_activity WHERE application_name LIKE 'weftd % lease' AND query LIKE 'SELECT%'")
+
+    def test_a_leader_keeps_its_subnet(self):
+        leader, standby = self.pair
+        self.assertTrue(leads(leader))
+        wait_until(lambda: re.search(r"/\* sees \+[0-9a-f,]+ \*/", self.sight()), 30, why=self.sight)
+        host = self.subnets[0].network.hosts()[-1].identity
+        self.subnets[0].unlink(host, 1)
+        self.addCleanup(self.subnets[0].relink, host, 1)
+        wait_until(lambda: leader.incidents("TELEMETRY_LOST"), 60, why=leader.log)
+        until = time.monotonic() + 75
+        while time.monotonic() < until:
+            self.assertNotIn("stands by and sees it", weftctl(leader, "status").stdout)
+            time.sleep(5)
+        self.assertTrue(leads(leader), leader.log())
+        self.assertFalse(leads(standby), standby.log())
+        self.assertNotIn("gives the lead", leader.log())
+
+
+if __name__ == "__main__":
+    weft_testing.main()

@@ -134,6 +134,12 @@ std::vector<FabricMemory> read_memories(Database& database) {
                     read_flaps(database, memory.fabric),
                     read_errors(database, memory.fabric),
                     {}};
+  Statement seen(database, "SELECT fabric, max(last_seen) FROM node GROUP BY fabric");
+  seen.query();
+  while (seen.next()) {
+    const auto memory = std::ranges::find(memories, seen.text(0), &FabricMemory::fabric);
+    if (memory != memories.end()) memory->seen = seen.time(1);
+  }
   return memories;
 }
 

@@ -72,6 +72,7 @@ struct CollectorMark {
 struct FabricMemory {
   std::string fabric;
   AnalyzerState state;
+  TimePoint seen = kNever;  ///< when a sweep last reached one of its nodes, some hours ago at most where one did since
 };
 
 /// What Store::restore() gives.

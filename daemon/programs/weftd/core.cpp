@@ -26,15 +26,12 @@ constexpr Duration kLongestWithoutNews = 1s;
 constexpr Duration kJudgeHostsEvery = 1s;
 /// Collectors leave a weftd that stored nothing of theirs for a minute.
 constexpr Duration kCollectorsStay = 30s;
-// A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
-constexpr Duration kWaitForSubnets = 10min;
 
-// True as well when the clock was set back: better early than not for hours.
+}  // namespace
+
 bool passed(TimePoint now, TimePoint since, Duration span) {
   return now < since || now - since > span;
 }
-
-}  // namespace
 
 Core::Core(const config::WeftdConfig& config, store::Store& store, store::Restored restored, runtime::Lane& store_lane,
            RemedyController& remedies, api::Publication& publication, const Clock& clock, Post post)
@@ -69,19 +66,20 @@ Core::Core(const config::WeftdConfig& config, store::Store& store, store::Restor
           [this](Batch batch, const runtime::WriteOutcome& outcome) { saved(std::move(batch), outcome); }),
       shown_(incidents_.all()),
       started_(clock.now()) {
-  for (store::FabricMemory& memory : restored.fabrics) memories_[memory.fabric] = std::move(memory.state);
+  remember_fabrics(std::move(restored.fabrics));
   if (const auto withheld = config.metrics.withheld()) hosts_.leave_out_zeros(*withheld);
   set_maintenance_windows();
   publish();
 }
 
 void Core::add_fabric(const std::string& name, LinkLayer layer, const std::string& through) {
-  if (fabrics_.contains(name)) return;
+  if (is_found(name, through)) return;
   const bool is_ethernet = layer == LinkLayer::kEthernet;
   analyzer::FabricAnalyzer rules(name, config_.analyzer);
   rules.expect(expected_[layer]);
   Fabric fabric{std::move(rules), {}, layer, {}, {}, {}, clock_.now(), 0, 0, kNever, kNever, true, {}, {}};
-  if (const auto memory = memories_.find(name); memory != memories_.end()) fabric.analyzer.restore(memory->second);
+  if (const auto memory = memories_.find(name); memory != memories_.end())
+    fabric.analyzer.restore(memory->second.state);
   for (const auto& incident : *incidents_.all())
     if (incident->finding.cause.fabric == name) fabric.analyzer.remember(*incident);
   if (const auto withheld = config_.metrics.withheld()) {
@@ -109,6 +107,7 @@ void Core::expect(LinkLayer layer, ExpectedCabling expected) {
 
 void Core::remove_fabric(const std::string& name) {
   if (fabrics_.erase(name) == 0) return;
+  unwatched_.erase(name);
   analysis_seconds_.erase(name);
   give_up(name, clock_.now());
   publish();
@@ -158,21 +157,6 @@ bool Core::has_open_incident(const std::string& fabric) const {
   return std::ranges::any_of(*incidents_.all(), [&fabric](const auto& incident) {
     return incident->is_open() && incident->finding.cause.fabric == fabric;
   });
-}
-
-void Core::give_up(const std::string& fabric, TimePoint now) {
-  if (!leads_) return;
-  note(incidents_.give_up(fabric, "its subnet is no longer monitored under this name", now), now, {}, nullptr);
-}
-
-void Core::give_up_what_nobody_watches(TimePoint now) {
-  if (!leads_ || !passed(now, started_, kWaitForSubnets)) return;
-  std::set<std::string> others;
-  for (const auto& incident : *incidents_.all())
-    if (incident->is_open() && !incident->finding.cause.fabric.empty() &&
-        !fabrics_.contains(incident->finding.cause.fabric))
-      others.insert(incident->finding.cause.fabric);
-  for (const std::string& fabric : others) give_up(fabric, now);
 }
 
 void Core::take_sweep(Sweep sweep) {
@@ -262,6 +246,7 @@ void Core::take_trouble(const std::string& name, const std::string& why) {
 void Core::tick() {
   const TimePoint now = clock_.now();
   if (const auto losses = store_.status().losses; std::exchange(losses_, losses) != losses) store_again();
+  watch_over_known(now);
   bool news = passed(now, published_, kLongestWithoutNews);  // ages grow even when nothing else happens
   for (auto& [name, fabric] : fabrics_) {
     fabric.last_sweep = std::min(fabric.last_sweep, now);  // the clock may have been set back

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ namespace weft::daemon {
 
 /// It is watched, and not from behind a port of ours that is down: of such a subnet this host alone is seen.
 bool is_seen(const FabricView& fabric);
+
+/// `span` is over since then; also when the clock was set back: better early than not for hours.
+bool passed(TimePoint now, TimePoint since, Duration span);
 
 /// Takes sweeps and silences in, has them judged, remembers, and publishes. No incident is shown before it is on disk;
 /// when the disk refuses, that is said, incidents are shown all the same and written when it takes them again. All
@@ -131,6 +135,13 @@ class Core {
   };
 
   void take_incidents(store::Restored& ledger);
+  void remember_fabrics(std::vector<store::FabricMemory> memories);
+  /// True: `name` is a subnet already. One that was only known is watched through that port from now on.
+  bool is_found(const std::string& name, const std::string& through);
+  /// Of a subnet that no sweep told of yet, by the links that the ledger knows there; sorted.
+  std::vector<NodeGuid> known_switches(const std::string& fabric) const;
+  /// Shows subnets that the ledger knows and no port of this host leads to, as fabrics that are not watched.
+  void watch_over_known(TimePoint now);
   void give_up(const std::string& fabric, TimePoint now);
   void give_up_what_nobody_watches(TimePoint now);
   void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
@@ -168,9 +179,10 @@ class Core {
   analyzer::IncidentManager incidents_;
   MaintenanceService maintenance_;
   MaintenanceListPtr planned_;  ///< what was announced, and what our plans hold
-  std::map<std::string, AnalyzerState> memories_;
+  std::map<std::string, store::FabricMemory> memories_;
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};
   std::map<std::string, Fabric> fabrics_;
+  std::set<std::string> unwatched_;  ///< of fabrics_: see watch_over_known()
   std::map<std::string, double> analysis_seconds_;
 
   // Incidents on their way to the disk: at most one batch is there, the next one gathers.
@@ -189,6 +201,7 @@ class Core {
   std::uint64_t revision_ = 0;
   TimePoint started_;
   TimePoint maintained_ = kNever;
+  TimePoint known_looked_ = kNever;  ///< see watch_over_known()
   TimePoint published_ = kNever;
   TimePoint hosts_judged_ = kNever;
   TimePoint unheld_since_ = kNever;  ///< since when we lead without being sure of it

@@ -22,16 +22,6 @@ std::vector<FabricSight> other_sight(const Leadership& leadership) {
   return leadership.standby ? leadership.standby->fabrics : std::vector<FabricSight>{};
 }
 
-/// Of a subnet that no sweep told of yet, by the links that the ledger knows there.
-std::vector<NodeGuid> switches_of(std::span<const KnownLink> links) {
-  std::vector<NodeGuid> switches;
-  for (const KnownLink& link : links) {
-    if (link.low.type == NodeType::kSwitch) switches.push_back(link.key.low.node);
-    if (link.high.type == NodeType::kSwitch) switches.push_back(link.key.high.node);
-  }
-  return choose_switches(switches, switches.size());
-}
-
 std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached) {
   std::vector<NodeGuid> switches;
   for (const Node& node : topology.nodes())
@@ -71,7 +61,7 @@ void Core::lead(store::Restored ledger) {
   take_incidents(ledger);
   set_maintenance_windows();
   hosts_judged_ = kNever;
-  for (store::FabricMemory& memory : ledger.fabrics) memories_[memory.fabric] = std::move(memory.state);
+  remember_fabrics(std::move(ledger.fabrics));
   // Of subnets our analyzers know what is newer than what the leader before us stored. Of Ethernet fabrics collectors
   // tell, and they told the leader.
   std::vector<std::string> ethernet;
@@ -89,7 +79,8 @@ void Core::lead(store::Restored ledger) {
 
 std::span<const KnownLink> Core::known_links(const std::string& fabric) const {
   const auto memory = memories_.find(fabric);
-  return memory == memories_.end() ? std::span<const KnownLink>() : std::span<const KnownLink>(memory->second.links);
+  return memory == memories_.end() ? std::span<const KnownLink>()
+                                   : std::span<const KnownLink>(memory->second.state.links);
 }
 
 // How far collectors were heard is stored with their next batch, what receivers were told with the next event.
@@ -131,7 +122,7 @@ std::vector<FabricSight> Core::sights() const {
     if (fabric.view.sweep)
       sight.switches = switches_of(*fabric.view.sweep->topology, !leads_ && sight.is_seen);
     else if (leads_)  // of one that stands by, a name in the ledger is the leader's
-      sight.switches = switches_of(known_links(name));
+      sight.switches = known_switches(name);
   }
   return sights;
 }

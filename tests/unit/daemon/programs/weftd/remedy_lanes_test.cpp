@@ -13,6 +13,15 @@ using namespace std::chrono_literals;
 
 using RemedyLanesTest = RemedyControllerTest;
 
+TEST_F(RemedyLanesTest, APlanIsChangingSomethingUntilItIsInForce) {
+  start_with_plan(RemedyMode::kAuto);
+  settle_until_read();
+  EXPECT_TRUE(controller->is_changing());
+  settle();
+  ASSERT_EQ(journal.plan(1).state, PlanState::kVerifying);
+  EXPECT_FALSE(controller->is_changing());
+}
+
 TEST_F(RemedyLanesTest, AnAbortWhileTheOrderIsWrittenStopsIt) {
   start_with_plan(RemedyMode::kAuto);
   settle_until_read();

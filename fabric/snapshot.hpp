@@ -58,6 +58,7 @@ struct FabricView {
   /// Which cells of the sweep's tables have series on /metrics, where a counter is left out while it never moved. Null:
   /// all have.
   std::shared_ptr<const MovedCounters> counters_moved, details_moved;
+  bool is_unreachable = false;  ///< only the ledger knows it: no port of this host leads there
   std::string through{};  ///< the port of ours that it is watched through, "mlx5_0:1"; empty: on Ethernet, or not told
 };
 

@@ -25,7 +25,10 @@ std::string own_shard(const Snapshot& snapshot) {
 
 bool is_ready(const Snapshot& snapshot) {
   if (!snapshot.health || (snapshot.fabrics.empty() && snapshot.watches_subnets)) return false;
-  return std::ranges::all_of(snapshot.fabrics, is_swept);
+  // What no port leads to keeps nobody from asking about all others.
+  return (snapshot.fabrics.empty() || std::ranges::any_of(snapshot.fabrics, is_swept)) &&
+         std::ranges::all_of(snapshot.fabrics,
+                             [](const FabricView& fabric) { return is_swept(fabric) || fabric.is_unreachable; });
 }
 
 bool is_before_first_sweep(const Snapshot& snapshot) {

@@ -17,8 +17,8 @@ namespace weft::api {
 /// The shard that this weftd belongs to; empty: it is no part of a site.
 std::string own_shard(const Snapshot& snapshot);
 
-/// There is a complete first sweep of every fabric, and an analysis of it. Where no subnet is to be watched nothing is
-/// missing.
+/// There is a complete first sweep of every fabric that a port of this host leads to, of one at least, and an analysis
+/// of it. Where no subnet is to be watched nothing is missing.
 bool is_ready(const Snapshot& snapshot);
 
 /// Fabrics are to be watched, and none has a complete sweep yet: no node and no port is known.

@@ -52,6 +52,7 @@ bool Core::is_found(const std::string& name, const std::string& through) {
   if (found == fabrics_.end()) return false;
   if (unwatched_.erase(name) == 0) return true;
   found->second.view.through = through;
+  found->second.view.is_unreachable = false;
   found->second.trouble.clear();
   publish();
   return true;
@@ -81,6 +82,7 @@ void Core::watch_over_known(TimePoint now) {
     add_fabric(name);
     unwatched_.insert(name);
     fabrics_.at(name).trouble = kNoPort;
+    fabrics_.at(name).view.is_unreachable = true;
   }
 }
 

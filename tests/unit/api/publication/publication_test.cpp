@@ -89,6 +89,10 @@ TEST(Picture, IsReadyWhenEveryFabricHasASweep) {
   SmallFabric fabric;
   EXPECT_TRUE(is_ready(*make_snapshot(1, {fabric.build()})));
   EXPECT_FALSE(is_ready(*make_snapshot(1, {fabric.build(), FabricView{}})));
+  FabricView unreachable;
+  unreachable.is_unreachable = true;
+  EXPECT_TRUE(is_ready(*make_snapshot(1, {fabric.build(), unreachable})));
+  EXPECT_FALSE(is_ready(*make_snapshot(1, {unreachable}))) << "nothing is watched";
 }
 
 TEST(Picture, FindsNodesByGuidNodeNameAndHostName) {

@@ -37,6 +37,7 @@ TEST_F(CoreKnownTest, OneThatNobodyWatchesIsTold) {
   ASSERT_EQ(publication.load()->fabrics.size(), 1U);
   EXPECT_EQ(publication.load()->fabrics[0].name, "test");
   EXPECT_FALSE(publication.load()->fabrics[0].watching);
+  EXPECT_TRUE(publication.load()->fabrics[0].is_unreachable);
   EXPECT_EQ(publication.load()->fabrics[0].status, "waiting: no active port of this host leads to it");
   ASSERT_EQ(shown().size(), 1U);
   EXPECT_EQ(shown()[0].finding.kind, IncidentKind::kTelemetryLost);
@@ -46,6 +47,7 @@ TEST_F(CoreKnownTest, OneThatNobodyWatchesIsTold) {
   EXPECT_TRUE(shown()[0].is_open()) << "it is not given up";
   core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
   EXPECT_EQ(publication.load()->fabrics[0].through, "mlx5_0:1");
+  EXPECT_FALSE(publication.load()->fabrics[0].is_unreachable);
   sweep(10);
   settle();
   EXPECT_FALSE(shown()[0].is_open());

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import yaml
@@ -52,6 +53,28 @@ class Rules(unittest.TestCase):
     def test_alerts_fire_stay_quiet_and_end(self):
         self.promtool("test", "rules", "weft.rules.test.yml")
 
+    def test_what_is_recorded_of_ports_is_bounded(self):
+        """Of 300 ports that wait, of 30 switches: the hundred worst, and all ports of the twenty worst switches. Of 150 that go down
+        and 150 that come up at once: two hundred, first those that went down, and for six hours."""
+        series = []
+        for port in range(300):
+            labels = f'job="weft", instance="a", node="leaf-{port // 10}", guid="{port // 10}", port="{port % 10}"'
+            series += [{"series": f'weft_port_info{{{labels}, subnet="ib0", node_type="switch"}}', "values": "1x6"},
+                       {"series": f"weft_link_stall_ratio{{{labels}}}", "values": f"{(port + 1) / 1000:g}x6"},
+                       {"series": f"weft_port_up{{{labels}}}", "values": "1x1 0x400" if port < 150 else "0x1 1x400"}]
+        asked = [("count(weft:switch_link_stall:worst)", "5m", 100), ("min(weft:switch_link_stall:worst)", "5m", 0.201), ("count(weft:link_stall:victims)", "5m", 100),
+                 ("count(weft:switch_stall:worst)", "5m", 30), ("count(weft:switch_link_stall:of_worst_switches)", "5m", 200),
+                 ("min(weft:switch_link_stall:of_worst_switches)", "5m", 0.101), ("count(weft:port_up:delta2m)", "3m", 200),
+                 ("count(weft:port_up:changed6h)", "30m", 200), ("count(weft:port_up:changed6h == 0)", "30m", 150), ("count(weft:port_up:changed6h == 0)", "6h", 150),
+                 ("count(weft:port_up:changed6h) or vector(0)", "6h15m", 0)]
+        test = {"rule_files": [os.path.join(PROMETHEUS, "weft.rules.yml")], "evaluation_interval": "1m", "tests": [{
+            "interval": "1m", "input_series": series,
+            "promql_expr_test": [{"expr": expression, "eval_time": at, "exp_samples": [{"labels": "{}", "value": value}]} for expression, at, value in asked]}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as stream:
+            yaml.safe_dump(test, stream)
+            stream.flush()
+            self.promtool("test", "rules", stream.name)
+
     def test_every_alert_has_a_case_that_fires_one_that_does_not_and_one_that_ends(self):
         fires, quiet, ends = set(), set(), set()
         for case in yaml.safe_load(text_of("dashboards", "prometheus", "weft.rules.test.yml"))["tests"]:
@@ -77,7 +100,7 @@ class Rules(unittest.TestCase):
         # Port counters are named by the catalogue of counters; all others stand in the sources as they are exposed.
         known = set(re.findall(r'"(weft_[a-z_0-9]+)"', sources("api/metrics", "daemon/programs/weftd", "fabric")))
         for counter in re.findall(r'"([a-z_0-9]+)"', text_of("fabric", "counters.cpp")):
-            known |= {f"weft_port_{counter}{unit}" for unit in ("_total", "_seconds_total", "")}
+            known |= {f"weft_port_{counter}{unit}" for unit in ("_total", "_seconds_total", "", "_celsius", "_volts", "_watts", "_amperes")}
         used = {name for rule in rules() for name in re.findall(r"\bweft_[a-z_0-9]+", rule["expr"])}
         self.assertTrue(used)
         self.assertEqual(set(), used - known)
@@ -134,7 +157,8 @@ class LeftOut(unittest.TestCase):
         self.assertEqual({}, {name: text for name, text in alerts.items() if left_out() & set(re.findall(r"\bweft_[a-z_0-9]+", text))})
         # Nor on what is recorded from them.
         recorded = {rule["record"] for rule in rules() if "record" in rule and left_out() & set(re.findall(r"\bweft_[a-z_0-9]+", rule["expr"]))}
-        self.assertEqual({"weft:rdma_errors:rate5m", "weft:pfc_pause:ratio5m"}, recorded)
+        self.assertEqual({"weft:rdma_errors:rate5m", "weft:pfc_pause:ratio5m", "weft:switch_virtual_lane_wait:worst", "weft:port_link_downed:worst",
+                          "weft:port_fec_corrected_blocks:worst", "weft:port_rs_fec_correctable_blocks:worst"}, recorded)
         self.assertEqual({}, {name: text for name, text in alerts.items() if any(name_of in text for name_of in recorded)})
 
 

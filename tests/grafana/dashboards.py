@@ -48,6 +48,10 @@ def _regex(values: list[str], backslash: str) -> str:
     return escaped[0] if len(escaped) == 1 else f"({'|'.join(escaped)})"
 
 
+class AllValue(str):
+    """What a dashboard has for a variable of which all are chosen: Grafana puts it in as it stands."""
+
+
 class Variables:
     """Values by name: a text, or a list where several are chosen at once."""
 
@@ -62,6 +66,8 @@ class Variables:
             if name.isdigit():  # a group of a regular expression
                 return match[0]
             known = self.values[name]
+            if isinstance(known, AllValue):
+                return known
             if how == "regex":
                 return _regex(known if isinstance(known, list) else [known], "\\")
             if how:
@@ -72,9 +78,9 @@ class Variables:
 
         return re.sub(r"\$\{(\w+)(?::(\w+))?\}|\$(\w+)", value, text)
 
-    def choose(self, prometheus, dashboard: dict, wanted: dict[str, str]) -> list[str]:
+    def choose(self, prometheus, dashboard: dict, wanted: dict[str, str], by_name: bool = False) -> list[str]:
         """Asks for the values of each variable of the dashboard as Grafana does when it is opened: all of them where several may
-        be chosen, else `wanted` or the first. Gives the names of those that have no values."""
+        be chosen, else `wanted` or the first. `by_name`: as if somebody had chosen each of them. Gives the names of those that have no values."""
         empty = []
         for variable in dashboard["templating"]["list"]:
             name = variable["name"]
@@ -85,6 +91,9 @@ class Variables:
                 found = prometheus.asked(f"/api/v1/label/{label}/values", **{"match[]": self.put_in(selector)})
                 if not found:
                     empty.append(name)
+                if variable.get("allValue") and not by_name:
+                    self.values[name] = AllValue(variable["allValue"])
+                    continue
                 self.values[name] = (found or ["none"]) if variable.get("multi") else wanted.get(name, (found or ["none"])[0])
                 if name in wanted and found and wanted[name] not in found:
                     empty.append(f"{name}={wanted[name]}")

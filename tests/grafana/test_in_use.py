@@ -4,6 +4,7 @@ time series are drawn with Grafana's own components. Not proven: Grafana's impor
 
 import json
 import os
+import re
 import tempfile
 import time
 
@@ -23,7 +24,8 @@ MAY_BE_EMPTY = {
     ("weft-links", "Corrected FEC blocks", "B"): "ibsim has no counters of forward error correction",
     ("weft-self", "Actions of remedies"): "nothing is approved, so no plan ends",
 }
-
+# Empty while all nodes are chosen.
+OF_CHOSEN = {("weft-links", "Ports and their cables")}
 
 # Labels that a series has where there is something to say: a host's incident has no subnet, a swept port no device.
 OPTIONAL = {"device", "netdev", "driver", "firmware", "host", "subnet"}
@@ -44,10 +46,10 @@ class InUse(scenario.Trouble):
         now = time.time()
         return self.prometheus.asked("/api/v1/query_range", query=expression, start=now - dashboards.RANGE, end=now, step=dashboards.STEP)["result"]
 
-    def trouble_with(self, dashboard: dict) -> list[str]:
-        """One line for each query that errs, is empty, or has not the labels that its panel shows."""
+    def trouble_with(self, dashboard: dict, by_name: bool) -> list[str]:
+        """One line for each query that errs, is empty, or has not the labels that its panel shows. `by_name`: with each value chosen, else with all."""
         variables = dashboards.Variables({})
-        found = [f"variable {name} has no values" for name in variables.choose(self.prometheus, dashboard, {"host": "gpu-0001", "job_id": scenario.JOB})]
+        found = [f"variable {name} has no values" for name in variables.choose(self.prometheus, dashboard, {"host": "gpu-0001", "job_id": scenario.JOB}, by_name)]
         for annotation in dashboard["annotations"]["list"]:
             if "target" in annotation and not self.ask("range", variables.put_in(annotation["target"]["expr"])):
                 found.append(f"annotation {annotation['name']} is empty")
@@ -60,6 +62,8 @@ class InUse(scenario.Trouble):
                 except Answer as error:
                     found.append(f"{where} {query['refId']}: {error}")
                     continue
+                if not series and not by_name and where in OF_CHOSEN:
+                    continue
                 if not series and where not in MAY_BE_EMPTY and (*where, query["refId"]) not in MAY_BE_EMPTY:
                     found.append(f"{where} {query['refId']}: empty: {variables.put_in(query['expr'])}")
                 here = {label for one in series for label in one["metric"]}
@@ -71,25 +75,55 @@ class InUse(scenario.Trouble):
         return found
 
     def test_every_query_of_every_panel_has_an_answer(self):
-        trouble = {uid: ["not asked yet"] for uid in dashboards.load()}
+        trouble = {(uid, by_name): ["not asked yet"] for uid in dashboards.load() for by_name in (False, True)}
 
         def are_well():
             for uid, dashboard in dashboards.load().items():
-                if trouble[uid]:
-                    trouble[uid] = self.trouble_with(dashboard)
+                for by_name in (False, True):
+                    if trouble[uid, by_name]:
+                        trouble[uid, by_name] = self.trouble_with(dashboard, by_name)
             return not any(trouble.values())
 
         try:
             wait_until(are_well, 90, every=2)
         except AssertionError:
             pass
-        for uid, found in trouble.items():
-            with self.subTest(uid):
+        for (uid, by_name), found in trouble.items():
+            with self.subTest(uid, by_name=by_name):
                 self.assertEqual([], found, "\n".join(found))
+
+    def test_all_are_of_what_is_recorded_and_chosen_ones_of_their_ports(self):
+        """A query for both choices (allOrChosen in parts.ts) gives the worst of all nodes, or those of the chosen one and no others."""
+        answered = set()
+        for uid, dashboard in dashboards.load().items():
+            variables = dashboards.Variables({})
+            variables.choose(self.prometheus, dashboard, {})
+            for panel in dashboards.panels(dashboard):
+                for query in dashboards.queries(panel):
+                    found = re.search(r'weft_all=~"\$(\w+)"', query["expr"])
+                    if not found:
+                        continue
+                    with self.subTest(uid, panel=panel["title"]):
+                        kind = "instant" if query.get("instant") else "range"
+                        variables.values[found[1]] = dashboards.AllValue(".*")
+                        whole = self.ask(kind, variables.put_in(query["expr"]))
+                        names = {one["metric"]["__name__"] for one in whole if "__name__" in one["metric"]}
+                        self.assertTrue(all(name.startswith("weft:") for name in names), names)
+                        if not whole:
+                            self.assertTrue({(uid, panel["title"]), (uid, panel["title"], query["refId"])} & set(MAY_BE_EMPTY))
+                            continue
+                        answered.add((uid, panel["title"]))
+                        node = whole[0]["metric"]["node"]
+                        variables.values[found[1]] = [node]
+                        chosen = self.ask(kind, variables.put_in(query["expr"]))
+                        self.assertEqual({node}, {one["metric"]["node"] for one in chosen})
+                        names = {one["metric"]["__name__"] for one in chosen if "__name__" in one["metric"]}
+                        self.assertFalse(any(name.startswith("weft:") for name in names), names)
+        self.assertGreater(len(answered), 12)
 
     def test_what_may_be_empty_is_there(self):
         known = {(uid, panel["title"]) for uid, dashboard in dashboards.load().items() for panel in dashboards.panels(dashboard)}
-        self.assertEqual(set(), {entry[:2] for entry in MAY_BE_EMPTY} - known)
+        self.assertEqual(set(), {entry[:2] for entry in [*MAY_BE_EMPTY, *OF_CHOSEN]} - known)
 
     # -- pictures
 

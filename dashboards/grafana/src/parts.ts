@@ -26,6 +26,24 @@ export const ON_INCIDENT = 'on (job, instance, incident)';
 /** Of a counter that has no series while it never moved: zero, where `witness` selects a series of whoever reads it. */
 export const orZero = (expression: string, witness: string) => `${expression} or 0 * count(${witness})`;
 
+/** What Grafana puts in for a variable of nodes of which all are chosen. It matches the empty text too: see allOrChosen(). */
+export const ALL = '.*';
+
+/** A metric, or an expression from the selector that it is to use. */
+type Source = string | ((selector: string) => string);
+
+/**
+ * One query for both choices of a variable of nodes (`allValue` ALL): while all are chosen `of` what a rule recorded of the worst, some hundred series; while some
+ * are chosen `of` the series of `raw` of those. No series has the label `weft_all`, so Prometheus reads it as the empty text. ALL matches that and the name of a
+ * node does not, so one of the two sides selects nothing.
+ */
+export function allOrChosen(variable: string, recorded: Source, raw: Source, of: (expression: string) => string = (expression) => expression): string {
+  const from = (source: Source, selector: string) => of(typeof source === 'string' ? `${source}{${selector}}` : source(selector));
+  return `${from(recorded, `${I}, weft_all=~"$${variable}"`)} or ${from(raw, onlyChosen(variable))}`;
+}
+/** Selects the nodes that are chosen, and none while all are. */
+export const onlyChosen = (variable: string) => `${I}, weft_all!~"$${variable}", node=~"$${variable}"`;
+
 export const TAG = 'weft';
 export const UIDS = {
   fabric: 'weft-fabric',

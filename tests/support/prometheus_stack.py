@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -72,7 +73,7 @@ def prometheus(configuration: str, rules: bool = False, *extra: str) -> Scraper:
     if rules:
         with open(RULES, encoding="utf-8") as stream:
             # A test does not wait for what a site evaluates each minute: the configuration says how often.
-            files["weft.rules.yml"] = stream.read().replace("    interval: 1m\n", "")
+            files["weft.rules.yml"] = re.sub(r"(?m)^    interval: .*\n", "", stream.read())
     return Scraper(lambda place, address: ["prometheus", f"--config.file={place}/prometheus.yml", f"--storage.tsdb.path={place}/data",
                                            f"--web.listen-address={address}", "--log.level=warn", *extra], files, "/-/ready")
 

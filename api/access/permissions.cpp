@@ -65,6 +65,7 @@ constexpr std::array kMethods{
     Permission{"/weft.v1.StoreService/Backup", Right::kAdmin},
     Permission{"/weft.v1.TelemetryService/Stream", Right::kCollector},
     Permission{"/weft.v1.TelemetryService/ListCollectors", Right::kViewer},
+    Permission{"/opentelemetry.proto.collector.metrics.v1.MetricsService/Export", Right::kCollector},
     // As /healthz and /readyz: a probe has no secrets.
     Permission{"/grpc.health.v1.Health/Check", Right::kNone},
     Permission{"/grpc.health.v1.Health/Watch", Right::kNone},

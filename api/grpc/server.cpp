@@ -24,6 +24,7 @@
 #include "api/grpc/history_service.hpp"
 #include "api/grpc/incident_service.hpp"
 #include "api/grpc/maintenance_service.hpp"
+#include "api/grpc/metrics_service.hpp"
 #include "api/grpc/remedy_service.hpp"
 #include "api/grpc/shard_confirmation.hpp"
 #include "api/grpc/store_service.hpp"
@@ -93,6 +94,7 @@ struct GrpcServer::State {
         history(publication, the_options.history, clock, the_options.site),
         incidents(publication, commands, clock, hall, callers, the_options.site),
         maintenance(publication, commands, clock, callers, the_options.site),
+        metrics(the_options.pushed, callers, gate()),
         remedies(publication, remedy_commands, hall, callers, the_options.site),
         store(the_options.backups),
         telemetry_hall(telemetry, clock, the_options.telemetry, gate()),
@@ -154,6 +156,7 @@ struct GrpcServer::State {
   HistoryService history;
   IncidentService incidents;
   MaintenanceService maintenance;
+  MetricsService metrics;
   RemedyService remedies;
   StoreService store;
   StreamRegistry telemetry_hall;
@@ -178,6 +181,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->history);
   builder.RegisterService(&state->incidents);
+  builder.RegisterService(&state->metrics);
   builder.RegisterService(&state->remedies);
   builder.RegisterService(&state->maintenance);
   builder.RegisterService(&state->store);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The gRPC server: EnrollService, FabricService, HealthService, HistoryService, IncidentService, MaintenanceService,
-// RemedyService, StoreService, TelemetryService, grpc.health.v1 and reflection.
+// RemedyService, StoreService, TelemetryService, OpenTelemetry's MetricsService, grpc.health.v1 and reflection.
 
 #include <chrono>
 #include <cstdint>
@@ -23,6 +23,7 @@ namespace weft::api {
 class BackupDesk;
 class EnrollDesk;
 class HistoryDesk;
+class MetricsSink;
 class SiteQueries;
 
 /// How the gRPC server listens, and its limits.
@@ -35,6 +36,7 @@ struct GrpcOptions {
   HistoryDesk* history = nullptr;     ///< null: there is no history. Must outlive the server
   BackupDesk* backups = nullptr;      ///< null: there are none. Must outlive the server
   EnrollDesk* enroll = nullptr;       ///< null: collectors are not enrolled. Must outlive the server
+  MetricsSink* pushed = nullptr;      ///< null: nobody may push metrics. Must outlive the server
   TelemetryLimits telemetry;
   access::Gate* gate = nullptr;                 ///< null: everybody is let in
   const access::TlsKeys* tls = nullptr;         ///< null: plain text. Needs a gate; both must outlive the server

@@ -53,6 +53,13 @@ PortState state_of(std::string_view name) {
   return PortState::kUnknown;
 }
 
+/// No newer than the one before. A request is sent again for some minutes (OpenTelemetry's exporters: five); what is
+/// older than that was told by a clock that was set back, and counts.
+bool no_newer(std::uint64_t told, std::uint64_t before) {
+  constexpr std::uint64_t kLongestRetry = 600'000'000'000;
+  return told != 0 && told <= before && before - told < kLongestRetry;
+}
+
 }  // namespace
 
 std::uint64_t parse_speed(std::string_view text) {
@@ -98,7 +105,24 @@ void SwitchState::take(const Path& path, const Value& value, TimePoint now) {
     ++figures_.unknown;
     return;
   }
-  take_leaf(*place, value, now);
+  take_leaf(*place, value, {}, now);
+}
+
+bool SwitchState::is_late(const Place& place, std::uint64_t told) {
+  if (place.leaf->kind == LeafKind::kCounter) return false;  // each counter has a stamp of its own
+  Port* const port = port_of(place.port);
+  if (port == nullptr) return true;
+  std::uint64_t& last = place.leaf->kind == LeafKind::kSpeed ? port->rate_stamp : port->state_stamp;
+  if (no_newer(told, last)) {
+    ++figures_.late;
+    return true;
+  }
+  last = told;
+  return false;
+}
+
+void SwitchState::push(const Place& place, const Value& value, const Stamp& stamp, TimePoint now) {
+  if (!is_late(place, stamp.told)) take_leaf(place, value, stamp, now);
 }
 
 SwitchState::Port* SwitchState::port_of(std::string_view name) {
@@ -111,7 +135,7 @@ SwitchState::Port* SwitchState::port_of(std::string_view name) {
   return &ports_[std::string(name)];
 }
 
-void SwitchState::take_leaf(const Place& place, const Value& value, TimePoint now) {
+void SwitchState::take_leaf(const Place& place, const Value& value, const Stamp& stamp, TimePoint now) {
   const LeafKind kind = place.leaf->kind;
   if (kind == LeafKind::kCounter || kind == LeafKind::kCarrierTransitions) {
     const auto count = as_count(value);
@@ -121,7 +145,7 @@ void SwitchState::take_leaf(const Place& place, const Value& value, TimePoint no
     }
     Port* const port = port_of(place.port);
     if (port == nullptr) return;
-    if (kind == LeafKind::kCounter) return take_counter(*port, place, *count, now);
+    if (kind == LeafKind::kCounter) return take_counter(*port, place, *count, stamp, now);
     ++figures_.taken;
     return take_transitions(*port, *count, now);
   }
@@ -247,7 +271,7 @@ bool SwitchState::take_neighbour(Port& port, const Place& place, std::string_vie
   return true;
 }
 
-void SwitchState::take_counter(Port& port, const Place& place, std::uint64_t value, TimePoint now) {
+void SwitchState::take_counter(Port& port, const Place& place, std::uint64_t value, const Stamp& stamp, TimePoint now) {
   auto found = std::ranges::find_if(port.cells, [&](const Cell& cell) {
     return cell.leaf == place.leaf && cell.priority == place.priority && cell.part == place.part;
   });
@@ -261,8 +285,13 @@ void SwitchState::take_counter(Port& port, const Place& place, std::uint64_t val
     port.cells.push_back({.leaf = place.leaf, .priority = place.priority, .part = std::string(place.part)});
     found = port.cells.end() - 1;
   }
+  if (no_newer(stamp.told, found->stamp)) {
+    ++figures_.late;
+    return;
+  }
   ++figures_.taken;
-  found->value = value;
+  found->value = stamp.is_increment ? found->value + value : value;
+  found->stamp = stamp.told;
   found->told = now;
 }
 
@@ -331,7 +360,7 @@ void SwitchState::describe() {
     HostPort shown;
     shown.device = shown.netdev = name;
     shown.link_layer = LinkLayer::kEthernet;
-    shown.driver = "gnmi";
+    shown.driver = driver_;
     shown.state = port.state;
     shown.administratively_down = port.administratively_down;
     shown.rate_bits_per_second = port.state == PortState::kActive ? port.rate : 0;

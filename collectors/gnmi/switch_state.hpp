@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "collectors/gnmi/leaf_table.hpp"
@@ -32,17 +33,28 @@ struct SwitchFigures {
   std::uint64_t unknown = 0;   ///< leaves that are in no table
   std::uint64_t bad = 0;       ///< values that cannot be: out of range, of another type, no JSON
   std::uint64_t left_out = 0;  ///< beyond SwitchLimits
+  std::uint64_t late = 0;      ///< pushed, and no newer than the one before
   bool operator==(const SwitchFigures&) const = default;
+};
+
+/// What is told with a value that is pushed.
+struct Stamp {
+  std::uint64_t told = 0;     ///< by the clock of who tells, compared with itself alone; 0: nobody says
+  bool is_increment = false;  ///< the value is what came since the one before
 };
 
 /// Times are those of the caller, never those that the switch tells. Not thread-safe.
 class SwitchState {
  public:
-  /// Of a switch that has told nothing yet.
-  explicit SwitchState(const SwitchLimits& limits = {}) : limits_(limits) {}
+  /// Of a switch that has told nothing yet. `driver`: of its ports, as HostPort has it.
+  explicit SwitchState(const SwitchLimits& limits = {}, std::string driver = "gnmi")
+      : limits_(limits), driver_(std::move(driver)) {}
 
   /// Takes one value at `path`, or all that a JSON value holds. `path` is as before afterwards.
   void update(Path& path, const Value& value, TimePoint now);
+  /// Takes one value that somebody pushes, at a port's place whose leaf outlives this object: of another table than
+  /// leaves(). Nothing becomes of one that is as old as the one before there, or older.
+  void push(const Place& place, const Value& value, const Stamp& stamp, TimePoint now);
   /// What is at `path` is no longer there, with everything below it.
   void remove(const Path& path);
 
@@ -59,6 +71,8 @@ class SwitchState {
   bool has_states() const { return has_states_; }
   /// The figures so far.
   const SwitchFigures& figures() const { return figures_; }
+  /// Counters that are kept, of all ports.
+  std::size_t size() const { return cell_count_; }
 
  private:
   struct Cell {
@@ -67,6 +81,7 @@ class SwitchState {
     std::string part{};
     std::uint64_t value = 0;
     TimePoint told = kNever;
+    std::uint64_t stamp = 0;   ///< Stamp::told of the last value
     std::uint32_t series = 0;  ///< its place in the inventory
   };
   struct Heard {
@@ -85,23 +100,27 @@ class SwitchState {
     std::optional<std::uint64_t> transitions{};
     std::uint64_t losses = 0;
     TimePoint transitions_told = kNever;
+    std::uint64_t state_stamp = 0, rate_stamp = 0;  ///< Stamp::told of the last one
     std::map<std::string, Heard, std::less<>> neighbours{};
     std::uint32_t left_out = 0;
   };
   using Ports = std::map<std::string, Port, std::less<>>;
 
   void take(const Path& path, const Value& value, TimePoint now);
-  void take_leaf(const Place& place, const Value& value, TimePoint now);
+  void take_leaf(const Place& place, const Value& value, const Stamp& stamp, TimePoint now);
   void take_text(const Place& place, std::string_view text, TimePoint now);
   bool take_state(Port& port, LeafKind kind, std::string_view text);
   bool take_neighbour(Port& port, const Place& place, std::string_view text, TimePoint now);
-  void take_counter(Port& port, const Place& place, std::uint64_t value, TimePoint now);
+  void take_counter(Port& port, const Place& place, std::uint64_t value, const Stamp& stamp, TimePoint now);
   void take_transitions(Port& port, std::uint64_t value, TimePoint now);
   Port* port_of(std::string_view name);
   void describe();
   std::shared_ptr<const NeighbourTable> neighbours();
 
+  bool is_late(const Place& place, std::uint64_t told);
+
   SwitchLimits limits_;
+  std::string driver_;
   Ports ports_;
   std::size_t cell_count_ = 0;
   ChassisId chassis_;

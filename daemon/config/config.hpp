@@ -84,6 +84,14 @@ struct Gnmi {
   bool is_read() const { return !targets.empty() || !targets_file.empty(); }  ///< there may be targets
 };
 
+/// Section [otlp]: metrics of switches and agents that push them.
+struct Otlp {
+  std::filesystem::path names_file;  ///< empty: nothing is taken
+  Duration interval = std::chrono::seconds(60);
+  unsigned max_nodes = 1'000;
+  bool is_taken() const { return !names_file.empty(); }
+};
+
 /// Section [store].
 struct StoreConfig {
   std::string url;              ///< empty: weft.db in state_dir
@@ -263,6 +271,7 @@ struct WeftdConfig {
   Infiniband infiniband;
   Ethernet ethernet;
   Gnmi gnmi;
+  Otlp otlp;
   analyzer::Thresholds analyzer;
   analyzer::IncidentPolicy incidents;
   Maintenance maintenance;

@@ -91,7 +91,7 @@ std::vector<Key> remedy_schema();
 std::vector<Key> events_schema();
 /// What of them contradicts itself, as contradictions().
 std::vector<std::pair<std::string, std::string>> event_contradictions(const Events& events);
-/// The keys of gnmi.*; part of schema().
+/// The keys of gnmi.* and otlp.*; part of schema().
 std::vector<Key> gnmi_schema();
 /// What is wrong between them; part of contradictions().
 std::vector<std::pair<std::string, std::string>> gnmi_contradictions(const Gnmi& gnmi);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/schema.hpp"
 
-// gnmi.*: switches that are read by their own telemetry.
+// gnmi.* and otlp.*: switches that are read by their own telemetry.
 
 namespace weft::config {
 namespace {
@@ -74,6 +74,25 @@ std::vector<Key> gnmi_schema() {
        {},
        "",
        "Program that reads the switches. Empty: weft-switches beside weftd."},
+      {"otlp.names_file",
+       [](WeftdConfig& c) -> Field { return &c.otlp.names_file; },
+       {},
+       "",
+       "TOML file that says what the names of pushed metrics mean: which attributes name the switch and the port, and "
+       "which counter of the catalogue, state or speed each metric is. With it weftd takes metrics by OTLP (gRPC, on "
+       "`listen.grpc`) from whoever has the role collector. It is read at start. Empty: nobody may push."},
+      {"otlp.interval",
+       [](WeftdConfig& c) -> Field { return &c.otlp.interval; },
+       {100 * kMillisecond, kHour},
+       "",
+       "Interval at which they push. What was not told for three of them is absent; a switch that pushed nothing for "
+       "so "
+       "long is not heard any more."},
+      {"otlp.max_nodes",
+       [](WeftdConfig& c) -> Field { return &c.otlp.max_nodes; },
+       {1, 10'000},
+       "switches",
+       "Maximum of switches that are told of. What further ones push is rejected."},
   };
 }
 

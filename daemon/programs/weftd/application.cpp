@@ -37,6 +37,7 @@
 #include "daemon/programs/weftd/history_questions.hpp"
 #include "daemon/programs/weftd/named_files.hpp"
 #include "daemon/programs/weftd/page_assets.hpp"
+#include "daemon/programs/weftd/pushed_switches.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
 #include "daemon/programs/weftd/role_keeper.hpp"
 #include "daemon/programs/weftd/runs.hpp"
@@ -274,6 +275,13 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
   SwitchWatcher switches(
       main, config.gnmi, std::filesystem::absolute(config.state_dir) / "run" / "switches", core.hosts(),
       [&core] { core.take_hosts(); }, [&core](auto targets) { core.show(std::move(targets)); });
+  std::shared_ptr<const MetricNames> metric_names;
+  if (config.otlp.is_taken()) {
+    auto names = read_metric_names(config.otlp);
+    if (!names) return tl::unexpected(names.error());
+    metric_names = std::make_shared<const MetricNames>(std::move(*names));
+  }
+  PushedSwitches pushed(main, config.otlp, metric_names, core.hosts(), clock, [&core] { core.take_hosts(); });
   RoleKeeper::Options role_options;
   role_options.leads = leads;
   if (lease) {
@@ -310,6 +318,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
                                       .history = &history,
                                       .backups = &backups,
                                       .enroll = &enrollment,
+                                      .pushed = config.otlp.is_taken() ? &pushed : nullptr,
                                       .telemetry = telemetry_limits(config.telemetry),
                                       .gate = (*security)->gate(),
                                       .tls = (*security)->tls()},
@@ -353,6 +362,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
     for (const ExpectedTopology& topology : expected_topologies)
       if (topology.is_configured()) metrics.set(topology.layer(), topology.figures());
     if (config.gnmi.is_read()) metrics.set(switches.targets(), switches.restarts());
+    if (config.otlp.is_taken()) metrics.set(pushed.figures());
     for (const auto& [fabric, figures] : watchers.figures()) {
       const auto analysis = core.analysis_seconds().find(fabric);
       metrics.set_fabric(fabric, analysis == core.analysis_seconds().end() ? 0 : analysis->second, figures.restarts,
@@ -407,6 +417,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
     look_at_site.stop();
     watchers.stop();
     switches.stop();
+    pushed.stop();
     if (*ethernet) (*ethernet)->stop();
     main.stop();
   };

@@ -13,6 +13,7 @@
 #include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/event_dispatcher.hpp"
 #include "daemon/programs/weftd/management_key.hpp"
+#include "daemon/programs/weftd/pushed_switches.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
 #include "daemon/programs/weftd/security.hpp"
 #include "daemon/programs/weftd/site_membership.hpp"
@@ -122,6 +123,7 @@ std::vector<Error> check_named_files(const config::WeftdConfig& config, const Cl
   if (config.ethernet.is_watched()) check(read_ethernet_fabric(config.ethernet));
   check(read_expected_ethernet(config.ethernet));
   for (Error& error : check_gnmi_files(config.gnmi)) errors.push_back(std::move(error));
+  if (config.otlp.is_taken()) check(read_metric_names(config.otlp));
   check(read_security(config.security, clock.now()));
   check(make_remedy_options(config, clock));
   if (const std::string program = config.remedy.infiniband_port.program.string();

@@ -78,6 +78,13 @@ struct SelfMetrics::Families {
             "not known, out of range or of another type (bad), or beyond the limits of ports and values (limit).");
   Family<Counter>& switch_restarts =
       counter("weft_switch_reader_restarts_total", "Times the program that reads switches was started again.");
+  Family<Counter>& otlp_requests = counter(
+      "weft_otlp_requests_total", "Requests with pushed metrics, by whether they were taken or refused as a whole.");
+  Family<Counter>& otlp_points =
+      counter("weft_otlp_points_total",
+              "Data points that were pushed: taken; unknown, which the table of names does not have; rejected, which "
+              "cannot be or are beyond the limits; late, no newer than the one before.");
+  Family<Gauge>& otlp_switches = gauge("weft_otlp_switches", "Switches that are told of by pushed metrics now.");
   Family<Gauge>& unkillable = gauge(
       "weft_unkillable_processes", "Child processes that were killed and have not ended, as in uninterruptible sleep.");
   Family<Gauge>& registered =
@@ -188,6 +195,16 @@ void SelfMetrics::set(const std::vector<SwitchTarget>& targets, std::uint64_t re
       families_->switch_dropped.Add({{"switch", target.name}, {"reason", kReasons[i]}})
           .Set(static_cast<double>(dropped[i]));
   }
+}
+
+void SelfMetrics::set(const PushFigures& pushed) {
+  raise_to(families_->otlp_requests.Add({{"result", "taken"}}), pushed.requests);
+  raise_to(families_->otlp_requests.Add({{"result", "refused"}}), pushed.refused);
+  raise_to(families_->otlp_points.Add({{"result", "taken"}}), pushed.values);
+  raise_to(families_->otlp_points.Add({{"result", "unknown"}}), pushed.unknown);
+  raise_to(families_->otlp_points.Add({{"result", "rejected"}}), pushed.rejected);
+  raise_to(families_->otlp_points.Add({{"result", "late"}}), pushed.late);
+  families_->otlp_switches.Add({}).Set(static_cast<double>(pushed.nodes));
 }
 
 void SelfMetrics::set_unkillable(std::size_t processes) {

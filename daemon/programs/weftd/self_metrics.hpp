@@ -16,6 +16,7 @@
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/programs/weftd/expected_topology.hpp"
 #include "daemon/programs/weftd/host_sessions.hpp"
+#include "daemon/programs/weftd/pushed_switches.hpp"
 #include "daemon/programs/weftd/security.hpp"
 #include "fabric/acting_weftds.hpp"
 #include "fabric/switch_target.hpp"
@@ -54,6 +55,8 @@ class SelfMetrics {
   void set(const std::vector<api::ShardFigures>& shards);
   /// Sets the metrics of the switches that are read by gNMI; those of switches that are gone stay away.
   void set(const std::vector<SwitchTarget>& targets, std::uint64_t restarts);
+  /// Sets the metrics of pushed metrics.
+  void set(const PushFigures& pushed);
   /// Sets how many children were killed and have not ended (runtime::unkillable()).
   void set_unkillable(std::size_t processes);
   /// Sets the metrics of one fabric. Times are seconds; the counts grow from the start of the process.

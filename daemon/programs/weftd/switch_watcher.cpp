@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <random>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -40,28 +39,7 @@ std::filesystem::path absolute_or_none(const std::filesystem::path& path) {
   return path.empty() ? path : std::filesystem::absolute(path);
 }
 
-std::uint64_t new_spool() {
-  std::random_device random;
-  return (static_cast<std::uint64_t>(random()) << 32U) | random() | 1U;
-}
-
 }  // namespace
-
-/// A target as a collector's stream. Nothing waits for an acknowledgement: what is not stored is told anew.
-class SwitchWatcher::Stream final : public api::CollectorStream {
- public:
-  void welcome(std::uint64_t) override {}
-  void acknowledge(std::uint64_t) override {}
-  void proceed() override {}
-  void end(Error why) override { ended_ = std::move(why); }
-
-  const std::optional<Error>& ended() const { return ended_; }
-  std::uint64_t next_sequence() { return ++sequence_; }
-
- private:
-  std::optional<Error> ended_;
-  std::uint64_t sequence_ = 0;
-};
 
 switches::Options switch_options(const config::Gnmi& config) {
   switches::Options options;
@@ -186,13 +164,13 @@ void SwitchWatcher::drain_later(std::uint64_t generation) {
 }
 
 void SwitchWatcher::take(switches::SwitchReading told) {
-  std::shared_ptr<Stream>& stream = streams_[told.target];
+  std::shared_ptr<LocalStream>& stream = streams_[told.target];
   if (!stream || stream->ended()) {
     const auto before = stream ? stream->ended()->message : std::string();
-    stream = std::make_shared<Stream>();
+    stream = std::make_shared<LocalStream>();
     const auto target = std::ranges::find(*targets_, told.target, &SwitchTarget::name);
     hosts_.hello(stream, {.host = told.target,
-                          .spool = new_spool(),
+                          .spool = LocalStream::new_spool(),
                           .version = "gNMI",
                           .interval = config_.sample_interval,
                           .address = target == targets_->end() ? "" : target->address});

@@ -22,6 +22,7 @@
 #include "daemon/programs/switches/frame.hpp"
 #include "daemon/programs/switches/options.hpp"
 #include "daemon/programs/weftd/host_sessions.hpp"
+#include "daemon/programs/weftd/local_stream.hpp"
 #include "fabric/switch_target.hpp"
 
 namespace weft::daemon {
@@ -55,7 +56,6 @@ class SwitchWatcher {
   const std::vector<SwitchTarget>& targets() const { return *targets_; }
 
  private:
-  class Stream;
   struct Ended {
     std::string why;
   };
@@ -85,7 +85,7 @@ class SwitchWatcher {
   boost::asio::steady_timer retry_, silence_;
   runtime::Backoff backoff_;
   std::string trouble_;
-  std::map<std::string, std::shared_ptr<Stream>> streams_;
+  std::map<std::string, std::shared_ptr<LocalStream>> streams_;
   std::shared_ptr<const std::vector<SwitchTarget>> targets_;
   std::uint64_t restarts_ = 0;
   std::uint64_t generation_ = 0;

@@ -252,6 +252,36 @@ TEST_F(SwitchStateTest, PortsAndValuesAreBounded) {
   EXPECT_EQ(read().inventory->ports.size(), 2U);
 }
 
+/// Leaves of another table.
+constexpr Leaf kPushedBytes{.path = {}, .kind = LeafKind::kCounter, .counter = "receive_bytes"};
+constexpr Leaf kPushedState{.path = {}, .kind = LeafKind::kOperStatus};
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+TEST_F(SwitchStateTest, WhatIsPushedLateChangesNothing) {
+  const Place bytes{.leaf = &kPushedBytes, .port = "Ethernet1"}, status{.leaf = &kPushedState, .port = "Ethernet1"};
+  state.push(bytes, std::uint64_t{100}, {1000 * kSecond}, now);
+  state.push(status, "UP"sv, {1000 * kSecond}, now);
+  state.push(bytes, std::uint64_t{90}, {990 * kSecond}, now);
+  state.push(bytes, std::uint64_t{100}, {1000 * kSecond}, now);
+  state.push(status, "DOWN"sv, {990 * kSecond}, now);
+  EXPECT_EQ(state.figures().late, 3U);
+  const HostReading shown = read();
+  EXPECT_EQ(shown.values[0], 100U);
+  EXPECT_EQ(shown.inventory->ports[0].state, PortState::kActive);
+  // Older than any request that is sent again: its clock was set back.
+  state.push(bytes, std::uint64_t{200}, {10 * kSecond}, now);
+  EXPECT_EQ(read().values[0], 200U);
+}
+
+TEST_F(SwitchStateTest, IncrementsArePutTogether) {
+  const Place bytes{.leaf = &kPushedBytes, .port = "Ethernet1"};
+  state.push(bytes, std::uint64_t{100}, {1 * kSecond, true}, now);
+  state.push(bytes, std::uint64_t{20}, {2 * kSecond, true}, now);
+  state.push(bytes, std::uint64_t{20}, {2 * kSecond, true}, now);
+  EXPECT_EQ(read().values[0], 120U) << "the last one was sent twice";
+  EXPECT_EQ(state.size(), 1U);
+}
+
 TEST(GnmiTexts, SpeedsAndMacAddresses) {
   EXPECT_EQ(parse_speed("SPEED_100GB"), 100'000'000'000U);
   EXPECT_EQ(parse_speed("SPEED_10MB"), 10'000'000U);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// MetricsService of OpenTelemetry: switches and agents push their metrics.
+
+#include "api/grpc/callers.hpp"
+#include "api/grpc/metrics_sink.hpp"
+#include "otlp/metrics_service.grpc.pb.h"
+
+namespace weft::api {
+
+/// opentelemetry.proto.collector.metrics.v1.MetricsService. `sink`: null where nobody may push: calls get
+/// FAILED_PRECONDITION. It must outlive the object, and so must `gate`.
+class MetricsService final : public pushed::MetricsService::CallbackService {
+ public:
+  MetricsService(MetricsSink* sink, const Callers& callers, access::Gate& gate)
+      : sink_(sink), callers_(callers), gate_(gate) {}
+
+  grpc::ServerUnaryReactor* Export(grpc::CallbackServerContext* context,
+                                   const pushed::ExportMetricsServiceRequest* request,
+                                   pushed::ExportMetricsServiceResponse* response) override;
+
+ private:
+  MetricsSink* sink_;
+  const Callers& callers_;
+  access::Gate& gate_;
+};
+
+}  // namespace weft::api

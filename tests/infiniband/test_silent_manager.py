@@ -178,7 +178,8 @@ probation = "20s"
             os.kill(pid, signal.SIGCONT)
 
     def test_whoever_looks_is_told_first(self):
-        self.assertIn("Weft begins nothing by itself. It proposes: ISOLATE_LINK, RESTORE_LINK", self.weftd.log())
+        with open(self.weftd.log_path, encoding="utf-8") as log:
+            self.assertIn("Weft begins nothing by itself. It proposes: ISOLATE_LINK, RESTORE_LINK", log.read())
         with self.hanging_manager():
             since = weftctl_json(self.weftd, "hands-off")["silentSince"]
             self.assertEqual(1, len(since))

@@ -41,6 +41,22 @@ TEST_P(Memory, LinksAreReplacedFabricByFabric) {
   EXPECT_EQ(find(*restored, "b")->links.size(), 1U);
 }
 
+TEST_P(Memory, AFabricWasSeenWhenANodeOfItWas) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  for (const char* fabric : {"a", "b"})
+    ASSERT_TRUE(store->save_links(fabric, std::vector{KnownLink{link(3, 4), {}, {}}}));
+  const Sweep sweep = make_sweep(at_second(0), 0);
+  ASSERT_TRUE(store->save_nodes("a", *sweep.topology, at_second(0)));
+  ASSERT_TRUE(store->save_nodes("a", *sweep.topology, at_second(7200)));
+  ASSERT_TRUE(store->save_nodes("c", *sweep.topology, at_second(9000)));
+  const auto restored = store->restore(kNever);
+  ASSERT_TRUE(restored) << restored.error().message;
+  ASSERT_EQ(restored->fabrics.size(), 2U);
+  EXPECT_EQ(restored->fabrics[0].seen, at_second(7200));
+  EXPECT_EQ(restored->fabrics[1].seen, kNever);
+}
+
 TEST_P(Memory, PortsBeyond255ComeBackAndWhatIsNoPortIsDamage) {
   const TempDir dir;
   const KnownLink far{make_link_key({NodeGuid{1}, PortNum{300}}, {NodeGuid{2}, PortNum{65'535}}), {}, {}};

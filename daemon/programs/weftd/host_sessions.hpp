@@ -91,7 +91,8 @@ class HostSessions {
   void save();
   /// All hosts, sorted by name; the same list as before when nothing changed. Null while there was never one.
   std::shared_ptr<const HostList> views();
-  /// The store may have lost what it had confirmed: jobs and ports of all hosts are written once more with the next save().
+  /// The store may have lost what it had confirmed: jobs and ports of all hosts are written once more with the next
+  /// save().
   void store_again();
   /// Streams get kUnavailable; nothing is acknowledged any more.
   void stop();

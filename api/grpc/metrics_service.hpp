@@ -8,10 +8,10 @@
 
 namespace weft::api {
 
-/// opentelemetry.proto.collector.metrics.v1.MetricsService. `sink`: null where nobody may push: calls get
-/// FAILED_PRECONDITION. It must outlive the object, and so must `gate`.
+/// opentelemetry.proto.collector.metrics.v1.MetricsService.
 class MetricsService final : public pushed::MetricsService::CallbackService {
  public:
+  /// `sink`: null where nobody may push: calls get FAILED_PRECONDITION. All must outlive the object.
   MetricsService(MetricsSink* sink, const Callers& callers, access::Gate& gate)
       : sink_(sink), callers_(callers), gate_(gate) {}
 

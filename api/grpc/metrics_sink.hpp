@@ -24,6 +24,7 @@ struct PushAnswer {
 /// Takes pushed metrics. The daemon implements it.
 class MetricsSink {
  public:
+  /// Takes what became of a request.
   using Done = std::function<void(Result<PushAnswer>)>;
 
   virtual ~MetricsSink() = default;

@@ -80,28 +80,31 @@ Duration longest_apart(Duration interval) {
 
 }  // namespace
 
-/// The time without sweeps, and whether the clock was set forward, since the sweep before; notes this one.
-bool History::follow(Fabric& fabric, const Sweep& sweep, Duration heard) const {
+void History::see(const Sweep& sweep, Duration heard) {
+  const auto found = fabrics_.find(sweep.fabric);
+  if (found == fabrics_.end()) return;
+  Fabric& fabric = found->second;
   const Duration interval = std::max(options_.history_interval, sweep.interval);
   const Duration apart = sweep.finished - fabric.seen;
-  const bool is_step = apart - (heard - fabric.heard) > longest_apart(interval);
+  if (apart - (heard - fabric.heard) > longest_apart(interval)) fabric.is_stepped = true;
   if (apart > longest_apart(interval)) fabric.dark += apart - interval;
   fabric.seen = sweep.finished;
   fabric.heard = heard;
-  return is_step;
 }
 
 Result<bool> History::append(std::shared_ptr<const Sweep> sweep, const HostListPtr& hosts, Duration heard) {
   if (!sweep || !sweep->topology || !sweep->counters || sweep->counters->rows() != sweep->topology->ports().size())
     return false;
+  see(*sweep, heard);
   const auto [place, is_new] = fabrics_.try_emplace(sweep->fabric);
   Fabric& fabric = place->second;
   // The first reading has nothing to be compared with, nor has one after the clock was set.
-  if (is_new || sweep->finished < fabric.last->finished || follow(fabric, *sweep, heard)) {
+  if (is_new || sweep->finished < fabric.last->finished || fabric.is_stepped) {
     fabric.last = std::move(sweep);
     fabric.tried = fabric.seen = fabric.last->finished;
     fabric.heard = heard;
     fabric.dark = {};
+    fabric.is_stepped = false;
     return false;
   }
   // Half an interval of the sweep is granted, so that jitter does not make every other moment late.

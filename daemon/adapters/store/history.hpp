@@ -24,9 +24,11 @@ class History {
   History(Database database, const StoreOptions& options)
       : database_(std::move(database)), options_(options), is_shared_(options.shares_history) {}
 
-  /// True when a moment was written; false when none was due. Gauges are those that collectors on `hosts` read. `heard`:
-  /// when the sweep came, on a steady clock.
+  /// True when a moment was written; false when none was due. Gauges are those that collectors on `hosts` read.
+  /// `heard`: when the sweep came, on a steady clock.
   Result<bool> append(std::shared_ptr<const Sweep> sweep, const HostListPtr& hosts, Duration heard);
+  /// Of a sweep that cannot be appended now: its time was read all the same.
+  void see(const Sweep& sweep, Duration heard);
   /// Deletes a little of what is older than that or too much. True when there is more.
   Result<bool> shrink(TimePoint oldest_allowed);
   /// Room taken by what is stored; free pages within the file do not count.
@@ -45,6 +47,7 @@ class History {
     TimePoint seen = kNever;                 ///< end of the last sweep
     Duration heard{};                        ///< when that came, on the steady clock
     Duration dark{};                         ///< since `last`: time without sweeps
+    bool is_stepped = false;                 ///< since `last`: the clock was set forward
     std::vector<TimePoint> doubts;           ///< moments of which it is not known whether they are stored
     TimePoint touched = kNever;              ///< when its ports were last noted as seen
     std::shared_ptr<const Topology> mapped;  ///< the topology that `slots` was made for
@@ -56,7 +59,6 @@ class History {
     GaugeRows stored;                                        ///< those, for the differences of the next ones
   };
 
-  bool follow(Fabric& fabric, const Sweep& sweep, Duration heard) const;
   void map_ports(Fabric& fabric, const Sweep& sweep);
   void touch_ports(Fabric& fabric, TimePoint now);
   void take_gauges(Fabric& fabric, const Sweep& sweep, const HostListPtr& hosts) const;

@@ -123,6 +123,7 @@ void SqlStore::lead_history(std::int64_t epoch) {
   history_.database().connection().lead(epoch);
   has_history_ = false;
   const auto made = make_history();
+  if (!made && sweep) history_.see(*sweep, heard);
   history_problem_ = made ? "" : made.error().message;
   figures_.history_bytes = history_.bytes();
   static_cast<void>(history_.database().outcome());

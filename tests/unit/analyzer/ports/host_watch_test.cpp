@@ -75,7 +75,10 @@ TEST_F(WatchedHost, AnEventIsHeardAtOnceAndOneThatIsLateSaysNothingOfNow) {
   event.device = "mlx5_0";
   event.port = 1;
   event.reason = "No cable";
+  LinkEvent past = event;
+  past.up = true;
   EXPECT_TRUE(take_event(host, event, true)->up);
+  EXPECT_TRUE(take_event(host, past, true)->up) << "it came up again since";
   const PortWatch* const port = take_event(host, event, false);
   EXPECT_TRUE(port->fell);
   EXPECT_EQ(port->reason, "No cable");

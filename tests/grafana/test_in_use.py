@@ -105,20 +105,23 @@ class InUse(scenario.Trouble):
                         continue
                     with self.subTest(uid, panel=panel["title"]):
                         kind = "instant" if query.get("instant") else "range"
-                        variables.values[found[1]] = dashboards.AllValue(".*")
-                        whole = self.ask(kind, variables.put_in(query["expr"]))
+
+                        def ask(value, query=query, kind=kind, name=found[1]):
+                            variables.values[name] = value
+                            return self.ask(kind, variables.put_in(query["expr"]))
+
+                        if {(uid, panel["title"]), (uid, panel["title"], query["refId"])} & set(MAY_BE_EMPTY):
+                            self.assertEqual([], ask(dashboards.AllValue(".*")))
+                            continue
+                        whole = wait_until(lambda: ask(dashboards.AllValue(".*")), 60, why=f"empty: {query['expr']}")
                         names = {one["metric"]["__name__"] for one in whole if "__name__" in one["metric"]}
                         self.assertTrue(all(name.startswith("weft:") for name in names), names)
-                        if not whole:
-                            self.assertTrue({(uid, panel["title"]), (uid, panel["title"], query["refId"])} & set(MAY_BE_EMPTY))
-                            continue
-                        answered.add((uid, panel["title"]))
                         node = whole[0]["metric"]["node"]
-                        variables.values[found[1]] = [node]
-                        chosen = self.ask(kind, variables.put_in(query["expr"]))
+                        chosen = wait_until(lambda: ask([node]), 60, why=f"empty of {node}: {query['expr']}")
                         self.assertEqual({node}, {one["metric"]["node"] for one in chosen})
                         names = {one["metric"]["__name__"] for one in chosen if "__name__" in one["metric"]}
                         self.assertFalse(any(name.startswith("weft:") for name in names), names)
+                        answered.add((uid, panel["title"]))
         self.assertGreater(len(answered), 12)
 
     def test_what_may_be_empty_is_there(self):

@@ -3,7 +3,6 @@
 
 import { ALL, I, ON_INCIDENT, ON_PORT, STALL, SUBNET, UIDS, allOrChosen, graph, heat, make, matrix, ranking, rows, variable } from './parts.ts';
 
-const AT = `${I}, node=~"$switch"`;
 const KINDS = 'CONGESTION_.*|SLOW_RECEIVER|PFC_STORM|DEADLOCK';
 /** Of ports that were among the worst at some time of the range: the same ones at every step. */
 const worst = (count: number) => (series: string) => `${series} and ${ON_PORT} topk(${count}, max_over_time(${series}[$__range] @ end()) > 0)`;
@@ -34,7 +33,7 @@ export const congestion = () =>
              columns: [['incident', 'Incident'], ['kind', 'Kind'], ['severity', 'Severity'], ['cause', 'Cause'], ['host', 'Host'], ['Value', 'Links that wait']], valueUnit: 'short', node: 'host', width: 12 }),
       graph({ title: 'Incidents of congestion', help: 'Open, by kind.', queries: { expr: `sum by (kind) (weft_incidents{${I}, kind=~"${KINDS}"}) > 0`, legend: '{{kind}}' }, stack: true, min: 0, unit: 'short', height: 9 }),
       ranking({ title: 'Fullest links', help: 'A link that is full and not stalled is where the waiting ends. Of all switches: as a recording rule keeps them each minute.', queries: { expr: `topk(15, ${utilized()})`, legend: '{{node}} port {{port}}' }, max: 1, unit: 'percentunit' }),
-      graph({ title: 'Transmit discards', help: 'Packets that were discarded before transmission: they waited too long.', queries: { expr: `topk(10, max without (source) (rate(weft_port_transmit_discards_total{${AT}}[$__rate_interval]))) > 0`, legend: '{{node}} port {{port}}' }, min: 0, unit: 'pps', toNode: true }),
+      graph({ title: 'Transmit discards', help: 'Packets that were discarded before transmission: they waited too long. Of all switches: as a recording rule keeps the worst each minute.', queries: { expr: `topk(10, ${choice('weft:switch_transmit_discards:worst', (selector) => `max without (source) (rate(weft_port_transmit_discards_total{${selector}}[$__rate_interval]))`)}) > 0`, legend: '{{node}} port {{port}}' }, min: 0, unit: 'pps', toNode: true }),
     ]],
     ['Victims', [
       rows({ title: 'Top victims', help: 'Ports that wait most now, and who is at the other end of their cable: of hosts and switches, as a recording rule keeps them each minute, or of the chosen switches.', queries: { expr: `topk(15, ${allOrChosen('switch', 'weft:link_stall:victims', victims)} > 0)` },

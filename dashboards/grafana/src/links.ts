@@ -5,8 +5,6 @@ import { ALL, I, ON_PORT, SUBNET, UIDS, WARN_ABOVE_ZERO, allOrChosen, figure, gr
 
 const AT = `${I}, node=~"$node"`;
 const rate = (metric: string) => `topk(10, rate(${metric}{${AT}}[$__rate_interval])) > 0`;
-/** Of a counter that several sources count: no sum of them. */
-const largest = (metric: string) => `topk(10, max without (source) (rate(${metric}{${AT}}[$__rate_interval]))) > 0`;
 const PORT = '{{node}} {{device}} port {{port}}';
 const open = (kind: string) => ({ expr: `sum(weft_incidents{${I}, kind="${kind}"})` });
 /** What a rule recorded of all nodes, or each series of the chosen ones. */
@@ -38,13 +36,13 @@ export const links = () =>
     ['Flaps', [
       states({ title: 'Ports that were down for a while', help: 'Of those that were up at some time of the range. Of all nodes: at most two hundred ports, as recording rules keep them, from a change of their state until six hours after the last.', queries: { expr: wentDown, legend: PORT }, mappings: mapped({ '0': { text: 'down', color: 'red' }, '1': { text: 'up', color: 'green' } }) }),
       graph({ title: 'Times that links went down', help: `As ports count: between two readings too. ${IF_ALL} Then each is of five minutes.`, queries: { expr: `topk(10, ${choice('weft:port_link_downed:worst', per('increase', 'weft_port_link_downed_total'))}) > 0`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
-      graph({ title: 'Recoveries', help: 'Times that links retrained.', queries: { expr: `topk(10, increase(weft_port_link_error_recovery_total{${AT}}[$__rate_interval])) > 0`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
+      graph({ title: 'Recoveries', help: `Times that links retrained. ${IF_ALL} Then each is of five minutes.`, queries: { expr: `topk(10, ${choice('weft:port_link_error_recovery:worst', per('increase', 'weft_port_link_error_recovery_total'))}) > 0`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
       graph({ title: 'Carriers lost by hosts', help: 'As the kernel of the host counts.', queries: { expr: `topk(10, increase(weft_port_carrier_down_total{${AT}}[$__rate_interval])) > 0`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
       graph({ title: 'Physical link downs of hosts', help: 'As the adapter counts.', queries: { expr: `topk(10, increase(weft_port_link_down_events_total{${AT}}[$__rate_interval])) > 0`, legend: PORT }, bars: true, min: 0, unit: 'short', toNode: true }),
     ]],
     ['Errors', [
-      graph({ title: 'Symbol errors', help: 'Minor errors on the lanes.', queries: { expr: rate('weft_port_symbol_errors_total'), legend: PORT }, min: 0, unit: 'cps', toNode: true }),
-      graph({ title: 'Receive errors', help: 'Packets received with an error.', queries: { expr: largest('weft_port_receive_errors_total'), legend: PORT }, min: 0, unit: 'pps', toNode: true }),
+      graph({ title: 'Symbol errors', help: `Minor errors on the lanes. ${IF_ALL}`, queries: { expr: `topk(10, ${choice('weft:port_symbol_errors:worst', per('rate', 'weft_port_symbol_errors_total'))}) > 0`, legend: PORT }, min: 0, unit: 'cps', toNode: true }),
+      graph({ title: 'Receive errors', help: `Packets received with an error. ${IF_ALL}`, queries: { expr: `topk(10, ${choice('weft:port_receive_errors:worst', (selector) => `max without (source) (${per('rate', 'weft_port_receive_errors_total')(selector)})`)}) > 0`, legend: PORT }, min: 0, unit: 'pps', toNode: true }),
       graph({ title: 'Bit errors', help: `Errors per bit over the error window, as LINK_ERRORS judges them; a logarithmic scale. ${IF_ALL}`, queries: { expr: `topk(10, ${choice('weft:link_error_rate:worst', 'weft_link_error_rate')}) > 0`, legend: PORT }, log: true, unit: 'sci', toNode: true }),
       graph({ title: 'Frames with a bad check sequence, at hosts', help: 'CRC errors of Ethernet ports.', queries: { expr: rate('weft_port_crc_errors_total'), legend: PORT }, min: 0, unit: 'cps', toNode: true }),
       graph({ title: 'Uncorrectable FEC blocks', help: 'Each one is lost data.', queries: [

@@ -10,5 +10,7 @@ namespace weft {
 
 /// "2026-01-31 14:00 UTC": the minute that `when` lies in.
 std::string minute_text(TimePoint when);
+/// "2026-01-31 14:00:07 UTC": the second that `when` lies in.
+std::string second_text(TimePoint when);
 
 }  // namespace weft

@@ -16,6 +16,7 @@ constexpr std::array kMethods{
     // Its token is asked for there: the node has nothing else yet.
     Permission{"/weft.v1.EnrollService/Enroll", Right::kNone},
     Permission{"/weft.v1.EnrollService/Renew", Right::kCollector},
+    Permission{"/weft.v1.EvidenceService/GetEvidence", Right::kViewer},
     Permission{"/weft.v1.FabricService/GetStatus", Right::kViewer},
     Permission{"/weft.v1.FabricService/GetTopology", Right::kViewer},
     Permission{"/weft.v1.FabricService/ListNodes", Right::kViewer},
@@ -97,6 +98,7 @@ constexpr std::array kRoutes{
     Permission{"GET /api/v1/nodes/{node...}", Right::kViewer},
     Permission{"GET /api/v1/ports", Right::kViewer, "fabric node page_size page_token"},
     Permission{"GET /api/v1/ports/{port...}/history", Right::kViewer, "counters fabric from points still to"},
+    Permission{"GET /api/v1/ports/{port...}/evidence", Right::kViewer, "fabric format from jobs to"},
     Permission{"GET /api/v1/switches/stall", Right::kViewer, "fabric from points rows to"},
     Permission{"GET /api/v1/links", Right::kViewer, "contains fabric page_size page_token"},
     Permission{"GET /api/v1/links/worst", Right::kViewer, "by fabric limit"},
@@ -107,6 +109,7 @@ constexpr std::array kRoutes{
     Permission{"GET /api/v1/incidents", Right::kViewer, "entity from job kind severity state to page_size page_token"},
     Permission{"GET /api/v1/incidents/{id}", Right::kViewer},
     Permission{"GET /api/v1/incidents/{id}/timeline", Right::kViewer},
+    Permission{"GET /api/v1/incidents/{id}/evidence", Right::kViewer, "format jobs"},
     Permission{"POST /api/v1/incidents/{id}/acknowledge", Right::kOperator},
     Permission{"POST /api/v1/incidents/{id}/silence", Right::kOperator},
     Permission{"GET /api/v1/plans", Right::kViewer, "state page_size page_token"},

@@ -62,21 +62,6 @@ void add_counter(const HostSeries& series, std::uint64_t value, v1::CollectorPor
   if (series.priority != kNoPriority) counter.set_instance(series.priority);
 }
 
-/// One message for each port that has a value.
-void add_readings(const HostReading& reading, v1::Collector& to) {
-  if (!reading.inventory) return;
-  const SeriesList& all = reading.inventory->series;
-  std::map<std::pair<std::string_view, std::uint8_t>, v1::CollectorPort> ports;
-  const std::size_t count = std::min({all.size(), reading.values.size(), reading.present.size()});
-  for (std::size_t i = 0; i < count; ++i)
-    if (reading.present[i] != 0) add_counter(all[i], reading.values[i], ports[{all[i].device, all[i].port}]);
-  for (auto& [place, port] : ports) {
-    port.set_device(valid_utf8(std::string(place.first)));
-    port.set_port(place.second);
-    *to.add_ports() = std::move(port);
-  }
-}
-
 void add_active_ports(const HostReading& reading, v1::Collector& to) {
   if (!reading.inventory) return;
   for (const HostPort& port : reading.inventory->ports)
@@ -117,6 +102,20 @@ bool is_wanted(const HostView& host, const v1::ListCollectorsRequest& request) {
 }
 
 }  // namespace
+
+void add_readings(const HostReading& reading, v1::Collector& to) {
+  if (!reading.inventory) return;
+  const SeriesList& all = reading.inventory->series;
+  std::map<std::pair<std::string_view, std::uint8_t>, v1::CollectorPort> ports;
+  const std::size_t count = std::min({all.size(), reading.values.size(), reading.present.size()});
+  for (std::size_t i = 0; i < count; ++i)
+    if (reading.present[i] != 0) add_counter(all[i], reading.values[i], ports[{all[i].device, all[i].port}]);
+  for (auto& [place, port] : ports) {
+    port.set_device(valid_utf8(std::string(place.first)));
+    port.set_port(place.second);
+    *to.add_ports() = std::move(port);
+  }
+}
 
 HeardThere heard_there(const v1::Collector& collector) {
   HeardThere there{.host = collector.host(), .adapters = collector.adapters()};

@@ -36,19 +36,6 @@ void add_incident(const Incident& incident, std::vector<Event>& events) {
   }
 }
 
-/// Its plans, the one whose work it is, and those that undo one of them.
-std::vector<const Plan*> plans_of(const Snapshot& snapshot, const Incident& incident) {
-  std::vector<const Plan*> plans;
-  if (!snapshot.plans) return plans;
-  // Ascending by id, so what is undone stands before what undoes it.
-  for (const auto& plan : *snapshot.plans) {
-    const bool undoes = plan->undoes != 0 && std::ranges::find(plans, plan->undoes, &Plan::id) != plans.end();
-    const bool is_its_work = kFirstPlanWindow + plan->id == incident.finding.maintenance;
-    if (plan->incident == incident.id || is_its_work || undoes) plans.push_back(plan.get());
-  }
-  return plans;
-}
-
 void add_plan(const Plan& plan, std::vector<Event>& events) {
   for (const PlanStep& step : plan.steps) {
     v1::TimelineEvent made = event(v1::TimelineEvent::PLAN, to_string(step.state), step.who, step.what);
@@ -71,6 +58,18 @@ void add_window(const MaintenanceWindow& window, TimePoint now, std::vector<Even
 }
 
 }  // namespace
+
+std::vector<const Plan*> plans_of(const Snapshot& snapshot, const Incident& incident) {
+  std::vector<const Plan*> plans;
+  if (!snapshot.plans) return plans;
+  // Ascending by id, so what is undone stands before what undoes it.
+  for (const auto& plan : *snapshot.plans) {
+    const bool undoes = plan->undoes != 0 && std::ranges::find(plans, plan->undoes, &Plan::id) != plans.end();
+    const bool is_its_work = kFirstPlanWindow + plan->id == incident.finding.maintenance;
+    if (plan->incident == incident.id || is_its_work || undoes) plans.push_back(plan.get());
+  }
+  return plans;
+}
 
 Result<v1::IncidentTimeline> incident_timeline(const Snapshot& snapshot, std::string_view id, TimePoint now) {
   const auto number = parse_incident_name(id);

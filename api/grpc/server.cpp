@@ -19,6 +19,7 @@
 #include "api/grpc/callers.hpp"
 #include "api/grpc/credentials.hpp"
 #include "api/grpc/enroll_service.hpp"
+#include "api/grpc/evidence_service.hpp"
 #include "api/grpc/fabric_service.hpp"
 #include "api/grpc/health_service.hpp"
 #include "api/grpc/history_service.hpp"
@@ -35,9 +36,10 @@
 namespace weft::api {
 namespace {
 
-constexpr const char* kServices[] = {"weft.v1.EnrollService",  "weft.v1.FabricService",   "weft.v1.HealthService",
-                                     "weft.v1.HistoryService", "weft.v1.IncidentService", "weft.v1.MaintenanceService",
-                                     "weft.v1.RemedyService",  "weft.v1.StoreService",    "weft.v1.TelemetryService"};
+constexpr const char* kServices[] = {"weft.v1.EnrollService",      "weft.v1.EvidenceService", "weft.v1.FabricService",
+                                     "weft.v1.HealthService",      "weft.v1.HistoryService",  "weft.v1.IncidentService",
+                                     "weft.v1.MaintenanceService", "weft.v1.RemedyService",   "weft.v1.StoreService",
+                                     "weft.v1.TelemetryService"};
 /// What a Batch has besides its body.
 constexpr int kEnvelopeBytes = 4096;
 
@@ -89,6 +91,7 @@ struct GrpcServer::State {
       : options(the_options),
         hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
         enroll(the_options.enroll, callers, gate()),
+        evidence(publication, the_options.evidence, the_options.history, clock, the_options.site),
         fabric(publication, clock, hall, the_options.max_topologies, the_options.site),
         health(publication, hall, the_options.site),
         history(publication, the_options.history, clock, the_options.site),
@@ -151,6 +154,7 @@ struct GrpcServer::State {
   int port = 0;
   WatchDispatcher hall;
   EnrollService enroll;
+  EvidenceService evidence;
   FabricService fabric;
   HealthService health;
   HistoryService history;
@@ -177,6 +181,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   if (options.gate != nullptr) state->add_entrances(builder);
   builder.experimental().SetInterceptorCreators(confirm_shard(publication));
   builder.RegisterService(&state->enroll);
+  builder.RegisterService(&state->evidence);
   builder.RegisterService(&state->fabric);
   builder.RegisterService(&state->health);
   builder.RegisterService(&state->history);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The gRPC server: EnrollService, FabricService, HealthService, HistoryService, IncidentService, MaintenanceService,
-// RemedyService, StoreService, TelemetryService, OpenTelemetry's MetricsService, grpc.health.v1 and reflection.
+// The gRPC server: EnrollService, EvidenceService, FabricService, HealthService, HistoryService, IncidentService,
+// MaintenanceService, RemedyService, StoreService, TelemetryService, OpenTelemetry's MetricsService, grpc.health.v1 and
+// reflection.
 
 #include <chrono>
 #include <cstdint>
@@ -22,6 +23,7 @@ namespace weft::api {
 
 class BackupDesk;
 class EnrollDesk;
+struct EvidenceSource;
 class HistoryDesk;
 class MetricsSink;
 class SiteQueries;
@@ -37,6 +39,8 @@ struct GrpcOptions {
   BackupDesk* backups = nullptr;      ///< null: there are none. Must outlive the server
   EnrollDesk* enroll = nullptr;       ///< null: collectors are not enrolled. Must outlive the server
   MetricsSink* pushed = nullptr;      ///< null: nobody may push metrics. Must outlive the server
+  /// Null: evidence packs do not say who made them. Must outlive the server.
+  const EvidenceSource* evidence = nullptr;
   TelemetryLimits telemetry;
   access::Gate* gate = nullptr;                 ///< null: everybody is let in
   const access::TlsKeys* tls = nullptr;         ///< null: plain text. Needs a gate; both must outlive the server

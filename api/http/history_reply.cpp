@@ -57,12 +57,6 @@ Result<v1::GetStallMapRequest> stall_request(const HttpTarget& target) {
   return request;
 }
 
-/// NODE/PORT, as NODE:PORT. Empty where that is not it.
-std::string port_of(const std::vector<std::string>& path) {
-  const std::size_t port = path.size() - 2;
-  return path.size() > 5 && is_number(path[port]) ? joined(path, 3, port) + ':' + path[port] : "";
-}
-
 /// A node with a slash in its name looks like NODE/PORT, too: that is tried first. `request` is then what was found, or
 /// was tried last.
 Result<PortHistoryQuestion> parse(const std::shared_ptr<const Snapshot>& snapshot, v1::GetPortHistoryRequest& request,
@@ -101,6 +95,11 @@ bool is_history(const std::vector<std::string>& path) {
   return (path.size() >= 5 && path[0] == "api" && path[2] == "ports" && path.back() == "history") || is_stall(path);
 }
 
+std::string port_in(const std::vector<std::string>& path) {
+  const std::size_t port = path.size() - 2;
+  return path.size() > 5 && is_number(path[port]) ? joined(path, 3, port) + ':' + path[port] : "";
+}
+
 void answer_history(HistoryDesk* desk, const SiteQueries* site, std::shared_ptr<const Snapshot> snapshot,
                     const HttpTarget& target, TimePoint now, const Router::Done& done) {
   if (desk == nullptr) return done(error_reply({ErrorCode::kUnavailable, "this weftd keeps no history"}));
@@ -108,7 +107,7 @@ void answer_history(HistoryDesk* desk, const SiteQueries* site, std::shared_ptr<
   auto request = history_request(target);
   if (!request) return done(error_reply(request.error()));
   request->set_what(joined(target.path, 3, target.path.size() - 1));
-  auto asked = parse(snapshot, *request, port_of(target.path), now);
+  auto asked = parse(snapshot, *request, port_in(target.path), now);
   if (!asked && site != nullptr)
     return site->get_port_history(*request, asked.error(), [done](const auto& response) { done(reply_of(response)); });
   if (!asked) return done(error_reply(asked.error()));

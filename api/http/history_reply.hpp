@@ -17,6 +17,9 @@ namespace weft::api {
 /// The path is one of history.
 bool is_history(const std::vector<std::string>& path);
 
+/// NODE:PORT of a path /api/v1/ports/NODE/PORT/…; empty where that is not it.
+std::string port_in(const std::vector<std::string>& path);
+
 /// `from` and `to`: RFC 3339, or seconds since 1970; `points`; `counters`: names with commas between them; `fabric`;
 /// `still=1`: also counters that did not move. The port is NODE:PORT or NODE/PORT; a node stands for all its ports. The
 /// answer is GetPortHistoryResponse as JSON, or the error. Of stall: `from`, `to`, `points`, `rows`, `fabric`; the

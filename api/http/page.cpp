@@ -6,7 +6,7 @@
 
 #include "api/publication/age.hpp"
 #include "api/publication/derived.hpp"
-#include "api/publication/utf8.hpp"
+#include "api/publication/html_text.hpp"
 
 namespace weft::api {
 namespace {
@@ -36,29 +36,6 @@ constexpr const char* kFoot = R"(<h2>For programs</h2><p><a href="/metrics">/met
 </body></html>
 )";
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : valid_utf8(text)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 std::string cell(const std::string& html) {
   return "<td>" + html + "</td>";
 }
@@ -75,9 +52,9 @@ void append_fabrics(std::string& page, const Snapshot& snapshot, TimePoint now) 
   for (const FabricView& fabric : snapshot.fabrics) {
     const bool seen = fabric.sweep && fabric.sweep->topology;
     const FabricCounts counts = seen ? count(*fabric.sweep->topology) : FabricCounts{};
-    page += "<tr>" + cell(escaped(fabric.name)) +
-            cell("<span class=\"" + std::string(fabric.watching ? "good" : "WARNING") + "\">" + escaped(fabric.status) +
-                 "</span>");
+    page += "<tr>" + cell(html_text(fabric.name)) +
+            cell("<span class=\"" + std::string(fabric.watching ? "good" : "WARNING") + "\">" +
+                 html_text(fabric.status) + "</span>");
     if (seen) {
       page += cell(std::to_string(counts.nodes[static_cast<std::size_t>(NodeType::kSwitch)])) +
               cell(std::to_string(counts.nodes[static_cast<std::size_t>(NodeType::kChannelAdapter)])) +
@@ -127,7 +104,7 @@ void append_incidents(std::string& page, const Snapshot& snapshot, TimePoint now
     const std::string severity = to_string(incident.finding.severity);
     page += "<tr>" + cell("<a href=\"/api/v1/incidents/" + name + "\">" + name + "</a>") +
             cell("<span class=\"" + severity + "\">" + severity + "</span>" + worst_of(incident)) +
-            cell(to_string(incident.finding.kind)) + cell(escaped(incident.finding.summary)) +
+            cell(to_string(incident.finding.kind)) + cell(html_text(incident.finding.summary)) +
             cell(age_text(now - present_beginning(incident))) +
             cell(to_string(incident.state) + silence_text(incident.silenced_until, now)) + "</tr>";
   }
@@ -149,7 +126,7 @@ void append_health(std::string& page, const Snapshot& snapshot) {
 
 /// What holds automation back, and what had begun before. Nothing while nothing does.
 void append_brakes(std::string& page, const RemedyStatus& remedy, TimePoint now) {
-  const auto warn = [&page](const std::string& text) { page += "<p class=\"WARNING\">" + escaped(text) + "</p>"; };
+  const auto warn = [&page](const std::string& text) { page += "<p class=\"WARNING\">" + html_text(text) + "</p>"; };
   constexpr const char* kOrders = ", also what persons order: ";
   if (remedy.hands_off)
     warn(std::string("Everything is stopped (hands-off) by a person") + kOrders + remedy.hands_off_reason);
@@ -168,7 +145,7 @@ void append_brakes(std::string& page, const RemedyStatus& remedy, TimePoint now)
          std::to_string(std::chrono::ceil<std::chrono::seconds>(remedy.orders_from - now).count()) +
          " s: the last order of the weftd that led before may still come");
   for (const OrderUnderWay& order : remedy.under_way)
-    page += "<p>Under way: " + escaped(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target) +
+    page += "<p>Under way: " + html_text(plan_name(order.plan) + ' ' + to_string(order.action) + ' ' + order.target) +
             ", begun " + age_text(now - order.since) + "</p>";
 }
 
@@ -198,9 +175,9 @@ void append_plan_table(std::string& page, const std::vector<const Plan*>& plans,
   for (std::size_t i = 0; i < plans.size() && i < kMostPlans; ++i) {
     const Plan& plan = *plans[i];
     page += "<tr>" + cell(plan_link(plan)) + cell(to_string(plan.action)) + cell(state_text(plan)) +
-            cell(escaped(plan.target.label)) +
+            cell(html_text(plan.target.label)) +
             cell(age_text(now - (plan.started == kNever ? plan.created : plan.started))) +
-            cell(escaped(plan.outcome.empty() ? plan.reason : plan.outcome)) + "</tr>";
+            cell(html_text(plan.outcome.empty() ? plan.reason : plan.outcome)) + "</tr>";
   }
   page += "</table>";
   append_more(page, plans.size());
@@ -220,8 +197,8 @@ void append_held_table(std::string& page, const std::vector<const Plan*>& held,
              (plan.outcome.empty() ? "" : ": " + plan.outcome);
     if (plan.unresolved) why += "; unknown whether it is in force: check by hand";
     if (plan.only_by_hand) why += "; it comes back only by hand";
-    page += "<tr>" + cell(plan_link(first)) + cell(to_string(first.action)) + cell(escaped(plan.target.label)) +
-            cell(plan.held_since == kNever ? "-" : age_text(now - plan.held_since)) + cell(escaped(why)) + "</tr>";
+    page += "<tr>" + cell(plan_link(first)) + cell(to_string(first.action)) + cell(html_text(plan.target.label)) +
+            cell(plan.held_since == kNever ? "-" : age_text(now - plan.held_since)) + cell(html_text(why)) + "</tr>";
   }
   page += "</table>";
   append_more(page, held.size());
@@ -254,7 +231,7 @@ void append_shard(std::string& page, const SitePtr& site) {
   if (!site || site->others().empty()) return;
   std::string others;
   for (const SiteShard& other : site->others()) others += (others.empty() ? "" : ", ") + other.name;
-  page += "<p>Of shard " + escaped(site->own) + " alone; other shards of the site: " + escaped(others) +
+  page += "<p>Of shard " + html_text(site->own) + " alone; other shards of the site: " + html_text(others) +
           ". <a href=\"/\">The web page</a> shows all.</p>";
 }
 
@@ -262,11 +239,11 @@ void append_shard(std::string& page, const SitePtr& site) {
 
 std::string status_page(const Snapshot& snapshot, TimePoint now) {
   std::string page = kHead;
-  if (snapshot.leadership.is_shared) page += "<p>" + escaped(leadership_text(snapshot.leadership)) + "</p>";
+  if (snapshot.leadership.is_shared) page += "<p>" + html_text(leadership_text(snapshot.leadership)) + "</p>";
   append_shard(page, snapshot.site);
   if (snapshot.fabrics.empty()) page += "<p class=\"dim\">No fabric is monitored yet.</p>";
   if (!snapshot.figures.store_ok)
-    page += "<p class=\"WARNING\">Not all data is stored: " + escaped(snapshot.figures.store_status) + "</p>";
+    page += "<p class=\"WARNING\">Not all data is stored: " + html_text(snapshot.figures.store_status) + "</p>";
   append_brakes(page, snapshot.remedy, now);
   append_fabrics(page, snapshot, now);
   append_incidents(page, snapshot, now);

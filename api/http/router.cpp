@@ -8,6 +8,7 @@
 #include "api/http/api_replies.hpp"
 #include "api/http/audit_reply.hpp"
 #include "api/http/commands.hpp"
+#include "api/http/evidence_reply.hpp"
 #include "api/http/files.hpp"
 #include "api/http/history_reply.hpp"
 #include "api/http/json.hpp"
@@ -116,6 +117,9 @@ void Router::answer(const HttpRequest& request, Done done) const {
   if (request.method != "POST" && is_history(target->path))
     return answer_history(desks_.history, desks_.site, publication_->load(), *target, clock_->now(),
                           [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });
+  if (request.method != "POST" && is_evidence(target->path))
+    return answer_evidence(desks_.evidence, desks_.history, desks_.site, publication_->load(), *target, clock_->now(),
+                           [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });
   if (request.method != "POST" && is_audit(target->path))
     return answer_audit(desks_.remedies, desks_.site, *target,
                         [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });
@@ -139,7 +143,8 @@ bool Router::is_for_site(const std::vector<std::string>& path) const {
 bool Router::may_wait(const HttpRequest& request) const {
   if (request.method == "POST") return true;
   const auto target = parse_target(request.target);
-  return target && (is_history(target->path) || is_audit(target->path) || is_for_site(target->path));
+  return target &&
+         (is_history(target->path) || is_evidence(target->path) || is_audit(target->path) || is_for_site(target->path));
 }
 
 HttpReply Router::handle(const HttpRequest& request) const {

@@ -27,6 +27,7 @@ struct Principal;
 namespace weft::api {
 
 class Commands;
+struct EvidenceSource;
 class HistoryDesk;
 class Publication;
 class RemedyCommands;
@@ -72,6 +73,7 @@ struct HttpCommandTargets {
   const SiteQueries* site = nullptr;          ///< null: snapshots answer everything
   HistoryDesk* history = nullptr;             ///< null: there is no history
   MetricGroups groups = MetricGroups::all();  ///< that /metrics has
+  const EvidenceSource* evidence = nullptr;  ///< null: evidence packs do not say who made them. Must outlive the server
 };
 
 /// Chooses and makes the answer to each request.
@@ -84,8 +86,8 @@ class Router {
   /// Never fails: an error is an answer too. `done` is called once: at once, or for a command later and from any
   /// thread.
   void answer(const HttpRequest& request, Done done) const;
-  /// The answer may come later: a command, a question about the past or the audit trail, or one that other shards are
-  /// asked, too.
+  /// The answer may come later: a command, a question about the past or the audit trail, evidence, or one that other
+  /// shards are asked, too.
   bool may_wait(const HttpRequest& request) const;
   /// For what is answered at once: where may_wait() is false.
   HttpReply handle(const HttpRequest& request) const;

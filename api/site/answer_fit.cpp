@@ -80,6 +80,12 @@ std::string misfit(const Site&, const SiteShard&, const v1::GetIncidentRequest& 
   return check_one(parse_incident_name, request.id(), response.incident_id());
 }
 
+std::string misfit(const Site&, const SiteShard&, const v1::GetEvidenceRequest& request,
+                   const v1::EvidencePack& response) {
+  if (request.incident_id().empty()) return {};
+  return check_one(parse_incident_name, request.incident_id(), response.incident().id());
+}
+
 std::string misfit(const Site& site, const SiteShard& shard, const v1::WatchIncidentsRequest&,
                    const v1::WatchIncidentsResponse& response) {
   return response.has_incident() ? check_id(site, shard, parse_incident_name, response.incident().id()) : "";

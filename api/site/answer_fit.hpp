@@ -7,6 +7,7 @@
 
 #include "fabric/result.hpp"
 #include "fabric/site.hpp"
+#include "weft/v1/evidence.pb.h"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
 #include "weft/v1/history.pb.h"
@@ -32,7 +33,8 @@ bool may_be_unknown(const Request& request) {
     return std::same_as<Request, v1::GetHealthRequest> || std::same_as<Request, v1::GetNodeRequest> ||
            std::same_as<Request, v1::GetPathRequest> || std::same_as<Request, v1::GetIncidentRequest> ||
            std::same_as<Request, v1::GetPlanRequest> || std::same_as<Request, v1::GetMaintenanceRequest> ||
-           std::same_as<Request, v1::GetPortHistoryRequest> || std::same_as<Request, v1::GetStallMapRequest>;
+           std::same_as<Request, v1::GetPortHistoryRequest> || std::same_as<Request, v1::GetStallMapRequest> ||
+           std::same_as<Request, v1::GetEvidenceRequest>;
 }
 
 /// Whether an error is an answer to a question that this weftd would not refuse: something is not known there, a trail
@@ -43,7 +45,7 @@ bool may_answer(const Request& request, ErrorCode code) {
   if (code == ErrorCode::kCorrupt) return std::same_as<Request, v1::ListAuditRequest>;
   return code == ErrorCode::kFailedPrecondition &&
          (std::same_as<Request, v1::GetPathRequest> || std::same_as<Request, v1::GetPortHistoryRequest> ||
-          std::same_as<Request, v1::GetStallMapRequest>);
+          std::same_as<Request, v1::GetStallMapRequest> || std::same_as<Request, v1::GetEvidenceRequest>);
 }
 
 /// Why that is no answer of that shard to the question; empty: it may be one. Ids have the shard's number, and answers
@@ -65,6 +67,8 @@ std::string misfit(const Site& site, const SiteShard& shard, const v1::GetIncide
                    const v1::Incident& response);
 std::string misfit(const Site& site, const SiteShard& shard, const v1::GetIncidentRequest& request,
                    const v1::IncidentTimeline& response);
+std::string misfit(const Site& site, const SiteShard& shard, const v1::GetEvidenceRequest& request,
+                   const v1::EvidencePack& response);
 std::string misfit(const Site& site, const SiteShard& shard, const v1::WatchIncidentsRequest& request,
                    const v1::WatchIncidentsResponse& response);
 std::string misfit(const Site& site, const SiteShard& shard, const v1::ListPlansRequest& request,

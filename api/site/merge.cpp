@@ -103,6 +103,10 @@ void mark(v1::IncidentTimeline& timeline, const std::string& shard) {
   timeline.set_shard(shard);
 }
 
+void mark(v1::EvidencePack& pack, const std::string& shard) {
+  pack.set_shard(shard);
+}
+
 void mark(v1::Plan& plan, const std::string& shard) {
   plan.set_shard(shard);
 }

@@ -7,6 +7,7 @@
 
 #include "api/publication/derived.hpp"
 #include "fabric/result.hpp"
+#include "weft/v1/evidence.pb.h"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
 #include "weft/v1/incident.pb.h"
@@ -58,6 +59,7 @@ bool keep_incidents(v1::BatchGetHealthResponse& answer);
 /// Notes in a message which shard it is from.
 void mark(v1::Incident& incident, const std::string& shard);
 void mark(v1::IncidentTimeline& timeline, const std::string& shard);
+void mark(v1::EvidencePack& pack, const std::string& shard);
 void mark(v1::Plan& plan, const std::string& shard);
 void mark(v1::MaintenanceWindow& window, const std::string& shard);
 void mark(v1::Node& node, const std::string& shard);

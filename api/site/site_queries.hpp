@@ -22,6 +22,8 @@ class BatchGetHealthRequest;
 class BatchGetHealthResponse;
 class GetCablingDifferencesRequest;
 class GetCablingDifferencesResponse;
+class EvidencePack;
+class GetEvidenceRequest;
 class GetJobHealthRequest;
 class GetNodeResponse;
 class GetPathRequest;
@@ -157,6 +159,11 @@ class SiteQueries {
   /// HistoryService.
   void get_port_history(const v1::GetPortHistoryRequest& request, const Error& unknown,
                         Done<v1::GetPortHistoryResponse> done) const;
+  /// How the own shard makes an evidence pack. It takes the answer at once or later, from any thread.
+  using MakeEvidence = std::function<void(const v1::GetEvidenceRequest&, Done<v1::EvidencePack>)>;
+  /// An evidence pack, from the shard that owns the incident, or the first that knows the node or port; see
+  /// EvidenceService.
+  void get_evidence(const v1::GetEvidenceRequest& request, const MakeEvidence& own, Done<v1::EvidencePack> done) const;
   /// The same of the switches of a fabric.
   void get_stall_map(const v1::GetStallMapRequest& request, const Error& unknown,
                      Done<v1::GetStallMapResponse> done) const;

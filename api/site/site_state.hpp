@@ -282,9 +282,10 @@ struct SiteQueries::State {
     const SitePtr site = snapshot->site;
     const SiteShard* const owner = site && id ? site->owner_of(*id) : nullptr;
     if (owner == nullptr || owner->name == site->own) {
-      Result<Response> found = local(*snapshot, request);
-      if (found && site) mark(*found, site->own);
-      return done(std::move(found));
+      return ask_own<Response>(local, *snapshot, request, [done, site](Result<Response> found) {
+        if (found && site) mark(*found, site->own);
+        done(std::move(found));
+      });
     }
     peers.ask<Service, Request, Response>(
         site, *owner, request, begin, false, [done, name, site, owner](ShardAnswer<Response> answer) {

@@ -292,6 +292,10 @@ class TwoShards(unittest.TestCase):
             self.assertIn(host, weftctl(weftd, *asked).stdout)
             served = weftd.client.json(f"/api/v1/ports/{host}/history?points=60")
             self.assertEqual(host, served["ports"][0]["node"].split()[0])
+            for form in ("html", "json"):
+                file = weftd.client.text(f"/api/v1/ports/{host}/evidence?format={form}")
+                self.assertIn(host, file)
+                self.assertIn("south", file)
         unknown = weftctl(self.north, "history", "nobody")
         self.assertEqual((1, "weftctl: unknown node or port nobody\n"), (unknown.returncode, unknown.stderr))
 

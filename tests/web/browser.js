@@ -57,7 +57,14 @@ const verbs = {
   count: ({at: what}) => page.locator(what).count(),
   evaluate: ({script}) => page.evaluate(script),
   mouse: ({x, y, click}) => (click ? page.mouse.click(x, y) : page.mouse.move(x, y)),
-  screenshot: ({path}) => page.screenshot({path}),
+  screenshot: ({path, whole = false}) => page.screenshot({path, fullPage: whole}),
+  /** The name that the page gives the file. */
+  async download({at: what, path}) {
+    const [file] = await Promise.all([page.waitForEvent('download'), at(what).click()]);
+    await file.saveAs(path);
+    return file.suggestedFilename();
+  },
+  media: ({media}) => page.emulateMedia({media}),
   async problems() {
     const seen = problems;
     problems = [];

@@ -39,6 +39,9 @@ struct Arguments {
   std::string begin;
   std::vector<std::string> words;
   std::string file;
+  std::string port;
+  std::string folder = ".";
+  bool with_jobs = false;
   bool list = false;
   bool revoke = false;
   std::string shell;
@@ -77,6 +80,9 @@ using Verb = std::function<Exit(const Session&)>;
 void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen);
 /// Like add_plan_verbs(), for the verbs that ask for an action.
 void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen);
+
+/// The verbs about the past, and those that write files: history, evidence, backup.
+void add_history_verbs(CLI::App& app, Arguments& given, Verb& chosen);
 
 /// The verb that lets collectors in.
 void add_enroll_verb(CLI::App& app, Arguments& given, Verb& chosen);

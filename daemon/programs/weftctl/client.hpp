@@ -20,6 +20,7 @@
 #include "api/client/security.hpp"
 #include "api/client/server_list.hpp"
 #include "weft/v1/enroll.grpc.pb.h"
+#include "weft/v1/evidence.grpc.pb.h"
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
 #include "weft/v1/history.grpc.pb.h"
@@ -147,6 +148,7 @@ class Client {
   std::ostream* notes = nullptr;  ///< takes a line when another server than before answers; null: nobody does
 
   std::optional<v1::EnrollService::Stub> enroll;
+  std::optional<v1::EvidenceService::Stub> evidence;
   std::optional<v1::FabricService::Stub> fabric;
   std::optional<v1::HealthService::Stub> health;
   std::optional<v1::HistoryService::Stub> history;

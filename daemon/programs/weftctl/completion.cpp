@@ -82,6 +82,7 @@ constexpr std::array kSources{
     Source{"", "--job", Names::kJobs},
     Source{"", "--entity", Names::kNodes},
     Source{"incident", "ID", Names::kIncidents},
+    Source{"evidence", "ABOUT", Names::kIncidents},
     Source{"acknowledge", "ID", Names::kIncidents},
     Source{"silence", "ID", Names::kIncidents},
     Source{"timeline", "ID", Names::kIncidents},

@@ -137,45 +137,6 @@ Duration wanted_time(const std::string& text) {
   return *how_long;
 }
 
-HistoryWish wanted_history(const Arguments& given, TimePoint now) {
-  HistoryWish wanted{
-      .what = given.node, .fabric = given.fabric, .from = {}, .to = now, .counters = given.counter_names};
-  wanted.to = past_time("--to", given.to, now).value_or(now);
-  if (const auto from = past_time("--from", given.from, now)) {
-    wanted.from = *from;
-    return wanted;
-  }
-  const auto last = parse_duration(given.last);
-  if (!last || *last <= Duration::zero())
-    throw Failure(Exit::kWrongUsage, "--last needs a duration such as 1h, 24h or 30d, ten years at most");
-  wanted.from = wanted.to - *last;
-  return wanted;
-}
-
-void add_history_verb(CLI::App& app, Arguments& given, Verb& chosen) {
-  CLI::App* history = app.add_subcommand("history", "What a port counted over hours, days and weeks, as bars");
-  history->add_option("NODE", given.node, "A node, for all its ports, or one port, in the same forms as for ports")
-      ->required();
-  CLI::Option* last = history->add_option("--last", given.last, "Duration: 1h, 24h, 30d")->capture_default_str();
-  history->add_option("--from", given.from, "\"2026-01-31 14:00\", in UTC, or 2h for two hours ago")->excludes(last);
-  history->add_option("--to", given.to, "The same; default: now");
-  history->add_option("--counter", given.counter_names,
-                      "Only this one: sends, receives, stalled, \"optical in\", \"optical out\", \"laser bias\", "
-                      "temperature, or a name of \"weftctl ports "
-                      "--counters\"; may be repeated");
-  history->add_option("--fabric", given.fabric, "Only this fabric");
-  history->callback([&] {
-    chosen = [&](const Session& session) { return show_history(session, wanted_history(given, session.now)); };
-  });
-}
-
-void add_backup_verb(CLI::App& app, Arguments& given, Verb& chosen) {
-  CLI::App* backup =
-      app.add_subcommand("backup", "Copy incidents, plans and the audit trail to a file here, while weftd runs");
-  backup->add_option("FILE", given.word, "A new file")->required();
-  backup->callback([&] { chosen = [&](const Session& session) { return back_up(session, given.word); }; });
-}
-
 void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* incidents = app.add_subcommand("incidents", "Open incidents");
   incidents->add_flag("--all", given.all, "Include resolved incidents and planned work");
@@ -365,13 +326,12 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   app.fallthrough();
   app.footer(kFooter);
   add_fabric_verbs(app, given, chosen);
-  add_history_verb(app, given, chosen);
+  add_history_verbs(app, given, chosen);
   add_incident_verbs(app, given, chosen);
   add_maintenance_verbs(app, given, chosen);
   add_plan_verbs(app, given, chosen);
   add_remedy_verbs(app, given, chosen);
   add_enroll_verb(app, given, chosen);
-  add_backup_verb(app, given, chosen);
   app.add_subcommand("completion", "Print a completion script for a shell")
       ->add_option("SHELL", given.shell, "Shell")
       ->required()
@@ -463,15 +423,6 @@ Exit command(int argc, char** argv) {
 }
 
 }  // namespace
-
-std::optional<TimePoint> past_time(const char* option, const std::string& text, TimePoint now) {
-  if (text.empty()) return std::nullopt;
-  if (const auto ago = parse_duration(text)) return now - *ago;
-  const auto parsed = parse_time(text, now);
-  if (!parsed)
-    throw Failure(Exit::kWrongUsage, std::string(option) + " needs a time such as \"2026-01-31 14:00\" (UTC)");
-  return parsed;
-}
 
 }  // namespace weft::ctl
 

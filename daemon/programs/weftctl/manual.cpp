@@ -30,6 +30,10 @@ constexpr std::array kExamples{
   weftctl enroll dgx-01 dgx-02 --for 7d   one for each, good for a week
   weftctl enroll --list                tokens, and which were used
   weftctl enroll --revoke dgx-01       take a token back)"},
+    Examples{"evidence", R"(  weftctl evidence INC-17              two files here: a document, and what it was made from
+  weftctl evidence INC-17 -o case-4711   in a folder
+  weftctl evidence leaf-1 12 --last 7d   one port without an incident
+  weftctl evidence INC-17 --with-jobs  also jobs and people: for your own use)"},
     Examples{"history", R"(  weftctl history leaf-1:12            one port, the last 24 hours
   weftctl history leaf-1 --last 7d     every port of a switch, a week
   weftctl history leaf-1:12 --counter symbol_errors --last 2h

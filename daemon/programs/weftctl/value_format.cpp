@@ -9,10 +9,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 
 #include "api/publication/age.hpp"
 #include "daemon/platform/cli/duration.hpp"
+#include "fabric/minute_text.hpp"
 
 namespace weft::ctl {
 
@@ -44,12 +44,9 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
 }
 
 std::string time_text(const google::protobuf::Timestamp& when) {
-  const std::time_t seconds = when.seconds();
-  std::tm parts{};
-  if (gmtime_r(&seconds, &parts) == nullptr) return "-";
-  std::array<char, 64> buffer;
-  const std::size_t length = std::strftime(buffer.data(), buffer.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
-  return std::string(buffer.data(), length);
+  constexpr std::int64_t kLast = 9'000'000'000;  // in the year 2255: what a TimePoint holds
+  if (when.seconds() < -kLast || when.seconds() > kLast) return "-";
+  return second_text(TimePoint(std::chrono::seconds(when.seconds())));
 }
 
 void set_seconds(google::protobuf::Timestamp& to, TimePoint from) {

@@ -91,6 +91,21 @@ struct HistoryWish {
 /// Draws what a port, or each port of a node, counted.
 Exit show_history(const Session& session, const HistoryWish& wanted);
 
+/// Which evidence is written, and where.
+struct EvidenceWish {
+  std::string what;       ///< "INC-17" or "17", or a node or port, as of show_ports()
+  bool is_thing = false;  ///< it is a node or port, whatever it looks like
+  std::string fabric{};   ///< of a node or port; so are the next two
+  TimePoint from = kNever;
+  TimePoint to = kNever;
+  bool has_time = false;     ///< the user named a time or a fabric
+  std::string folder = ".";  ///< made where it is not there
+  bool with_jobs = false;    ///< names of jobs and people, and what people wrote, too
+};
+/// Writes an evidence pack, one HTML file and the JSON that it was made from, and says what could not be told. Throws
+/// Failure where a file is there already, or cannot be written; then none of the two has its name.
+Exit write_evidence(const Session& session, const EvidenceWish& wanted);
+
 /// Writes a copy of the store to a new file, and says how to go back to it. Throws Failure where the file is there.
 Exit back_up(const Session& session, const std::string& file);
 

@@ -33,6 +33,7 @@
 #include "daemon/programs/weftd/core.hpp"
 #include "daemon/programs/weftd/ethernet_watcher.hpp"
 #include "daemon/programs/weftd/event_dispatcher.hpp"
+#include "daemon/programs/weftd/evidence_setup.hpp"
 #include "daemon/programs/weftd/expected_topology.hpp"
 #include "daemon/programs/weftd/history_questions.hpp"
 #include "daemon/programs/weftd/named_files.hpp"
@@ -270,6 +271,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
   RemedyCommandForwarder remedy_commands(main_thread, remedies, current_site);
   CollectorEnrollment enrollment((*security)->issuer(), main_thread, **store, store_lane, clock);
   HistoryQuestions history(history_place(config), config.store.history_retention, clock);
+  const api::EvidenceSource evidence = evidence_source(config, WEFT_VERSION);
   StoreBackups backups(config.state_dir, config.store.url.empty() ? "" : store_name(config));
   SubnetWatchers watchers(main, config, core, remedies, leads ? acts_as : ActsAs{});
   SwitchWatcher switches(
@@ -318,6 +320,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
                                       .history = &history,
                                       .backups = &backups,
                                       .enroll = &enrollment,
+                                      .evidence = &evidence,
                                       .pushed = config.otlp.is_taken() ? &pushed : nullptr,
                                       .telemetry = telemetry_limits(config.telemetry),
                                       .gate = (*security)->gate(),
@@ -334,7 +337,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
        .tls = (*security)->tls()},
       publication, clock, {metrics.collectable()},
       {&commands, &remedy_commands, (*security)->gate(), page_assets(), registry ? &site : nullptr, &history,
-       metric_groups(config.metrics.groups).value_or(MetricGroups::all())});
+       metric_groups(config.metrics.groups).value_or(MetricGroups::all()), &evidence});
   if (!http) return tl::unexpected(http.error());
   logger("weftd")->info("HTTP on {}://{}:{}/, gRPC on {}:{}", (*security)->tls() ? "https" : "http",
                         config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());

@@ -91,6 +91,14 @@ export async function getDocument(path: string): Promise<Document> {
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
 
+/** A file that weftd makes, under the name that it gives it. */
+export async function getFile(path: string): Promise<{name: string; content: Blob}> {
+  const response = await ask(path, {}, ORDER_PATIENCE_MS);
+  if (!response.ok) throw await failure(response);
+  const name = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? 'weft';
+  return {name, content: await response.blob()};
+}
+
 export async function post<T>(path: string, body: object): Promise<T> {
   const options = {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
   try {

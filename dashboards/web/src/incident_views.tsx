@@ -3,6 +3,7 @@
 
 import {useState} from 'preact/hooks';
 import {Failure, get, post, weftdNow} from './api';
+import {Evidence} from './evidence';
 import {around, type PortHistory} from './history';
 import {EntityHistory} from './history_view';
 import {FoundIncidents, IncidentFilter} from './incident_filter';
@@ -212,6 +213,7 @@ export function IncidentView({id}: {id: string}) {
       </p>
       <p class="summary">{incident.state === 'RESOLVED' && 'It was: '}{summaryOf(incident)}</p>
       <Attend incident={incident} />
+      <Evidence path={`/api/v1/incidents/${encodeURIComponent(incident.id)}/evidence`} />
       <Facts>
         <Fact name="Cause"><EntityLink entity={incident.cause} /> <span class="muted">confidence {percent(incident.confidence)}</span></Fact>
         {host && <Fact name="Host"><a href={toHost(host)}>{host}</a></Fact>}

@@ -39,6 +39,7 @@ struct Hints : Book {
 TEST(TimeHints, TheMinuteThatIsNamedIsNotTooEarly) {
   const TimePoint noon = TimePoint(std::chrono::sys_days(std::chrono::year(2026) / 1 / 31)) + 12h;
   EXPECT_EQ(minute_text(noon + 59s), "2026-01-31 12:00 UTC");
+  EXPECT_EQ(second_text(noon + 59s), "2026-01-31 12:00:59 UTC");
   EXPECT_EQ(time_ahead_text(noon, 59s), "2026-01-31 12:01 UTC");
   EXPECT_EQ(time_ahead_text(noon, 60s), "2026-01-31 12:01 UTC");
 }

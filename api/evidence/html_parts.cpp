@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/evidence/html_parts.hpp"
+
+#include "api/convert/times.hpp"
+#include "api/publication/html_text.hpp"
+#include "fabric/minute_text.hpp"
+
+namespace weft::api::html_parts {
+
+std::string when(const google::protobuf::Timestamp& time) {
+  return second_text(from_timestamp(time));
+}
+
+std::string known(const std::string& text) {
+  return text.empty() ? kNotKnown : html_text(text);
+}
+
+std::string row(const std::string& name, const std::string& html) {
+  return "<tr><th scope=\"row\">" + html_text(name) + "<td>" + html + "</tr>\n";
+}
+
+std::string head(const std::vector<std::string>& names) {
+  std::string html = "<thead><tr>";
+  for (const std::string& name : names) html += "<th scope=\"col\">" + html_text(name);
+  return html + "</tr></thead>\n";
+}
+
+std::string cells(const std::vector<std::string>& html) {
+  std::string text = "<tr>";
+  for (const std::string& each : html) text += "<td>" + each;
+  return text + "</tr>\n";
+}
+
+std::string table(const std::string& rows) {
+  return "<div class=\"scroll\"><table>" + rows + "</table></div>\n";
+}
+
+std::string section(const std::string& id, const std::string& title, const std::string& html) {
+  return "<section id=\"" + id + "\"><h2>" + title + "</h2>\n" + html + "</section>\n";
+}
+
+}  // namespace weft::api::html_parts

@@ -60,7 +60,7 @@ v1::GetEvidenceRequest request_for(const EvidenceWish& wanted) {
   }
   request.set_what(wanted.what);
   request.set_fabric(wanted.fabric);
-  set_seconds(*request.mutable_to(), wanted.to);
+  if (wanted.to) set_seconds(*request.mutable_to(), *wanted.to);
   set_seconds(*request.mutable_from(), wanted.from);
   return request;
 }

@@ -72,7 +72,7 @@ void add_evidence_verb(CLI::App& app, Arguments& given, Verb& chosen) {
                                       .is_thing = port->count() > 0,
                                       .fabric = given.fabric,
                                       .from = from,
-                                      .to = to,
+                                      .to = given.to.empty() ? std::nullopt : std::optional(to),
                                       .has_time = has_time,
                                       .folder = given.folder,
                                       .with_jobs = given.with_jobs});

@@ -97,10 +97,10 @@ struct EvidenceWish {
   bool is_thing = false;  ///< it is a node or port, whatever it looks like
   std::string fabric{};   ///< of a node or port; so are the next two
   TimePoint from = kNever;
-  TimePoint to = kNever;
-  bool has_time = false;     ///< the user named a time or a fabric
-  std::string folder = ".";  ///< made where it is not there
-  bool with_jobs = false;    ///< names of jobs and people, and what people wrote, too
+  std::optional<TimePoint> to{};  ///< none: now
+  bool has_time = false;          ///< the user named a time or a fabric
+  std::string folder = ".";       ///< made where it is not there
+  bool with_jobs = false;         ///< names of jobs and people, and what people wrote, too
 };
 /// Writes an evidence pack, one HTML file and the JSON that it was made from, and says what could not be told. Throws
 /// Failure where a file is there already, or cannot be written; then none of the two has its name.

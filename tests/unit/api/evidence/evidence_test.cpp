@@ -168,7 +168,8 @@ TEST_F(Evidence, WithoutAHistoryItSaysSoAndHasTheRest) {
 TEST_F(Evidence, APortThatNobodyReadsHasNoValues) {
   fabric.ports[1].state = PortState::kUnknown;
   fabric.ports[1].physical_state = PortPhysicalState::kUnknown;
-  fabric.ports[1].width_active = fabric.ports[1].speed_active = 0;
+  fabric.ports[1].width_active = 0;
+  fabric.ports[1].speed_active = 0;
   fabric.state_read_at[1] = kNever;
   fabric.counters = SampleTable::of_group(CounterGroup::kEverySweep, fabric.ports.size());
   const auto pack = of_incident();

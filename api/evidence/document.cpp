@@ -98,12 +98,13 @@ std::string charts_section(const v1::EvidencePack& pack) {
   if (left < 0)
     html +=
         "<p>" + count_text(static_cast<std::uint64_t>(-left)) + " more charts are not drawn: ask for one port.</p>\n";
-  return section("charts", "Charts",
-                 "<p class=\"legend\">All times are UTC. <span class=\"key gap\"></span> nothing was read "
-                 "<span class=\"key critical\"></span> critical incident <span class=\"key warning\"></span> warning "
-                 "<span class=\"key info\"></span> info <span class=\"key plan\"></span> repair by Weft "
-                 "<span class=\"key maintenance\"></span> maintenance</p>\n" +
-                     html);
+  return section(
+      "charts", "Charts",
+      "<p class=\"legend\">All times are UTC. <span><i class=\"gap\"></i>nothing was read</span> "
+      "<span><i class=\"critical\"></i>critical incident</span> <span><i class=\"warning\"></i>warning</span> "
+      "<span><i class=\"info\"></i>info</span> <span><i class=\"plan\"></i>repair by Weft</span> "
+      "<span><i class=\"maintenance\"></i>maintenance</span></p>\n" +
+          html);
 }
 
 std::string marks_of_charts(const v1::EvidencePack& pack) {

@@ -31,6 +31,11 @@ std::string hexadecimal(std::uint64_t number) {
   return "0x" + text;
 }
 
+/// A GUID of zero is none.
+std::string of_guid(const std::string& guid) {
+  return guid.find_first_not_of("0x") == std::string::npos ? std::string() : guid;
+}
+
 /// "4X NDR", of what was read.
 std::string width_and_speed(const std::string& width, const std::string& speed) {
   return width + (width.empty() || speed.empty() ? "" : " ") + speed;
@@ -69,14 +74,14 @@ std::vector<Field> fields_of(const v1::EvidencePack& pack) {
       {"Its description", node([](const v1::Node& each) { return each.description(); })},
       {"Type", node([](const v1::Node& each) { return v1::Node::Type_Name(each.type()); })},
       {"Node GUID", node([](const v1::Node& each) { return each.guid(); })},
-      {"System image GUID", node([](const v1::Node& each) { return each.system_image_guid(); })},
+      {"System image GUID", node([](const v1::Node& each) { return of_guid(each.system_image_guid()); })},
       {"Vendor (IEEE OUI), device", node([](const v1::Node& each) {
          return each.vendor_id() == 0 ? "" : hexadecimal(each.vendor_id()) + ", " + hexadecimal(each.device_id());
        })},
       {"Port", port([](const v1::Port& each) {
          return std::to_string(each.port()) + (each.name().empty() ? "" : " (" + each.name() + ")");
        })},
-      {"Port GUID", port([](const v1::Port& each) { return each.guid(); })},
+      {"Port GUID", port([](const v1::Port& each) { return of_guid(each.guid()); })},
       {"LID", port([](const v1::Port& each) { return each.lid() == 0 ? "" : std::to_string(each.lid()); })},
       {"Other end", port([](const v1::Port& each) {
          if (!each.has_peer()) return std::string();

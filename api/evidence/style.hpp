@@ -7,11 +7,11 @@ namespace weft::api {
 
 inline constexpr const char* kEvidenceStyle = R"(
 :root{color-scheme:light dark;--ground:#fff;--text:#18222d;--muted:#526070;--line:#d3d9e0;--critical:#b3152a;
---warning:#8a4b00;--info:#2c5c8a;--gap:#dfe4e9;--events:#a50f3c;--traffic:#0b5394;--gauge:#1d6b3c;--plan:#0b5394;
+--warning:#8a4b00;--info:#2c5c8a;--gap:#dfe4e9;--events:#a50f3c;--traffic:#0b5394;--gauge:#1d6b3c;--plan:#8b2fa0;
 --maintenance:#526070}
 @media screen and (prefers-color-scheme:dark){:root{--ground:#0d1217;--text:#dfe6ed;--muted:#9aa8b6;--line:#2b3642;
 --critical:#ff7d8c;--warning:#f3ae55;--info:#8fbfe8;--gap:#2a343f;--events:#ff7d8c;--traffic:#86bdf5;--gauge:#74cf96;
---plan:#86bdf5;--maintenance:#9aa8b6}}
+--plan:#d59bea;--maintenance:#9aa8b6}}
 body{margin:0;background:var(--ground);color:var(--text);
 font:14px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 main{max-width:62em;margin:0 auto;padding:1.5em}
@@ -30,9 +30,9 @@ svg text{font-size:10px;fill:var(--muted)}.grid{stroke:var(--line);stroke-width:
 rect.gap{fill:var(--gap)}.shade{opacity:.12}
 rect.critical{fill:var(--critical)}rect.warning{fill:var(--warning)}rect.info{fill:var(--info)}
 rect.plan{fill:var(--plan)}rect.maintenance{fill:var(--maintenance)}
-.key{display:inline-block;width:1.1em;height:.7em;margin-left:.8em;background:var(--gap)}
-.key.critical{background:var(--critical)}.key.warning{background:var(--warning)}.key.info{background:var(--info)}
-.key.plan{background:var(--plan)}.key.maintenance{background:var(--maintenance)}
+.legend span{white-space:nowrap;margin-left:.8em}.legend i{display:inline-block;width:1.1em;height:.7em;margin-right:.3em}
+i.gap{background:var(--gap)}i.critical{background:var(--critical)}i.warning{background:var(--warning)}
+i.info{background:var(--info)}i.plan{background:var(--plan)}i.maintenance{background:var(--maintenance)}
 @media print{:root{color-scheme:light}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main{max-width:none;padding:0}body{font-size:10pt}.scroll{overflow:visible}
 figure,tr{break-inside:avoid}h2,h3{break-after:avoid}a{color:inherit;text-decoration:none}}

@@ -44,6 +44,17 @@ def to_try(programs: Programs, trunks: list) -> str:
             f"    at most six are taken out in an hour (remedy.limits.budget.actions_per_hour)\n")
 
 
+def to_break(subnet: simulated_subnet.SimulatedSubnet, keep_away: set[str]) -> str:
+    """Commands that pull a cable and put it back; empty where each cable is of a node in `keep_away`."""
+    cable = faults.harmless_cable(subnet.network, keep_away)
+    if not cable:
+        return ""
+    node, port = cable
+    end = f"\"{node.identity}\"[{port}]"
+    return (f"    break something yourself: echo 'Unlink {end}' > {subnet.console_path}  # {node.name} port {port}\n"
+            f"    and repair it:            echo 'ReLink {end}' > {subnet.console_path}\n")
+
+
 def diags_in(subnet: simulated_subnet.SimulatedSubnet) -> str:
     """A command line that asks the simulated subnet, for a shell. The simulated adapter leaves files where it is used."""
     there = subnet.environment(subnet.manager_host, {})
@@ -68,6 +79,7 @@ def demonstrate(options) -> int:
         say(f"OpenSM has configured the subnet in {subnet.start_opensm():.1f} s; starting weftd …")
         programs = Programs(options.programs, options)
         watcher = network.hosts()[-1].identity
+        keep_away = {subnet.manager_host, watcher}
         state_dir = os.path.join(place, "state")
         os.mkdir(state_dir)
         extra = ["--sweep-interval", "1s"]
@@ -78,16 +90,13 @@ def demonstrate(options) -> int:
             return programs.start_weftd(state_dir, subnet.environment(watcher), extra, os.path.join(place, "weftd.log"))
 
         def schedule(round_number: int = 0):
-            return faults.schedule(subnet, {subnet.manager_host, watcher}, round_number)
+            return faults.schedule(subnet, keep_away, round_number)
 
         process = start_weftd()
         say(f"weftd is running (process {process.pid}, log {os.path.join(place, 'weftd.log')})")
         print(programs.addresses(), flush=True)
-        switch = network.switches[0].identity
-        print(f"    break something yourself: echo 'Unlink \"{switch}\"[1]' > {subnet.console_path}\n"
-              f"    and repair it:            echo 'ReLink \"{switch}\"[1]' > {subnet.console_path}\n"
-              f"    use infiniband-diags:     {diags_in(subnet)}\n"
-              + to_try(programs, faults.spare_trunks(network, {subnet.manager_host, watcher})), flush=True)
+        print(to_break(subnet, keep_away) + f"    use infiniband-diags:     {diags_in(subnet)}\n"
+              + to_try(programs, faults.spare_trunks(network, keep_away)), flush=True)
         if options.once:
             plan = schedule()
             if not plan:

@@ -15,9 +15,27 @@ def _link(network: netfile.Network, node: netfile.Node, port: int) -> tuple[set[
             f"{node.name} port {port} - {peer.name} port {end.port}")
 
 
+def _near(network: netfile.Network, keep_away: set[str]) -> set[str]:
+    """Those nodes and what they are cabled to."""
+    return {end.node for name in keep_away for end in network.nodes[name].ports.values()} | keep_away
+
+
+def harmless_cable(network: netfile.Network, keep_away: set[str]) -> tuple[netfile.Node, int] | None:
+    """A cable that anybody may pull: between switches that have others and are not beside a node in `keep_away`; where there is none, of a
+    host that is not in `keep_away`. One end of it, or nothing."""
+    near = _near(network, keep_away)
+    trunks = network.trunks()
+    ends = [node.identity for trunk in trunks for node in (trunk[0], trunk[2])]
+    spare = [trunk for trunk in trunks if all(node.identity not in near and ends.count(node.identity) > 1 for node in (trunk[0], trunk[2]))]
+    if spare:
+        return spare[len(spare) // 2][:2]
+    hosts = [node for node in network.hosts() if node.identity not in keep_away and node.ports]
+    return (hosts[-1], min(hosts[-1].ports)) if hosts else None
+
+
 def spare_trunks(network: netfile.Network, keep_away: set[str]) -> list:
     """Links between switches none of which is beside a node in `keep_away`; where there is none, all."""
-    near = {end.node for name in keep_away for end in network.nodes[name].ports.values()} | keep_away
+    near = _near(network, keep_away)
     return [trunk for trunk in network.trunks() if trunk[0].identity not in near and trunk[2].identity not in near] or network.trunks()
 
 
@@ -25,7 +43,7 @@ def schedule(subnet: SimulatedSubnet, keep_away: set[str], round_number: int = 0
     """Faults that the subnet's shape allows, the plainest first; none cuts off the nodes in `keep_away`. Each round takes
     other links: one that goes down again and again flaps."""
     network = subnet.network
-    near = {end.node for name in keep_away for end in network.nodes[name].ports.values()} | keep_away
+    near = _near(network, keep_away)
     trunks = spare_trunks(network, keep_away)
     hosts = [node for node in network.hosts() if node.identity not in keep_away and node.ports]
     found: list[Fault] = []

@@ -18,7 +18,6 @@ CLEAR_WITHIN = 90
 READY_WITHIN = 180
 BETWEEN_FAULTS = 15
 RAN_FOR_LONG = 10  # s
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STANDARD_SOCKET = "/run/weft/weftd.sock"
 FAULT_LASTS_AT_LEAST = 6
 
@@ -29,11 +28,6 @@ class Failure(RuntimeError):
 
 def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
-
-
-def runbook(name: str) -> str:
-    """The file that says what to do about that kind of incident, as one types it here."""
-    return os.path.relpath(os.path.join(ROOT, "dashboards", "runbooks", f"{name}.md"))
 
 
 def may_take(path: str) -> bool:
@@ -116,7 +110,7 @@ class Programs:
             f"    metrics     http://{self.http}/metrics",
             f"    gRPC        {self.grpc} (reflection and health are on)",
             f"    command     {os.path.relpath(self.weftctl)} --server unix:{self.socket} status",
-            f"    what to do  {runbook('KIND')}, of plans {runbook('remedies')}",
+            f"    what to do  http://{self.http}/runbooks/ (a page for each kind of incident, and one for plans)",
             ""))
 
 
@@ -150,7 +144,7 @@ def play(fault: Fault, client: WeftClient, stop: threading.Event) -> str:
         if incident is None:
             return f"no incident {' or '.join(fault.kinds)} named it within {FIND_WITHIN} s"
         say(f"demonstration: found after {time.monotonic() - began:.1f} s: {incident['id']} {incident['kind']}: "
-            f"{incident.get('summary', '')}; what to do: {runbook(incident['kind'])}")
+            f"{incident.get('summary', '')}; what to do: {client.base}{incident['runbook']}")
         stop.wait(max(0.0, FAULT_LASTS_AT_LEAST - (time.monotonic() - began)))
     finally:
         fault.end()

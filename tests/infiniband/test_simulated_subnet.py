@@ -8,7 +8,7 @@ import sys
 import unittest
 
 import weft_testing
-from faults import schedule
+from faults import harmless_cable, schedule
 from physical_layer import PhysicalLayer, Snapshot
 from weft_testing import fat_tree, netfile, simulated_subnet
 
@@ -58,6 +58,19 @@ class FatTree(unittest.TestCase):
         for arguments in ((100, 8), (0, 1), (4_096, 8, 2, 32), (512, 8, 2, 31), (80, 8, 3, 20), (70_000 * 8, 8, 3, 64)):
             with self.subTest(arguments), self.assertRaises(fat_tree.SizeError):
                 fat_tree.build(*arguments)
+
+    def test_the_cable_that_a_person_is_told_to_pull_is_of_nobody_else(self):
+        for network in (fat_tree.build(512, rails=8, radix=32), fat_tree.build(64, rails=4, radix=16), fat_tree.build(16, radix=16)):
+            keep_away = {network.hosts()[0].identity, network.hosts()[-1].identity}
+            node, port = harmless_cable(network, keep_away)
+            ends = {node.identity, node.ports[port].node}
+            self.assertFalse(ends & keep_away)
+            if network.trunks():
+                self.assertTrue(all(network.nodes[end].is_switch for end in ends))
+                leaves = {end.node for name in keep_away for end in network.nodes[name].ports.values()}
+                self.assertFalse(ends & leaves, "the leaf of the subnet manager's host keeps all its uplinks")
+        pair = fat_tree.build(2, rails=1, radix=16)
+        self.assertIsNone(harmless_cable(pair, {host.identity for host in pair.hosts()}))
 
 
 class Netfile(unittest.TestCase):

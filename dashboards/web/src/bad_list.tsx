@@ -2,9 +2,8 @@
 // What the map draws as bad, as a list beside it: whoever cannot tell colours apart, or has no pointer, finds it here.
 
 import {useState} from 'preact/hooks';
-import type {BadList, BadRow} from './bad_nodes';
+import {badText, type BadList, type BadRow} from './bad_nodes';
 import {SHADES, type Mode} from './colours';
-import {adaptersText} from './elsewhere';
 import {toHost, toNode, toPort} from './route';
 import {grouped} from './words';
 
@@ -13,13 +12,13 @@ const TITLES: Record<Mode, string> = {state: 'Not well', traffic: 'Busiest', sta
 const FEW = matchMedia('(max-width: 60rem)').matches ? 3 : 12;
 
 function Row({row, mode}: {row: BadRow; mode: Mode}) {
-  const {label, style} = SHADES[mode][row.shade];
+  const {style} = SHADES[mode][row.shade];
   const aim = row.port >= 0 ? toPort(row.guid, row.port) : row.host ? toHost(row.host) : toNode(row.guid);
   return (
     <li>
       <a href={aim}>
         <span class={`swatch ${style.slice(2)}`} /><b>{row.name}</b>{' '}
-        <span class="muted">{label}{row.host && `, ${adaptersText(row.adapters)}`}</span>
+        <span class="muted">{badText(row, mode)}</span>
       </a>
     </li>
   );

@@ -6,7 +6,7 @@ import {SHADES, type Mode, type Shading} from './colours';
 import {endA, endB, endName, isSwitch, portOf} from './graph';
 import type {Layout} from './layout';
 import type {View} from './paint';
-import {byName} from './words';
+import {adaptersText, byName} from './words';
 
 /** Those that are drawn, the worst last: they are drawn on top. */
 export function badNodes(layout: Layout, shading: Shading, mode: Mode): number[] {
@@ -68,6 +68,16 @@ export interface BadRow {
   adapters: number;
   /** Position in SHADES[mode]; of several adapters the worst one's. */
   shade: number;
+  /** How many of a host's adapters have each shade that is bad: of eight one may be down, and its host is degraded. */
+  shades: number[];
+}
+
+/** How it is, in words: "1 adapter down, 7 adapters degraded" of a host, else the line of the legend. */
+export function badText({host, shade, shades}: BadRow, mode: Mode): string {
+  if (!host) return SHADES[mode][shade].label;
+  // An adapter has that shade when it is down; a host that is unhealthy makes it degraded.
+  const labelOf = (at: number) => (mode === 'state' && SHADES.state[at].style === '--map-bad' ? 'down' : SHADES[mode][at].label);
+  return shades.map((count, at) => (count ? `${adaptersText(count)} ${labelOf(at)}` : '')).filter(Boolean).reverse().join(', ');
 }
 
 export interface BadList {
@@ -92,7 +102,7 @@ function cableRows(layout: Layout, shading: Shading, mode: Mode, bad: number[]):
       const [a, b] = [endA(graph, link), endB(graph, link)];
       if (shading.links[link] !== shade || told.has(a) || told.has(b)) continue;
       const [near, far] = [a, b].map((node) => endName(graph, link, node));
-      rows.push({guid: graph.map.guids[a], port: portOf(graph, link, a), host: '', name: `${near} – ${far}`, adapters: 0, shade});
+      rows.push({guid: graph.map.guids[a], port: portOf(graph, link, a), host: '', name: `${near} – ${far}`, adapters: 0, shade, shades: []});
     }
   });
   return rows;
@@ -109,8 +119,14 @@ export function badList(layout: Layout, shading: Shading, mode: Mode, bad: numbe
     const before = rows.get(key);
     if (before) {
       before.adapters++;
+      before.shades[shading.nodes[node]] = (before.shades[shading.nodes[node]] ?? 0) + 1;
       [before.host, before.name] = [host, host];
-    } else rows.set(key, {guid: map.guids[node], port: -1, host: '', name: map.names[node], adapters: host ? 1 : 0, shade: shading.nodes[node]});
+    } else {
+      const shade = shading.nodes[node];
+      const shades: number[] = [];
+      shades[shade] = 1;
+      rows.set(key, {guid: map.guids[node], port: -1, host: '', name: map.names[node], adapters: host ? 1 : 0, shade, shades});
+    }
   }
   const all = [...rows.values(), ...cableRows(layout, shading, mode, bad)];
   const listed = all.slice(0, MOST_ROWS).sort((a, b) => b.shade - a.shade || byName(a.name, b.name));

@@ -6,7 +6,7 @@ import {get} from './api';
 import {ownShard, useLive} from './live';
 import {toHost, toNode, toPort} from './route';
 import type {Collector, Link, Node, PortReference} from './types';
-import {portName} from './words';
+import {adaptersText, portName} from './words';
 
 export interface Hit {
   href: string;
@@ -63,8 +63,6 @@ async function readPages<T extends Page>(list: string, text: string, take: (page
   }
   return {missing, isCut: token !== ''};
 }
-
-export const adaptersText = (count: number) => `${count} ${count === 1 ? 'adapter' : 'adapters'}`;
 
 /** A host whose name fits is one hit, unless its one adapter is called like it; what else fits is found by itself. */
 function nodeHits(nodes: Node[], text: string, isWhole: boolean): Hit[] {

@@ -2,12 +2,12 @@
 // One field for hosts, nodes, ports, cables, jobs, incidents and plans: "/" goes there, arrows choose, Enter opens.
 
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {adaptersText, isCable, MOST, readText, useElsewhere, type Hit} from './elsewhere';
+import {isCable, MOST, readText, useElsewhere, type Hit} from './elsewhere';
 import {ownShard, showShard, useLive, whyMissing, type Picture} from './live';
 import {go, toHost, toIncident, toNode, toPlan, toPort} from './route';
 import {ShardMark} from './parts';
 import type {FabricMap} from './types';
-import {kindName, plain} from './words';
+import {adaptersText, kindName, plain} from './words';
 
 /** Hits of the own map, incidents and plans are gathered up to so many: fewer are all there are. */
 const MOST_COUNTED = 100;

@@ -80,5 +80,7 @@ export function grouped(value: string): string {
   return value.replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 }
 
+export const adaptersText = (count: number) => `${count} ${count === 1 ? 'adapter' : 'adapters'}`;
+
 /** Names in the order that people count in: gpu-2 before gpu-10. */
 export const byName = new Intl.Collator('en', {numeric: true}).compare;

@@ -32,6 +32,9 @@ function gist(plan: Plan, all: Plan[]): string {
   return text || (plan.state === 'FAILED' || plan.state === 'ROLLED_BACK' ? plan.outcome : '');
 }
 
+/** The guards that refuse it. */
+const refusers = ({guards}: Plan) => guards.filter(({result}) => result === 'REFUSED').map(({guard}) => plain(guard).toLowerCase()).join(', ') || 'a guard';
+
 function Entries({plans, all, named}: {plans: Plan[]; all: Plan[]; named?: boolean}) {
   const now = useClock();
   return (
@@ -42,11 +45,11 @@ function Entries({plans, all, named}: {plans: Plan[]; all: Plan[]; named?: boole
             <span class="entry-head">
               <PlanState plan={plan} />
               <b>{plain(plan.action)}</b>
-              <time class="muted" dateTime={plan.updated}>{since(plan.updated, now)}</time>
+              <time class="muted" dateTime={plan.updated}>updated {since(plan.updated, now)} ago</time>
             </span>
             <span class="entry-what"><ShardMark shard={plan.shard} />{plan.target?.label || plan.target?.host}</span>
             {gist(plan, all) && <span class="entry-what">{gist(plan, all)}</span>}
-            <span class="muted entry-foot">{named ? firstOut(plan, all).id : plan.id}{plan.incidentId && ` · for ${plan.incidentId}`}{plan.refused && !isOver(plan) && ' · refused by a guard'}</span>
+            <span class="muted entry-foot">{named ? firstOut(plan, all).id : plan.id}{plan.incidentId && ` · for ${plan.incidentId}`}{plan.refused && !isOver(plan) && ` · refused by ${refusers(plan)}`}</span>
           </a>
         </li>
       ))}
@@ -103,7 +106,7 @@ function Decide({plan}: {plan: Plan}) {
   }, [verb]);
   if (role === 'viewer' || !(canReject(plan) || canAbort(plan) || canLeave(plan))) return null;
   // Somebody else may have decided while the dialog is open.
-  const mayStill = {approve: plan.state === 'PROPOSED', reject: canReject(plan), abort: canAbort(plan), leave: canLeave(plan)};
+  const mayStill = {approve: plan.state === 'PROPOSED' && !plan.refused, reject: canReject(plan), abort: canAbort(plan), leave: canLeave(plan)};
   const send = async (event: Event) => {
     event.preventDefault();
     setSending(true);
@@ -122,7 +125,7 @@ function Decide({plan}: {plan: Plan}) {
   };
   return (
     <div class="actions">
-      {plan.state === 'PROPOSED' && <button type="button" class="primary" onClick={() => setVerb('approve')}>Approve …</button>}
+      {plan.state === 'PROPOSED' && !plan.refused && <button type="button" class="primary" onClick={() => setVerb('approve')}>Approve …</button>}
       {canReject(plan) && <button type="button" onClick={() => setVerb('reject')}>Reject …</button>}
       {canAbort(plan) && <button type="button" onClick={() => setVerb('abort')}>Abort …</button>}
       {canLeave(plan) && <button type="button" onClick={() => setVerb('leave')}>Leave in service …</button>}
@@ -162,7 +165,7 @@ export function PlanView({id}: {id: string}) {
     <article aria-labelledby="plan">
       <p class="crumbs"><a href="#/plans">Plans</a> / {plan.id}</p>
       <h2 id="plan">{plain(plan.action)}</h2>
-      <p class="marks"><PlanState plan={plan} />{plan.refused && <span class="mark warning">Refused by a guard</span>}</p>
+      <p class="marks"><PlanState plan={plan} />{plan.refused && <span class="mark warning">Refused by {refusers(plan)}</span>}</p>
       <p class="summary">{plan.reason}</p>
       {plan.outcome && <p>{plan.outcome}</p>}
       <Decide plan={plan} />

@@ -298,7 +298,8 @@ class Watching(PageTest):
         self.do("click", at="button:has-text('Not signed in · read only')")
         self.do("wait", at="text=Without a token everything can be read.")
         self.expect_accessible()
-        self.do("press", key="Escape")
+        self.do("click", at="nav a:has-text('Plans')")
+        self.do("wait", at=".popup", state="detached")
 
     def test_a_silent_subnet_manager_is_told_in_each_view(self):
         self.open()

@@ -52,13 +52,13 @@ function TokenForm({onDone}: {onDone?: () => void}) {
       </label>
       <button type="submit" class="primary">Sign in</button>
       {token() && <button type="button" onClick={() => { giveToken(''); onDone?.(); }}>Forget the token</button>}
-      <p class="muted">The token is kept in this tab only, until it is closed.</p>
+      <p class="muted">The token is kept in this tab only, until it is closed. Those who run weftd make one: <code>make-token</code>, see security.md in the guide.</p>
     </form>
   );
 }
 
 function Who() {
-  const {name, role} = useLive();
+  const {name, role, refused} = useLive();
   const [open, setOpen] = useState(false);
   // weftd calls whoever shows neither a token nor a certificate "anybody"; before its first answer there is no name.
   const signedIn = name !== '' && name !== 'anybody';
@@ -66,12 +66,12 @@ function Who() {
   return (
     <div class="who">
       <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}
-        aria-label={signedIn ? `Signed in as ${name}, ${role}: use another token` : `Not signed in, ${allowed}: sign in with a token`}>
-        {signedIn ? (name === role ? role : `${name} · ${role}`) : <><span class="wide">Not signed in · </span>{allowed}</>}
+        aria-label={signedIn ? `Signed in as ${name}, ${role}: use another token` : `Not signed in${refused ? '' : `, ${allowed}`}: sign in with a token`}>
+        {signedIn ? (name === role ? role : `${name} · ${role}`) : refused ? 'Not signed in' : <><span class="wide">Not signed in · </span>{allowed}</>}
       </button>
       {open && (
         <div class="popup">
-          {!signedIn && role === 'viewer' && (
+          {!signedIn && !refused && role === 'viewer' && (
             <p>Without a token everything can be read. To decide on plans and to acknowledge incidents, use one of the role operator.</p>
           )}
           <TokenForm onDone={() => setOpen(false)} />
@@ -133,6 +133,8 @@ function Notices() {
 interface Selected {
   selected: string;
   port: number;
+  /** The host that is meant as a whole; empty: none. */
+  host: string;
   /** The shard that it is of; empty: not known. */
   shard: string;
 }
@@ -208,9 +210,9 @@ function MapOfShard({shard, ...what}: Selected & Drawn) {
   );
 }
 
-function Fabrics({map, state, selected, port, onBad, onBusy}: {map?: FabricMap[]; state?: MapState; selected: string; port: number} & Drawn) {
+function Fabrics({map, state, ...what}: {map?: FabricMap[]; state?: MapState} & Omit<Selected, 'shard'> & Drawn) {
   const [chosen, setChosen] = useState('');
-  const owner = map?.find((each) => each.guids.includes(selected));
+  const owner = map?.find((each) => each.guids.includes(what.selected));
   const shown = owner ?? map?.find((each) => each.fabric === chosen) ?? map?.[0];
   const how = state?.fabrics.find((each) => each.fabric === shown?.fabric);
   if (!shown || !how) return <section class="map"><p class="muted empty">{state ? 'No fabric is monitored yet.' : 'Loading …'}</p></section>;
@@ -223,7 +225,7 @@ function Fabrics({map, state, selected, port, onBad, onBusy}: {map?: FabricMap[]
           </select>
         </label>
       )}
-      <MapView key={shown.fabric} map={shown} state={how} selected={selected} port={port} onBad={onBad} onBusy={onBusy} />
+      <MapView key={shown.fabric} map={shown} state={how} {...what} />
     </>
   );
 }
@@ -253,13 +255,13 @@ function adapterOf(host: string, {map}: Picture): string {
 
 /** What the reader looks at, to be shown in the drawing. */
 function selectedBy(route: Route, live: Picture): Selected {
-  if (route.view === 'node' || route.view === 'port') return {selected: route.id, port: route.port, shard: ''};
-  if (route.view === 'host') return {selected: adapterOf(route.id, live), port: -1, shard: ''};
+  if (route.view === 'node' || route.view === 'port') return {selected: route.id, port: route.port, host: '', shard: ''};
+  if (route.view === 'host') return {selected: adapterOf(route.id, live), port: -1, host: route.id, shard: ''};
   const incident = route.view === 'incident' ? live.incidents?.find((each) => each.id === route.id) : undefined;
   const plan = route.view === 'plan' ? live.plans?.find((each) => each.id === route.id) : undefined;
   const entity = incident?.cause ?? plan?.target;
   const hasPort = entity?.kind === 'LINK' || entity?.kind === 'PORT';
-  return {selected: entity?.nodeGuid ?? '', port: entity && hasPort ? entity.port : -1, shard: incident?.shard || plan?.shard || ''};
+  return {selected: entity?.nodeGuid ?? '', port: entity && hasPort ? entity.port : -1, host: '', shard: incident?.shard || plan?.shard || ''};
 }
 
 export function App() {
@@ -267,6 +269,8 @@ export function App() {
   const live = useLive();
   const [bad, setBad] = useState(NOTHING_BAD);
   const [busiest, onBusy] = useState(NOTHING_BUSY);
+  // Nothing was heard before, either: there is nothing to be loaded.
+  const isShut = live.refused !== '' && !live.state && !live.incidents;
   const onBad = (now: BadList) => setBad((before) => (JSON.stringify(before) === JSON.stringify(now) ? before : now));
   useEffect(() => {
     const open = live.incidents?.length;
@@ -279,12 +283,13 @@ export function App() {
         <h1><a href="#/">Weft</a></h1>
         <Tabs route={route} />
         <Search />
-        <Who />
+        {/* What it opened is closed when another view is shown. */}
+        <Who key={location.hash} />
       </header>
       <Notices />
       <main>
-        <div class="maps"><Maps {...selectedBy(route, live)} onBad={onBad} onBusy={onBusy} /></div>
-        <div class="side" id="content" tabIndex={-1}><Side route={route} bad={bad} busiest={busiest} /></div>
+        <div class="maps">{!isShut && <Maps {...selectedBy(route, live)} onBad={onBad} onBusy={onBusy} />}</div>
+        <div class="side" id="content" tabIndex={-1}>{isShut ? <p class="muted">Nothing is shown without a token that may read.</p> : <Side route={route} bad={bad} busiest={busiest} />}</div>
       </main>
     </div>
   );

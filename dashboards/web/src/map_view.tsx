@@ -13,7 +13,7 @@ import {makeLayout, type Layout} from './layout';
 import {shardShown, useLive} from './live';
 import {badLinks, paint, readPalette, type Scene, type View} from './paint';
 import {go, toNode, toPort, toStall} from './route';
-import type {FabricMap, FabricState, Incident} from './types';
+import type {FabricMap, FabricState, Incident, Severity} from './types';
 import {grouped} from './words';
 
 const MODES: {mode: Mode; label: string}[] = [
@@ -189,6 +189,11 @@ export function describe(layout: Layout, shading: Shading, state: FabricState, m
   return `${map.names[node]}: ${verdict}${more}${pod === undefined ? '' : `, pod ${pod}`}${rail === undefined ? '' : `, rail ${rail}`}`;
 }
 
+/** The host's adapters. */
+function siblingsOf({graph: {map}}: Layout, host: string): number[] {
+  return host ? map.guids.map((_, node) => node).filter((node) => map.hosts[node] === host && map.types[node] === 'C') : [];
+}
+
 function ringsOf(layout: Layout, incidents: Incident[], colour: (severity: string) => string) {
   const rings = new Map<number, string>();
   const blamed = new Map<number, string>();
@@ -208,7 +213,10 @@ function ringsOf(layout: Layout, incidents: Incident[], colour: (severity: strin
   return {rings, blamed};
 }
 
-function Legend({mode, shading}: {mode: Mode; shading: Shading}) {
+const RINGS: Severity[] = ['CRITICAL', 'WARNING', 'INFO'];
+
+/** `ringed`: severities of the open incidents whose nodes have an outline. */
+function Legend({mode, shading, ringed}: {mode: Mode; shading: Shading; ringed: Severity[]}) {
   return (
     <ul class="legend" aria-label="Legend">
       {SHADES[mode].map((each, index) => (
@@ -217,6 +225,9 @@ function Legend({mode, shading}: {mode: Mode; shading: Shading}) {
           {each.label} <b>{grouped(String(shading.counts[index]))}{each.bad && shading.cables[index] > 0 &&
             `, ${grouped(String(shading.cables[index]))} ${shading.cables[index] === 1 ? 'cable' : 'cables'}`}</b>
         </li>
+      ))}
+      {ringed.map((severity) => (
+        <li key={severity}><span class="swatch" style={{borderColor: `var(--ring-${severity.toLowerCase()})`, borderWidth: '2px'}} />outline: {severity.toLowerCase()} incident</li>
       ))}
     </ul>
   );
@@ -228,6 +239,8 @@ interface Props {
   /** GUID of the node that the reader looks at, and the port, or -1. */
   selected: string;
   port: number;
+  /** Of the host that the reader looks at all adapters are marked; empty: none. */
+  host: string;
   /** Told what is drawn as bad, whenever that changes. */
   onBad: (bad: BadList) => void;
   /** Told what the cables carry, whenever that changes. */
@@ -241,7 +254,7 @@ function modeOfBefore(): Mode {
   return MODES.find(({mode}) => mode === sessionStorage.getItem(MODE))?.mode ?? 'state';
 }
 
-export function MapView({map, state, selected, port, onBad, onBusy}: Props) {
+export function MapView({map, state, selected, port, host, onBad, onBusy}: Props) {
   const {incidents: known} = useLive();
   // Fabrics of two shards may have nodes of the same GUID.
   const shard = shardShown();
@@ -262,6 +275,7 @@ export function MapView({map, state, selected, port, onBad, onBusy}: Props) {
   const bad = useMemo(() => badLinks(layout.graph, shading, mode), [layout, shading]);
   const badOnes = useMemo(() => badNodes(layout, shading, mode), [layout, shading]);
   const chosen = layout.graph.byGuid.get(selected) ?? cursor;
+  const siblings = useMemo(() => siblingsOf(layout, host), [layout, host]);
 
   useEffect(() => {
     const made = new Drawing(canvas.current as HTMLCanvasElement);
@@ -287,10 +301,10 @@ export function MapView({map, state, selected, port, onBad, onBusy}: Props) {
     const first = made.scene?.layout !== layout;
     made.centres = centres;
     const selectedLink = selected && port >= 0 && chosen >= 0 ? linkAt(layout.graph, chosen, port) : -1;
-    made.scene = {layout, shading, mode, selected: chosen, selectedLink, hovered: tip?.node ?? -1, ...marked, bad, badNodes: badOnes};
+    made.scene = {layout, shading, mode, selected: chosen, siblings, selectedLink, hovered: tip?.node ?? -1, ...marked, bad, badNodes: badOnes};
     if (first) made.fit();
     made.draw();
-  }, [layout, centres, shading, mode, chosen, port, tip?.node, marked, bad, badOnes]);
+  }, [layout, centres, shading, mode, chosen, siblings, port, tip?.node, marked, bad, badOnes]);
 
   useEffect(() => onBad(badList(layout, shading, mode, badOnes)), [badOnes]);
   useEffect(() => onBusy(busiestOf(graph, state)), [graph, state]);
@@ -349,7 +363,7 @@ export function MapView({map, state, selected, port, onBad, onBusy}: Props) {
             </label>
           ))}
         </div>
-        <Legend mode={mode} shading={shading} />
+        <Legend mode={mode} shading={shading} ringed={RINGS.filter((severity) => incidents.some((each) => each.severity === severity && each.cause))} />
         {mode === 'stall' && <a href={toStall()}>Over time</a>}
         <div class="zoom">
           <button type="button" aria-label="Zoom in" onClick={() => drawing.current?.scale(1.4)}>+</button>

@@ -18,6 +18,8 @@ export interface Scene {
   shading: Shading;
   mode: Mode;
   selected: number;
+  /** With it the other adapters of the host that the reader looks at. */
+  siblings: number[];
   /** The one link that the reader looks at, or -1. */
   selectedLink: number;
   hovered: number;
@@ -296,9 +298,10 @@ function marks(context: CanvasRenderingContext2D, scene: Scene, view: View, pale
   };
   for (const [node, colour] of scene.rings) ring(node, colour, 2, 1.5);
   if (scene.hovered >= 0) ring(scene.hovered, palette.text, 1, 1);
-  if (scene.selected >= 0) {
-    ring(scene.selected, palette.background, 3, 4);
-    ring(scene.selected, palette.focus, 3, 2);
+  for (const node of new Set([...scene.siblings, scene.selected])) {
+    if (node < 0) continue;
+    ring(node, palette.background, 3, 4);
+    ring(node, palette.focus, 3, 2);
   }
 }
 

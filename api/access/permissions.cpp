@@ -79,6 +79,7 @@ constexpr std::array kRoutes{
     Permission{"GET /metrics", Right::kViewer},
     // The page itself tells nothing: it asks for what it shows.
     Permission{"GET /", Right::kNone},
+    Permission{"GET /favicon.ico", Right::kNone},
     Permission{"GET /favicon.svg", Right::kNone},
     Permission{"GET /assets/{id}", Right::kNone},
     // What every build of Weft says to everybody; who is paged reads them without a token at hand.

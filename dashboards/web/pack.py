@@ -21,6 +21,11 @@ def address(path: str) -> str:
     return "/" + path.removesuffix(".html").removesuffix("index") if path.endswith(".html") else "/" + path
 
 
+def addresses(path: str) -> list[str]:
+    """Browsers ask for /favicon.ico where nothing names another icon, as beside an answer in JSON."""
+    return [address(path), *(["/favicon.ico"] if path == "favicon.svg" else [])]
+
+
 def main(dist: str, output: str) -> None:
     parts = bytearray()
 
@@ -39,8 +44,9 @@ def main(dist: str, output: str) -> None:
         squeezed = gzip.compress(body, 9, mtime=0)
         etag = hashlib.sha256(body).hexdigest()[:16]
         immutable = "true" if path.startswith("assets/") else "false"
-        entries.append(f'      {{"{address(path)}", "{TYPES[ending]}", {keep(body)}, '
-                       f'{keep(squeezed) if len(squeezed) < len(body) else "{}"}, "\\"{etag}\\"", {immutable}}},\n')
+        packed = keep(squeezed) if len(squeezed) < len(body) else "{}"
+        plain = keep(body)
+        entries += [f'      {{"{name}", "{TYPES[ending]}", {plain}, {packed}, "\\"{etag}\\"", {immutable}}},\n' for name in addresses(path)]
 
     with open(os.path.join(output, "page.bin"), "wb") as stream:
         stream.write(parts)

@@ -60,7 +60,7 @@ class Watching(PageTest):
         self.do("click", at=f"a.entry:has-text('{incident['id']}')")
         self.do("wait", at="h3:has-text('What to do')")
         self.do("wait", at=".steps li:has-text('Read the summary and the state of each end')")
-        self.do("wait", at=f".steps code:text-is('weftctl incident {incident['id']}')")
+        self.assertEqual("Read the summary and the state of each end.", self.do("text", at=".steps li >> nth=0").strip(), "the incident is what is looked at")
         self.picture("incident-steps")
         self.expect_accessible()
         self.do("click", at="a:has-text('The whole runbook')")

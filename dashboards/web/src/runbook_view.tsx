@@ -13,10 +13,20 @@ interface Steps {
   lists: Element[];
 }
 
+/** "Run weftctl incident INC-…: the rate …" is what the reader looks at: the rest of that step stays. */
+function takeOff(step: Element | null | undefined): void {
+  const [run, command, rest] = step?.childNodes ?? [];
+  if (run?.textContent?.trim() !== 'Run' || !command.textContent?.startsWith('weftctl incident ') || !rest?.textContent) return;
+  run.remove();
+  command.remove();
+  rest.textContent = rest.textContent.replace(/^[.:]? *(and )?/, '').replace(/^./, (letter) => letter.toUpperCase());
+}
+
 /** The runbook's commands with the number of the incident, ready to be copied. */
 async function stepsOf(path: string, incident: string): Promise<Steps> {
   const part = (await getDocument(path)).getElementById('what-to-do');
   for (const command of part?.querySelectorAll('code') ?? []) command.textContent = (command.textContent ?? '').replaceAll('INC-…', incident);
+  takeOff(part?.querySelector('ol > li'));
   return {
     title: part?.querySelector('p')?.textContent ?? 'What to do',
     lists: [...(part?.children ?? [])].slice(1),

@@ -3,17 +3,27 @@
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {badList, badText} from '../../dashboards/web/src/bad_nodes';
-import type {Layout} from '../../dashboards/web/src/layout';
+import {began, inOrder} from '../../dashboards/web/src/occurrences';
+import type {Incident} from '../../dashboards/web/src/types';
 
-test('of a degraded host with one adapter down the list does not say that the host is down', () => {
-  const adapters = ['mlx5_0', 'mlx5_1', 'mlx5_2'];
-  const map = {guids: ['0x1', '0x2', '0x3'], names: adapters.map((each) => `gpu-1 ${each}`), hosts: ['gpu-1', 'gpu-1', 'gpu-1'], types: 'CCC', links: [] as number[]};
-  const layout = {graph: {map, nodes: 3, links: 0}} as Layout;
-  const shading = {nodes: Uint8Array.from([1, 1, 2]), links: new Uint8Array(), counts: [0, 2, 1, 0], cables: [0, 0, 0, 0]};
-  const {rows, total} = badList(layout, shading, 'state', [0, 1, 2]);
-  assert.equal(total, 1);
-  assert.equal(badText(rows[0], 'state'), '1 adapter down, 2 adapters degraded');
-  const [single] = badList(layout, shading, 'state', [2]).rows;
-  assert.deepEqual([single.name, badText(single, 'state')], ['gpu-1 mlx5_2', 'unhealthy or down']);
+const at = (minute: number) => `2026-11-28T12:${String(minute).padStart(2, '0')}:00Z`;
+
+function incident(given: Partial<Incident>): Incident {
+  return {id: 'INC-1', severity: 'WARNING', opened: at(0), occurrences: 1, timeline: [], ...given} as Incident;
+}
+
+const entry = (change: string, minute: number) => ({at: at(minute), change, severity: 'WARNING' as const, text: '', who: '', leftOut: 0});
+
+test('an incident that was re-opened began with the last time', () => {
+  const timeline = [entry('OPENED', 0), entry('RESOLVED', 5), entry('REOPENED', 40), entry('SEVERITY_CHANGED', 41)];
+  assert.equal(began(incident({timeline, occurrences: 2})), at(40));
+  assert.equal(began(incident({})), at(0), 'of an older weftd, without a timeline');
+  assert.equal(began(incident({timeline: [entry('UPDATED', 3)]})), at(0));
+});
+
+test('of equal severity the newest is first, by its present time', () => {
+  const again = incident({id: 'INC-1', timeline: [entry('OPENED', 0), entry('REOPENED', 50)]});
+  const later = incident({id: 'INC-2', opened: at(30)});
+  const grave = incident({id: 'INC-3', opened: at(1), severity: 'CRITICAL'});
+  assert.deepEqual(inOrder([later, again, grave]).map(({id}) => id), ['INC-3', 'INC-1', 'INC-2']);
 });

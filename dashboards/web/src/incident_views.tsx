@@ -8,18 +8,13 @@ import {around, type PortHistory} from './history';
 import {EntityHistory} from './history_view';
 import {FoundIncidents, IncidentFilter} from './incident_filter';
 import {hostOf, isOnMap, refresh, useLive, usePolled} from './live';
+import {began, inOrder, weight} from './occurrences';
 import {chartsOf, EntityLink, Fact, Facts, HistoryLink, isPort, Nothing, SeverityMark, ShardMark, StateMark, walkList, wholeHost} from './parts';
 import {FarEnds, PortRows} from './port_rows';
 import {toHost, toIncident, toIncidents, toPlan} from './route';
 import {WhatToDo} from './runbook_view';
 import type {Entity, Incident, Severity, Timeline} from './types';
 import {clock, kindName, percent, plain, since, useClock, withoutPrefix} from './words';
-
-const WEIGHT: Record<string, number> = {CRITICAL: 3, WARNING: 2, INFO: 1};
-
-function weight(severity: Severity): number {
-  return WEIGHT[severity] ?? 0;
-}
 
 /** What lists show: the severity while it is open, afterwards the worst one. */
 function listed(incident: Incident): Severity {
@@ -29,12 +24,6 @@ function listed(incident: Incident): Severity {
 /** While it is open, what is found; afterwards, what it began with. */
 function summaryOf(incident: Incident): string {
   return (incident.state === 'RESOLVED' && incident.headline) || incident.summary;
-}
-
-/** The worst first, of equals the newest. */
-export function inOrder(incidents: Incident[]): Incident[] {
-  return [...incidents].sort((a, b) => weight(b.severity) - weight(a.severity) ||
-    Date.parse(b.opened ?? '') - Date.parse(a.opened ?? ''));
 }
 
 const SHOWN_AT_ONCE = 100;
@@ -49,8 +38,8 @@ function Entry({incident, now}: {incident: Incident; now: number}) {
           {weight(incident.worstSeverity) > weight(severity) && <span class="muted">worst: {plain(incident.worstSeverity)}</span>}
           <b>{kindName(incident.kind)}</b>
           {incident.state !== 'OPEN' && <span class="muted">{plain(incident.state)}</span>}
-          <time class="muted" dateTime={incident.resolved ?? incident.opened}>
-            {incident.resolved ? `ended ${since(incident.resolved, now)} ago` : since(incident.opened, now)}
+          <time class="muted" dateTime={incident.resolved ?? began(incident)}>
+            {incident.resolved ? `ended ${since(incident.resolved, now)} ago` : since(began(incident), now)}
           </time>
         </span>
         <span class="entry-what"><ShardMark shard={incident.shard} />{incident.cause?.label || summaryOf(incident)}</span>
@@ -201,6 +190,7 @@ export function IncidentView({id}: {id: string}) {
   const {cause} = incident;
   const host = cause && (cause.host || hostOf(cause.nodeGuid) || hostOf(cause.peerGuid));
   const plans = (live.plans ?? []).filter((plan) => plan.incidentId === incident.id);
+  const from = began(incident);
   return (
     <article aria-labelledby="what">
       <p class="crumbs"><a href="#/incidents">Incidents</a> / {incident.id}</p>
@@ -209,7 +199,7 @@ export function IncidentView({id}: {id: string}) {
         <SeverityMark severity={listed(incident)} />
         {weight(incident.worstSeverity) > weight(listed(incident)) && <span class="mark neutral">worst: {plain(incident.worstSeverity)}</span>}
         <StateMark word={incident.state} good={incident.state === 'RESOLVED'} />
-        {incident.occurrences > 1 && <span class="mark neutral">{incident.occurrences} times</span>}
+        {incident.occurrences > 1 && <span class="mark neutral">occurred {incident.occurrences} times</span>}
       </p>
       <p class="summary">{incident.state === 'RESOLVED' && 'It was: '}{summaryOf(incident)}</p>
       <Attend incident={incident} />
@@ -218,8 +208,9 @@ export function IncidentView({id}: {id: string}) {
         <Fact name="Cause"><EntityLink entity={incident.cause} /> <span class="muted">confidence {percent(incident.confidence)}</span></Fact>
         {host && <Fact name="Host"><a href={toHost(host)}>{host}</a></Fact>}
         {incident.shard && <Fact name="Shard">{incident.shard}</Fact>}
-        <Fact name="Since"><time dateTime={incident.opened}>{clock(incident.opened)}</time> <span class="muted">{since(incident.opened, now)} ago</span>{' '}
-          <HistoryLink entity={incident.cause} from={incident.opened} to={incident.resolved} /></Fact>
+        <Fact name="Since"><time dateTime={from}>{clock(from)}</time> <span class="muted">{since(from, now)} ago</span>{' '}
+          <HistoryLink entity={incident.cause} from={from} to={incident.resolved} /></Fact>
+        {incident.occurrences > 1 && <Fact name="First seen">{clock(incident.opened)} <span class="muted">{since(incident.opened, now)} ago</span></Fact>}
         {incident.resolved && <Fact name="Ended">{clock(incident.resolved)}</Fact>}
         <Fact name="Jobs">{incident.jobs.length ? incident.jobs.map((job, index) =>
           <span key={job}>{index > 0 && ', '}<a href={toIncidents({job})}>{job}</a></span>) : 'none known'}</Fact>
@@ -242,11 +233,11 @@ export function IncidentView({id}: {id: string}) {
           <li key={index}>
             <b>{plain(each.signal)}</b> {each.description}
             {each.observed && <span class="muted"> {clock(each.observed)}, {since(each.observed, now)} ago</span>}{' '}
-            <HistoryLink entity={each.where} from={incident.opened} to={incident.resolved} name="Charts" />
+            <HistoryLink entity={each.where} from={from} to={incident.resolved} name="Charts" />
           </li>
         ))}
       </ul>
-      {cause && incident.opened && <CauseHistory entity={cause} affected={incident.affected} from={incident.opened} to={incident.resolved} />}
+      {cause && from && <CauseHistory entity={cause} affected={incident.affected} from={from} to={incident.resolved} />}
       <History id={incident.id} />
       {incident.affected.length > 0 && (
         <>

@@ -5,7 +5,7 @@ import {useEffect, useRef} from 'preact/hooks';
 import {get, type Failure} from './api';
 import type {Span} from './history';
 import {ownShard, picture, shardShown, showShard, useLive, usePolled, whyMissing} from './live';
-import {inOrder} from './incident_views';
+import {inOrder} from './occurrences';
 import {Fact, Facts, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toIncidents, toMaintenance, toNode, toPlan, toPort} from './route';

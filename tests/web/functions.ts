@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {keyOf, marksOf, meanRate, type Mark} from '../../dashboards/web/src/history';
 import {began, inOrder} from '../../dashboards/web/src/occurrences';
 import type {Incident} from '../../dashboards/web/src/types';
 
@@ -26,4 +27,23 @@ test('of equal severity the newest is first, by its present time', () => {
   const later = incident({id: 'INC-2', opened: at(30)});
   const grave = incident({id: 'INC-3', opened: at(1), severity: 'CRITICAL'});
   assert.deepEqual(inOrder([later, again, grave]).map(({id}) => id), ['INC-3', 'INC-1', 'INC-2']);
+});
+
+test('both times of one incident are marks, and what both ends tell is one', () => {
+  const mark = (from: number): Mark => ({kind: 'INCIDENT', id: 'INC-1', from: at(from), text: '', severity: 'INFO'});
+  assert.deepEqual(marksOf({marks: [mark(0), mark(40)]}, undefined, {marks: [mark(40)]}).map(keyOf), [`INC-1 ${at(0)}`, `INC-1 ${at(40)}`]);
+});
+
+test('a mean does not depend on how the time is cut', () => {
+  // Read from 12:50 to 13:06: ten minutes at 10 a second, then six at 40.
+  const total = String(10 * 600 + 40 * 360);
+  const mean = (step: number, bucket: number[], rate: number[]) => meanRate({from: '2026-11-28T12:00:00Z', step: `${step}s`, buckets: 120},
+    {counter: 'symbol_errors', unit: 'events', total, atLeast: false, bucket, rate, peak: rate}, Date.parse('2026-11-28T13:06:00Z'));
+  const minutes = Array.from({length: 16}, (_, index) => index);
+  const wanted = Number(total) / 960;
+  assert.equal(mean(60, minutes.map((each) => 50 + each), minutes.map((each) => (each < 10 ? 10 : 40))), wanted);
+  assert.equal(mean(3600, [0, 1], [10, 40]), wanted);
+  assert.equal(mean(7200, [0], [wanted]), wanted);
+  assert.equal(mean(3600, [], []), 0, 'it stood still, or was not read');
+  assert.equal(meanRate({from: at(0), step: '60s', buckets: 1}, undefined), 0);
 });

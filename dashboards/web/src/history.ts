@@ -42,6 +42,7 @@ export interface PortHistory {
   gauges?: GaugeHistory[];
 }
 
+/** An incident that was re-opened has one for each time. */
 export interface Mark {
   kind: 'INCIDENT' | 'PLAN' | 'MAINTENANCE';
   id: string;
@@ -49,6 +50,13 @@ export interface Mark {
   until?: string;
   text: string;
   severity: Severity;
+}
+
+export const keyOf = ({id, from}: Mark) => `${id} ${from}`;
+
+/** Of all of them, each once. */
+export function marksOf(...histories: (Pick<History, 'marks'> | undefined)[]): Mark[] {
+  return [...new Map(histories.flatMap((each) => each?.marks ?? []).map((mark) => [keyOf(mark), mark])).values()];
 }
 
 /** The time that is told, cut into equal parts. */
@@ -138,8 +146,7 @@ export function usePortHistories(ports: string[], span: Span, counters: string[]
       }
     }
     if (!answers.length) throw new Failure(404, 'nothing is stored');
-    const marks = new Map(answers.flatMap((each) => each.marks).map((mark) => [mark.id, mark]));
-    return {...answers[0], ports: answers.flatMap((each) => each.ports), marks: [...marks.values()]};
+    return {...answers[0], ports: answers.flatMap((each) => each.ports), marks: marksOf(...answers)};
   });
 }
 
@@ -214,3 +221,19 @@ export function gaugeValues(history: History, gauge: GaugeHistory, which: 'last'
 
 export const gaugeOf = (port: PortHistory | undefined, name: string) => port?.gauges?.find((each) => each.gauge === name);
 export const counterOf = (port: PortHistory | undefined, name: string) => port?.counters.find((each) => each.counter === name);
+
+/**
+ * The mean rate over the time in which the counter was read, however long the buckets are: each counts by how much of it was read. The last
+ * one ends `now`, in milliseconds since 1970; the first one is as long as the others leave of the total; those between are whole.
+ */
+export function meanRate(history: Buckets, counter: CounterHistory | undefined, now = Date.now()): number {
+  const {bucket = [], rate = [], total = '0'} = counter ?? {};
+  if (!bucket.length) return 0;
+  const [step, begin] = [stepOf(history), Date.parse(history.from) / 1000];
+  const within = (seconds: number, most: number) => Math.max(0, Math.min(most, seconds));
+  const covered = bucket.map((each) => within(now / 1000 - begin - each * step, step));
+  const sumOf = (values: number[]) => values.reduce((sum, each) => sum + each, 0);
+  const grown = () => sumOf(rate.map((each, index) => each * covered[index]));
+  if (rate[0] > 0) covered[0] = within((Number(total) - grown()) / rate[0] + covered[0], covered[0]);
+  return grown() / (sumOf(covered) || 1);
+}

@@ -5,12 +5,12 @@ import {useMemo, useState} from 'preact/hooks';
 import {weftdNow, type Failure} from './api';
 import {Chart, LINE_COLOURS, markColour, type Line} from './chart';
 import {
-  around, boundsOf, counterOf, gaugeOf, gaugeValues, SPANS, stepOf, timesOf, useLinkHistory, valuesOf,
+  around, boundsOf, counterOf, gaugeOf, gaugeValues, keyOf, marksOf, meanRate, SPANS, stepOf, timesOf, useLinkHistory, valuesOf,
   type CounterHistory, type GaugeHistory, type History, type Mark, type PortHistory, type Span,
 } from './history';
 import {go, toIncident, toPlan, toPort} from './route';
 import type {Entity} from './types';
-import {amount, BASE_GAUGES, counterName, mean, often, share, short} from './units';
+import {amount, BASE_GAUGES, counterName, often, share, short} from './units';
 import {bits, clock, plain, seconds} from './words';
 
 const FLAPS = ['link_downed', 'link_error_recovery'];
@@ -29,7 +29,7 @@ function rateLine(history: History, counter: CounterHistory | undefined, name: s
     name, colour, text,
     values: valuesOf(history, counter, 'rate', scale),
     peaks: valuesOf(history, counter, 'peak', scale),
-    summary: `mean ${text(mean(counter.rate) * scale)}, peak ${text(largest(counter.peak) * scale)}`,
+    summary: `mean ${text(meanRate(history, counter) * scale)}, peak ${text(largest(counter.peak) * scale)}`,
   }];
 }
 
@@ -89,18 +89,13 @@ function aligned(far: History, near: History): History {
   return {...far, from: near.from, buckets: near.buckets, ports};
 }
 
-function marksOf(...histories: (History | undefined)[]): Mark[] {
-  const byId = new Map(histories.flatMap((each) => each?.marks ?? []).map((mark) => [mark.id, mark]));
-  return [...byId.values()];
-}
-
 export function MarkList({marks}: {marks: Mark[]}) {
   if (!marks.length) return null;
   const aims: Record<string, (id: string) => string> = {INCIDENT: toIncident, PLAN: toPlan};
   return (
     <ul class="plain-list happened" aria-label="What happened in this time">
       {[...marks].reverse().map((mark) => (
-        <li key={mark.id}>
+        <li key={keyOf(mark)}>
           <span class={`swatch mark${markColour(mark)}`} />
           <span class="muted">{plain(mark.kind)}</span>{' '}
           {aims[mark.kind] ? <a href={aims[mark.kind](mark.id)}>{mark.id}</a> : mark.id}{' '}

@@ -7,10 +7,10 @@ import {useMemo} from 'preact/hooks';
 import type {Failure} from './api';
 import {markColour} from './chart';
 import {SHADES, stallShadeOf} from './colours';
-import {counterOf, endOf, gaugeOf, stepOf, useHistory, usePortHistories, valuesOf, type CounterHistory, type History, type Mark, type PortHistory, type Span, type Values} from './history';
+import {counterOf, endOf, gaugeOf, keyOf, meanRate, stepOf, useHistory, usePortHistories, valuesOf, type CounterHistory, type History, type Mark, type PortHistory, type Span, type Values} from './history';
 import {MarkList, SpanChoice} from './history_view';
 import {toPort} from './route';
-import {BASE_GAUGES, mean, share, short} from './units';
+import {BASE_GAUGES, share, short} from './units';
 import {bits, byName, clock} from './words';
 
 const POINTS = 72;
@@ -59,7 +59,7 @@ function MarkBar({history}: {history: History}) {
     <svg class="mark-bar" viewBox={`0 0 ${history.buckets} 1`} preserveAspectRatio="none" aria-hidden="true">
       {marks.map((mark) => {
         const from = place(mark.from, 0);
-        return <rect key={mark.id} x={from} width={Math.max(history.buckets / 150, place(mark.until, now) - from)} height="1" fill={`var(${markColour(mark)})`} />;
+        return <rect key={keyOf(mark)} x={from} width={Math.max(history.buckets / 150, place(mark.until, now) - from)} height="1" fill={`var(${markColour(mark)})`} />;
       })}
     </svg>
   );
@@ -99,7 +99,13 @@ function stallOf(history: History, wait: CounterHistory | undefined, traffic: Va
   return valuesOf(history, wait?.unit === 'seconds' ? wait : undefined, 'rate');
 }
 
-const known = (values: Values) => values.filter((each): each is number => each !== null);
+const isKnown = (values: Values) => values.some((each) => each !== null);
+
+/** In bits a second. */
+const meanTraffic = (history: History, port: PortHistory) => 8 * Math.max(...TRAFFIC.map((name) => meanRate(history, counterOf(port, name))));
+
+/** As a share of time, as long as stallOf() knows any. */
+const meanStall = (history: History, port: PortHistory) => meanRate(history, counterOf(port, 'transmit_wait'));
 
 /** The worst value in the time shown: the least light, the highest temperature. */
 function worstOf(port: PortHistory, name: string): string {
@@ -115,9 +121,8 @@ const GAUGES: [string, string][] = [['module_receive_power', 'Least optical in']
 /** The worst first: by errors and flaps, then by stall, then by traffic. */
 function inOrderOfTrouble(history: History, ports: PortHistory[]): PortHistory[] {
   const judged = ports.map((port) => {
-    const traffic = trafficOf(history, port);
-    const stall = stallOf(history, counterOf(port, 'transmit_wait'), traffic);
-    return {port, figures: [totalOf(port, [...ERRORS, ...FLAPS]), mean(known(stall)), mean(known(traffic))]};
+    const stall = stallOf(history, counterOf(port, 'transmit_wait'), trafficOf(history, port));
+    return {port, figures: [totalOf(port, [...ERRORS, ...FLAPS]), isKnown(stall) ? meanStall(history, port) : 0, meanTraffic(history, port)]};
   });
   const differs = (a: number[], b: number[]) => a.map((each, index) => b[index] - each).find((each) => each !== 0) ?? 0;
   return judged.sort((a, b) => differs(a.figures, b.figures)).map(({port}) => port);
@@ -135,7 +140,6 @@ interface RowProps {
 function Row({history, port, name, top, span, gauges}: RowProps) {
   const traffic = trafficOf(history, port);
   const stall = stallOf(history, counterOf(port, 'transmit_wait'), traffic);
-  const [sent, waited] = [known(traffic), known(stall)];
   const [errors, flaps] = [totalOf(port, ERRORS), totalOf(port, FLAPS)];
   return (
     <tr>
@@ -143,9 +147,9 @@ function Row({history, port, name, top, span, gauges}: RowProps) {
       <td class={`figure ${errors ? 'bad' : 'muted'}`}>{errors ? short(errors) : '0'}</td>
       <td class={`figure ${flaps ? 'bad' : 'muted'}`}>{flaps ? short(flaps) : '0'}</td>
       <td class="drawn"><Spark values={traffic} top={top} /></td>
-      <td class="figure">{sent.length ? bits(mean(sent)) : '–'}</td>
+      <td class="figure">{isKnown(traffic) ? bits(meanTraffic(history, port)) : '–'}</td>
       <td class="drawn"><Strip values={stall} /></td>
-      <td class="figure">{waited.length ? share(mean(waited)) : '–'}</td>
+      <td class="figure">{isKnown(stall) ? share(meanStall(history, port)) : '–'}</td>
       {gauges.map((each) => <td key={each} class="figure">{worstOf(port, each)}</td>)}
       <td>{port.peer}</td>
     </tr>

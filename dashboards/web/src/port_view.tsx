@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // One port and its cable: state, history and counters.
 
-import {useLinkHistory, type CounterHistory, type PortHistory, type Span} from './history';
+import {counterOf, meanRate, useLinkHistory, type CounterHistory, type History, type Span} from './history';
 import {LinkHistory} from './history_view';
 import {Holder, IncidentsOf, portWord, useNode} from './node_views';
 import {Fact, Facts, StateMark} from './parts';
 import {toNode, toPort} from './route';
 import type {Port} from './types';
-import {amount, counterName, isGauge, mean, rateOf, readingText} from './units';
+import {amount, counterName, isGauge, rateOf, readingText} from './units';
 import {bits, clock, grouped, linkWord, plain, portName} from './words';
 
 type Counter = Port['counters'][number];
 interface Row {
   counter: Counter;
   past?: CounterHistory;
+  /** That `past` is of. */
+  history?: History;
 }
 
 const hasMoved = (past?: CounterHistory) => !!past && Number(past.total) > 0;
 
-function CounterRow({counter, past}: Row) {
+function CounterRow({counter, past, history}: Row) {
   return (
     <tr>
       <th scope="row">{counterName(counter.name)}{counter.instance !== undefined && ` ${counter.instance}`}</th>
       <td>{hasMoved(past) ? amount(past as CounterHistory) : past ? 'did not move' : '–'}</td>
-      <td>{hasMoved(past) ? rateOf((past as CounterHistory).unit, mean((past as CounterHistory).rate)) : ''}</td>
+      <td>{hasMoved(past) ? rateOf((past as CounterHistory).unit, meanRate(history as History, past)) : ''}</td>
       <td>{counter.saturated && '≥ '}{counter.unit === 'bytes' ? amount({unit: 'bytes', total: counter.value, atLeast: false})
         : <>{grouped(counter.value)} <span class="muted">{counter.unit}</span></>}</td>
     </tr>
@@ -47,10 +49,10 @@ function Readings({counters}: {counters: Counter[]}) {
 }
 
 /** Those that move first; those that never did are folded. */
-function Counters({counters, history}: {counters: Counter[]; history?: PortHistory}) {
+function Counters({counters, history}: {counters: Counter[]; history?: History}) {
   if (!counters.length) return <p class="muted">No counters were read.</p>;
   const rows = counters.map((counter): Row => ({
-    counter, past: counter.instance === undefined ? history?.counters.find((each) => each.counter === counter.name) : undefined,
+    counter, history, past: counter.instance === undefined ? counterOf(history?.ports[0], counter.name) : undefined,
   }));
   const moving = rows.filter(({past}) => hasMoved(past));
   const still = rows.filter(({counter, past}) => !hasMoved(past) && counter.value !== '0');
@@ -117,7 +119,7 @@ function PortArticle({port, nodeName, span}: {port: Port; nodeName: string; span
       </Facts>
       <LinkHistory history={history} span={span} href={(other) => toPort(port.nodeGuid, port.port, other)} />
       <h3>Counters</h3>
-      <Counters counters={port.counters.filter((each) => !isGauge(each.unit))} history={history.value?.near.ports[0]} />
+      <Counters counters={port.counters.filter((each) => !isGauge(each.unit))} history={history.value?.near} />
       <Readings counters={port.counters.filter((each) => isGauge(each.unit))} />
     </article>
   );

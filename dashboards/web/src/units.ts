@@ -4,8 +4,6 @@
 import type {Reading} from './types';
 import {bits, plain} from './words';
 
-export const mean = (values: number[]) => values.reduce((sum, each) => sum + each, 0) / Math.max(1, values.length);
-
 interface Often {
   name: string;
   /** In seconds. */

@@ -5,7 +5,10 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {keyOf, marksOf, meanRate, type Mark} from '../../dashboards/web/src/history';
 import {began, inOrder} from '../../dashboards/web/src/occurrences';
-import type {Incident} from '../../dashboards/web/src/types';
+import {badList, badText} from '../../dashboards/web/src/bad_nodes';
+import type {Layout} from '../../dashboards/web/src/layout';
+import {linkLetter, portWord} from '../../dashboards/web/src/port_state';
+import type {FabricMap, Incident, MapState, Port} from '../../dashboards/web/src/types';
 
 const at = (minute: number) => `2026-11-28T12:${String(minute).padStart(2, '0')}:00Z`;
 
@@ -32,6 +35,50 @@ test('of equal severity the newest is first, by its present time', () => {
 test('both times of one incident are marks, and what both ends tell is one', () => {
   const mark = (from: number): Mark => ({kind: 'INCIDENT', id: 'INC-1', from: at(from), text: '', severity: 'INFO'});
   assert.deepEqual(marksOf({marks: [mark(0), mark(40)]}, undefined, {marks: [mark(40)]}).map(keyOf), [`INC-1 ${at(0)}`, `INC-1 ${at(40)}`]);
+});
+
+const NOW = Date.parse(at(10));
+
+function port(given: Partial<Port>): Port {
+  return {
+    nodeGuid: '0x2', port: 1, state: 'ACTIVE', physicalState: 'LINK_UP', stale: false, stateReadAt: at(10), countersReadAt: at(10),
+    peer: {node: 'leaf', nodeGuid: '0x1', port: 4, name: ''}, ...given,
+  } as Port;
+}
+
+test('a port whose counters are old has the state that was read lately', () => {
+  assert.deepEqual(portWord(port({}), '', NOW), {word: 'up', good: true, bad: false, note: '', isOld: false});
+  const blind = portWord(port({stale: true, countersReadAt: at(2)}), '', NOW + 3000);
+  assert.deepEqual([blind.word, blind.good, blind.note], ['up', false, 'read 3 s ago; its counters are 8 min old']);
+});
+
+test('a port that is not read any more says how it was', () => {
+  const silent = portWord(port({stale: true, stateReadAt: at(1), countersReadAt: at(0)}), 's', NOW);
+  assert.deepEqual([silent.word, silent.bad, silent.note, silent.isOld], ['no fresh data', false, 'Up 9 min ago', true]);
+  assert.equal(portWord(port({stale: true, state: 'STATE_UNKNOWN', stateReadAt: undefined}), '', NOW).word, 'not read');
+});
+
+test('of a cable that was pulled the other end tells', () => {
+  const map = [{fabric: 'ib0', shape: 'a', guids: ['0x1', '0x2'], links: [0, 3, 1, 2, 0, 4, 1, 1]}] as FabricMap[];
+  const state = {fabrics: [{fabric: 'ib0', shape: 'a', links: 'ud'}]} as MapState;
+  const pulled = port({stale: true, stateReadAt: at(7)});
+  assert.equal(linkLetter(map, state, pulled), 'd');
+  assert.equal(linkLetter(map, state, port({port: 2})), 'u');
+  assert.equal(linkLetter(map, {fabrics: [{fabric: 'ib0', shape: 'b', links: 'ud'}]} as MapState, pulled), '', 'of another shape of the map');
+  const {word, bad, note, isOld} = portWord(pulled, 'd', NOW);
+  assert.deepEqual([word, bad, note, isOld], ['down (the other end says so)', true, 'its own state: Up 3 min ago', true]);
+});
+
+test('of a degraded host with one adapter down the list does not say that the host is down', () => {
+  const adapters = ['mlx5_0', 'mlx5_1', 'mlx5_2'];
+  const map = {guids: ['0x1', '0x2', '0x3'], names: adapters.map((each) => `gpu-1 ${each}`), hosts: ['gpu-1', 'gpu-1', 'gpu-1'], types: 'CCC', links: [] as number[]};
+  const layout = {graph: {map, nodes: 3, links: 0}} as Layout;
+  const shading = {nodes: Uint8Array.from([1, 1, 2]), links: new Uint8Array(), counts: [0, 2, 1, 0], cables: [0, 0, 0, 0]};
+  const {rows, total} = badList(layout, shading, 'state', [0, 1, 2]);
+  assert.equal(total, 1);
+  assert.equal(badText(rows[0], 'state'), '1 adapter down, 2 adapters degraded');
+  const [single] = badList(layout, shading, 'state', [2]).rows;
+  assert.deepEqual([single.name, badText(single, 'state')], ['gpu-1 mlx5_2', 'unhealthy or down']);
 });
 
 test('a mean does not depend on how the time is cut', () => {

@@ -4,7 +4,7 @@
 import {get} from './api';
 import type {Span} from './history';
 import {useLive, usePolled} from './live';
-import {LinksOf, portWord, useDrawn, Verdict, type NodeAnswer} from './node_views';
+import {LinksOf, PortMark, useDrawn, usePortWord, Verdict, type NodeAnswer} from './node_views';
 import {Fact, Facts, Nothing, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
 import {toHost, toIncident, toPlan, toPort} from './route';
@@ -60,6 +60,7 @@ interface AdaptersProps {
 }
 
 function Adapters({host, adapters, collector, span}: AdaptersProps) {
+  const portState = usePortWord();
   const readOf = (device: string, port: number) => collector?.ports?.find((each) => each.device === device && each.port === port)?.counters ?? [];
   const names = HOST_READINGS.filter(([name]) => collector?.ports?.some((port) => port.counters.some((each) => each.name === name)));
   return (
@@ -72,12 +73,13 @@ function Adapters({host, adapters, collector, span}: AdaptersProps) {
           {adapters.flatMap((adapter) => adapter.ports.filter((port) => port.port > 0).map((port) => {
             const device = withoutPrefix(adapter.name, host);
             const readings = readOf(device, port.port);
+            const state = portState(port);
             return (
               <tr key={`${port.nodeGuid}/${port.port}`}>
                 <th scope="row"><a href={toPort(port.nodeGuid, port.port, span)}>{device}{adapter.portCount > 1 && ` port ${port.port}`}</a></th>
-                <td><StateMark {...portWord(port)} /></td>
+                <PortMark port={port} state={state} />
                 <td>{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port, span)}>{portName(port.peer)}</a> : '–'}</td>
-                <td>{linkWord(port) || '–'}</td>
+                <td class={state.isOld ? 'muted' : ''}>{linkWord(port) || '–'}{state.isOld && ', old'}</td>
                 <td class="figure">{bits(port.rates?.transmitBitsPerSecond)}</td>
                 <td class="figure">{bits(port.rates?.receiveBitsPerSecond)}</td>
                 <td class="figure">{percent(port.rates?.stallRatio)}</td>

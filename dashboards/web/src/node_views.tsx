@@ -8,9 +8,10 @@ import {ownShard, picture, shardShown, showShard, useLive, usePolled, whyMissing
 import {inOrder} from './occurrences';
 import {Fact, Facts, SeverityMark, ShardMark, StateMark} from './parts';
 import {PortRows} from './port_rows';
+import {linkLetter, portWord, type PortWord} from './port_state';
 import {toHost, toIncident, toIncidents, toMaintenance, toNode, toPlan, toPort} from './route';
 import type {Health, Incident, Node, Port} from './types';
-import {byName, errorRate, kindName, linkWord, percent, plain, portName} from './words';
+import {byName, errorRate, kindName, linkWord, percent, plain, portName, useClock} from './words';
 
 /** Of all shards that know it. */
 export interface NodeAnswer {
@@ -83,23 +84,25 @@ export function Holder({port}: {port: Port}) {
   return plan ? <span class="muted"> {(plan.action === 'RESTORE_LINK' ? plan.revertedAction : plan.action) === 'RAISE_LINK_COST' ? 'cost raised by' : 'taken out by'} <a href={toPlan(plan.id)}>{plan.id}</a></span> : null;
 }
 
-export function portWord(port: Port): {word: string; good: boolean; bad: boolean} {
-  if (port.state === 'STATE_UNKNOWN' && !port.stateReadAt) return {word: 'not read', good: false, bad: false};
-  if (port.stale) return {word: 'no fresh data', good: false, bad: false};
-  if (port.state === 'ACTIVE') return {word: 'up', good: true, bad: false};
-  if (port.physicalState === 'DISABLED') return {word: 'disabled', good: false, bad: true};
-  if (port.state === 'DOWN' && !port.peer) return {word: 'no cable', good: false, bad: false};
-  return {word: port.state, good: false, bad: port.state === 'DOWN'};
+/** Of the fabrics of this weftd the map tells what the other end says. */
+export function usePortWord(): (port: Port) => PortWord {
+  const {map = [], state} = useLive();
+  const now = useClock();
+  return (port) => portWord(port, port.stale && shardShown() === ownShard() ? linkLetter(map, state, port) : '', now);
 }
 
-function PortRow({port}: {port: Port}) {
-  const state = portWord(port);
+/** As a cell of a table. */
+export function PortMark({port, state}: {port: Port; state: PortWord}) {
+  return <td><StateMark {...state} />{state.note && <span class="muted"> {state.note}</span>}<Holder port={port} /></td>;
+}
+
+function PortRow({port, state}: {port: Port; state: PortWord}) {
   return (
     <tr>
       <th scope="row"><a href={toPort(port.nodeGuid, port.port)}>{port.name || port.port}</a></th>
-      <td><StateMark {...state} /><Holder port={port} /></td>
+      <PortMark port={port} state={state} />
       <td>{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port)}>{port.peer.name ? portName(port.peer) : `${port.peer.node}:${port.peer.port}`}</a> : '–'}</td>
-      <td>{linkWord(port) || '–'}</td>
+      <td class={state.isOld ? 'muted' : ''}>{linkWord(port) || '–'}{state.isOld && ', old'}</td>
       <td>{percent(port.rates?.utilizationRatio)}</td>
       <td>{percent(port.rates?.stallRatio)}</td>
       <td>{errorRate(port.rates?.errorRate)}</td>
@@ -129,6 +132,7 @@ function GoneNode({guid, span}: {guid: string; span: Span}) {
 }
 
 export function NodeView({guid, span}: {guid: string; span: Span}) {
+  const portState = usePortWord();
   const {node, why, isUnknown} = useNode(guid);
   const {value: health} = usePolled<Health>(`health-${guid}`, 5000, () => get<Health>(`/api/v1/nodes/${encodeURIComponent(guid)}/health`));
   if (!node) return isUnknown ? <GoneNode guid={guid} span={span} /> : <p class="muted">{why}</p>;
@@ -167,7 +171,7 @@ export function NodeView({guid, span}: {guid: string; span: Span}) {
         <table>
           <thead><tr><th scope="col">Port</th><th scope="col">State</th><th scope="col">Leads to</th><th scope="col">Rate</th>
             <th scope="col">Used</th><th scope="col">Stall</th><th scope="col">Errors/bit</th></tr></thead>
-          <tbody>{cabled.map((port) => <PortRow key={port.port} port={port} />)}</tbody>
+          <tbody>{cabled.map((port) => <PortRow key={port.port} port={port} state={portState(port)} />)}</tbody>
         </table>
       </div>
       {cabled.length < ports.length && <p class="muted">{ports.length - cabled.length} ports without a cable</p>}

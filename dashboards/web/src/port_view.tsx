@@ -3,7 +3,7 @@
 
 import {counterOf, meanRate, useLinkHistory, type CounterHistory, type History, type Span} from './history';
 import {LinkHistory} from './history_view';
-import {Holder, IncidentsOf, portWord, useNode} from './node_views';
+import {Holder, IncidentsOf, useNode, usePortWord} from './node_views';
 import {Fact, Facts, StateMark} from './parts';
 import {toNode, toPort} from './route';
 import type {Port} from './types';
@@ -101,18 +101,19 @@ export function PortView({guid, number, span}: {guid: string; number: number; sp
 function PortArticle({port, nodeName, span}: {port: Port; nodeName: string; span: Span}) {
   const peer = port.peer ? `${port.peer.nodeGuid}/${port.peer.port}` : '';
   const history = useLinkHistory(`${port.nodeGuid}/${port.port}`, peer, span);
-  const state = portWord(port);
+  const state = usePortWord()(port);
+  const old = state.isOld && <span class="muted"> (old)</span>;
   return (
     <article aria-labelledby="port">
       <p class="crumbs"><a href="#/">Fabric</a> / <a href={toNode(port.nodeGuid)}>{nodeName}</a> / {port.name || `port ${port.port}`}</p>
       <h2 id="port">{portName(port)}</h2>
-      <p class="marks"><StateMark {...state} /><Holder port={port} /></p>
+      <p class="marks"><StateMark {...state} />{state.note && <span class="muted">{state.note}</span>}<Holder port={port} /></p>
       <IncidentsOf guid={port.nodeGuid} port={port.port} name={portName(port)} />
       <Facts>
         <Fact name="Peer">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port, span)}>{portName(port.peer)}</a> : 'no link seen'}</Fact>
-        <Fact name="Link">{port.rateBitsPerSecond ? [port.width && linkWord(port), bits(port.rateBitsPerSecond)].filter(Boolean).join(', ') : state.word === 'not read' ? state.word : 'down'}</Fact>
+        <Fact name="Link">{port.rateBitsPerSecond ? [port.width && linkWord(port), bits(port.rateBitsPerSecond)].filter(Boolean).join(', ') : state.word === 'not read' ? state.word : 'down'}{old}</Fact>
         {!port.name && <Fact name="Supported">{[port.widthSupported, port.speedSupported].filter(Boolean).join(' ') || 'unknown'}</Fact>}
-        <Fact name="Physical state">{plain(port.physicalState)}</Fact>
+        <Fact name="Physical state">{plain(port.physicalState)}{old}</Fact>
         {!port.name && <Fact name="LID">{port.lid || '–'}</Fact>}
         <Fact name="State read">{clock(port.stateReadAt)}</Fact>
         <Fact name="Counters read">{clock(port.countersReadAt)}</Fact>

@@ -20,10 +20,17 @@ function PortLink({port}: {port?: PortReference}) {
   return port ? <a href={toPort(port.nodeGuid, port.port)}>{portName(port)}</a> : <>not known</>;
 }
 
-const MEASURES: Record<string, {name: string; unit: string; text: (value: number) => string}> = {
-  errors: {name: 'errors', unit: 'Errors per bit', text: errorRate},
-  flaps: {name: 'flaps', unit: 'Went down', text: (value) => `${grouped(String(value))} times`},
-  stall: {name: 'senders that wait', unit: 'Waits', text: percent},
+/** `since`: what is counted, and since when. */
+const MEASURES: Record<string, {name: string; unit: string; since: string; text: (value: number) => string}> = {
+  errors: {
+    name: 'errors', unit: 'Errors per bit', text: errorRate,
+    since: 'Errors per bit in the error window of each link that runs now, or the last one: seconds on a fast link, at most 30 min unless configured otherwise. The charts of a port have those before.',
+  },
+  flaps: {
+    name: 'flaps', unit: 'Went down', text: (value) => `${grouped(String(value))} times`,
+    since: 'How often a port went down since its counter was last reset. The charts of a port have the times.',
+  },
+  stall: {name: 'senders that wait', unit: 'Waits', text: percent, since: 'Share of time with data to send and no credit, between the last two readings.'},
 };
 
 function WorstLinks() {
@@ -39,6 +46,7 @@ function WorstLinks() {
           {Object.entries(MEASURES).map(([key, each]) => <option key={key} value={key}>{each.name}</option>)}
         </select>
       </label>
+      <p class="muted measure">{measure.since}</p>
       {error && <p class="trouble">{error.message}</p>}
       {value && !value.length && <Nothing what={`No link has ${measure.name}`} good />}
       {value && value.length > 0 && (
@@ -125,7 +133,7 @@ function Audit() {
       {error && <p class="trouble" role="alert">{error.message}</p>}
       {value && !value.records.length && <Nothing what="No such records" />}
       {value && value.records.length > 0 && (
-        <Sheet head={['Record', 'Time', 'User', 'Action', 'Of', 'Detail']}>
+        <Sheet head={['Record', 'Time', 'User', 'Action', 'Of', 'Detail']} stacked>
           {[...value.records].reverse().map((each) => (
             <tr key={`${each.shard}/${each.sequence}`}>
               <th scope="row">{each.shard} {each.sequence}</th>

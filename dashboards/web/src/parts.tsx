@@ -91,11 +91,11 @@ export function walkList(event: KeyboardEvent): void {
 /** The heading of a column of shards, which a Sheet has in a site of several. */
 export const SHARD = 'Shard';
 
-/** A table that is moved sideways where it is too wide. */
-export function Sheet({head, children}: {head: string[]; children: ComponentChildren}) {
+/** A table that is moved sideways where it is too wide. On a phone a row of one that is `stacked` takes several lines instead. */
+export function Sheet({head, stacked, children}: {head: string[]; stacked?: boolean; children: ComponentChildren}) {
   return (
     <div class="scroll" tabIndex={0}>
-      <table>
+      <table class={stacked ? 'stacked' : ''}>
         <thead><tr>{head.filter((each) => each !== SHARD || isSite()).map((each) => <th key={each} scope="col">{each}</th>)}</tr></thead>
         <tbody>{children}</tbody>
       </table>

@@ -13,6 +13,12 @@ bool moved(double a, double b) {
   return std::abs(a - b) > 0.5 * std::max(std::abs(a), std::abs(b));
 }
 
+/// The same state, read once more: when it was first read so tells which end went first.
+bool still_holds(const Evidence& known, const Evidence& found) {
+  return known.window == Duration::zero() && found.window == Duration::zero() && known.value == found.value &&
+         known.description == found.description;
+}
+
 }  // namespace
 
 EvidenceNews compare_evidence(const std::vector<Evidence>& known, const std::vector<Evidence>& found) {
@@ -28,13 +34,14 @@ EvidenceNews compare_evidence(const std::vector<Evidence>& known, const std::vec
   return news;
 }
 
-void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& found, std::size_t limit) {
+void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& found, std::size_t limit,
+                    bool keep_times) {
   for (const Evidence& evidence : found) {
     const auto old = std::ranges::find_if(
         known, [&](const Evidence& e) { return e.signal == evidence.signal && e.where.same_as(evidence.where); });
     if (old == known.end())
       known.push_back(evidence);
-    else
+    else if (!keep_times || !still_holds(*old, evidence))
       *old = evidence;
   }
   if (known.size() > limit) {

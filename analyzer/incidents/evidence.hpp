@@ -23,7 +23,9 @@ struct EvidenceNews {
 EvidenceNews compare_evidence(const std::vector<Evidence>& known, const std::vector<Evidence>& found);
 
 /// What was known, with the newer numbers; bounded by dropping from the middle: how it began and how it is now matter.
-void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& found, std::size_t limit);
+/// With `keep_times` a state that is as it was keeps the time when it was first read.
+void merge_evidence(std::vector<Evidence>& known, const std::vector<Evidence>& found, std::size_t limit,
+                    bool keep_times);
 
 /// Do the same links wait for the same? Shares of time are numbers that move.
 bool same_tree(const WaitingTree& a, const WaitingTree& b);

@@ -134,10 +134,11 @@ void IncidentManager::hold_back(Finding& finding, TimePoint now) const {
     finding.severity = is_idle || finding.severity < Severity::kCritical ? Severity::kInfo : Severity::kWarning;
 }
 
-/// The finding as the newest one of the incident; evidence and jobs add up.
+/// The finding as the newest one of the incident; evidence and jobs add up. What is down and stays down keeps the times
+/// of its beginning.
 void IncidentManager::apply(Incident& incident, const Finding& finding) const {
   Finding before = std::exchange(incident.finding, finding);
-  merge_evidence(before.evidence, finding.evidence, policy_.evidence_limit);
+  merge_evidence(before.evidence, finding.evidence, policy_.evidence_limit, is_outage_or_blindness(finding.kind));
   merge_jobs(before.jobs, finding.jobs);
   incident.finding.evidence = std::move(before.evidence);
   incident.finding.jobs = std::move(before.jobs);
@@ -147,6 +148,8 @@ void IncidentManager::apply(Incident& incident, const Finding& finding) const {
 /// Applies the finding with which it begins now, and says so where it does so again and again.
 void IncidentManager::begin(Incident& incident, const Finding& finding, TimePoint now) {
   apply(incident, finding);
+  merge_evidence(incident.finding.evidence, finding.evidence, policy_.evidence_limit,
+                 false);                 // of this time, not before
   if (finding.maintenance != 0) return;  // maintenance is no repetition
   ++opened_[static_cast<std::size_t>(finding.kind)];
   // A clock that was set back makes a past that lies ahead.
@@ -166,7 +169,7 @@ void IncidentManager::begin(Incident& incident, const Finding& finding, TimePoin
                           .observed = now,
                           .where = finding.cause,
                           .window = policy_.repeat_window};
-  merge_evidence(incident.finding.evidence, {repeated}, policy_.evidence_limit);
+  merge_evidence(incident.finding.evidence, {repeated}, policy_.evidence_limit, false);
 }
 
 void IncidentManager::open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,

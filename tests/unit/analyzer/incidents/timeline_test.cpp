@@ -203,5 +203,41 @@ TEST_F(Timelines, LongTextsAreCutBetweenCharacters) {
   EXPECT_EQ(incident().timeline.size(), 1U) << "what was cut is no news";
 }
 
+TEST_F(Timelines, AStateThatLastsKeepsTheTimeWhenItWasFirstRead) {
+  // By these times a person finds the end that went down first: a severity that changes later must not move them.
+  const auto seen = [this](Severity severity, const std::string& state, double value) {
+    Finding finding = down("link is down", severity);
+    finding.evidence = {{"port_state", state, value, 4, "", now, finding.cause},
+                        {"symbol_errors", "12 in 30 s", 12, 1, "", now, finding.cause, seconds(30)}};
+    return finding;
+  };
+  const auto evidence = [this] { return manager.find(1)->finding.evidence; };
+  update({seen(Severity::kWarning, "Down", 1)});
+  ASSERT_EQ(evidence()[0].observed, start);
+  now += seconds(29);
+  update({seen(Severity::kCritical, "Down", 1)});
+  ASSERT_EQ(manager.find(1)->revision, 2U);
+  EXPECT_EQ(evidence()[0].observed, start);
+  EXPECT_EQ(evidence()[1].observed, start + seconds(30)) << "what is counted over a time is newer";
+  EXPECT_EQ(manager.last_evidence().front().second, start + seconds(30)) << "it was seen again all the same";
+  update({seen(Severity::kWarning, "Initialize", 2)});
+  EXPECT_EQ(evidence()[0].observed, start + seconds(31)) << "another state has another time";
+  for (unsigned i = 0; i < IncidentPolicy{}.resolve_sweeps; ++i) update({});
+  update({seen(Severity::kWarning, "Initialize", 2)});
+  ASSERT_EQ(manager.find(1)->occurrences, 2U);
+  EXPECT_EQ(evidence()[0].observed, now - seconds(1)) << "it went down again";
+}
+
+TEST_F(Timelines, TheLastFlapIsTheOneThatIsTold) {
+  Finding flapping = down("link flaps");
+  flapping.kind = IncidentKind::kLinkFlap;
+  flapping.evidence = {{"port_state", "the link went down", 0, 0, "", start, flapping.cause}};
+  update({flapping});
+  flapping.severity = Severity::kCritical;
+  flapping.evidence[0].observed = now;
+  update({flapping});
+  EXPECT_EQ(manager.find(1)->finding.evidence[0].observed, start + seconds(1));
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -111,6 +111,40 @@ bool set_time(v1::HistoryMark& mark, TimePoint from, TimePoint until, const Hist
   return true;
 }
 
+/// A time in which an incident was open.
+struct Occurrence {
+  TimePoint from;
+  TimePoint until;  ///< kNever: it is not over
+  Severity severity;
+  std::string text;
+};
+
+/// Each time of it, by its timeline, oldest first: in between all was well. One alone where the timeline does not tell;
+/// of what it does not keep any more, one up to the first end or beginning that is kept.
+std::vector<Occurrence> occurrences_of(const Incident& incident) {
+  std::vector<Occurrence> all;
+  bool is_open = false;
+  const auto begin = [&](TimePoint at, Severity severity, const std::string& text) {
+    if (is_open) all.back().until = at;
+    all.push_back({at, kNever, severity, text});
+    is_open = true;
+  };
+  for (const TimelineEntry& entry : incident.timeline) {
+    if (all.empty() && entry.change != IncidentChange::kOpened)
+      begin(incident.opened, entry.severity, incident.headline);
+    if (entry.change == IncidentChange::kOpened || entry.change == IncidentChange::kReopened)
+      begin(entry.at, entry.severity, entry.text);
+    all.back().severity = std::max(all.back().severity, entry.severity);
+    if (entry.change != IncidentChange::kResolved && entry.change != IncidentChange::kFolded) continue;
+    all.back().until = entry.at;
+    is_open = false;
+  }
+  if (all.empty()) all.push_back({incident.opened, kNever, Severity::kInfo, {}});
+  // The last one is the incident as it is told everywhere.
+  all.back() = {all.back().from, incident.resolved, incident.listed_severity(), incident.listed_summary()};
+  return all;
+}
+
 std::vector<v1::HistoryMark> marks_of(const PortHistoryQuestion& asked, const std::vector<PortKey>& ports) {
   const auto touches = [&](const Entity& entity) { return is_of(entity, ports); };
   std::vector<v1::HistoryMark> marks;
@@ -127,9 +161,9 @@ std::vector<v1::HistoryMark> marks_of(const PortHistoryQuestion& asked, const st
   if (snapshot.incidents)
     for (const auto& incident : *snapshot.incidents) {
       if (!touches(incident->finding.cause) && !std::ranges::any_of(incident->finding.affected, touches)) continue;
-      if (auto* mark = add(v1::HistoryMark::INCIDENT, incident_name(incident->id), incident->listed_summary(),
-                           incident->opened, incident->resolved))
-        mark->set_severity(to_proto(incident->listed_severity()));
+      for (const Occurrence& each : occurrences_of(*incident))
+        if (auto* mark = add(v1::HistoryMark::INCIDENT, incident_name(incident->id), each.text, each.from, each.until))
+          mark->set_severity(to_proto(each.severity));
     }
   if (snapshot.plans)
     for (const auto& plan : *snapshot.plans)

@@ -179,6 +179,44 @@ TEST(PortHistory, MarksWhatHappenedThereAndThen) {
   EXPECT_EQ(from_timestamp(response->marks(0).until()), kNow);
 }
 
+TEST(PortHistory, AnIncidentThatWasReopenedHasAMarkForEachTime) {
+  const auto marks_of = [](Incident incident) {
+    const auto asked = ask(request_for("leaf-1:1"), {std::move(incident)});
+    const auto response = port_history(*asked, {asked->question.step, {}});
+    return std::vector<v1::HistoryMark>(response->marks().begin(), response->marks().end());
+  };
+  Incident again = make_incident(1);
+  again.opened = kNow - 3h;
+  again.occurrences = 2;
+  again.timeline = {{kNow - 3h, IncidentChange::kOpened, Severity::kInfo, "link is down"},
+                    {kNow - 170min, IncidentChange::kSeverityChanged, Severity::kCritical, "link of a job is down"},
+                    {kNow - 2h, IncidentChange::kResolved, Severity::kCritical},
+                    {kNow - 10min, IncidentChange::kReopened, Severity::kCritical, "link is down again"}};
+  auto marks = marks_of(again);
+  ASSERT_EQ(marks.size(), 2U);
+  EXPECT_EQ(marks[0].id(), "INC-1");
+  EXPECT_EQ(from_timestamp(marks[0].from()), kNow - 3h);
+  EXPECT_EQ(from_timestamp(marks[0].until()), kNow - 2h) << "all was well in between";
+  EXPECT_EQ(marks[0].severity(), v1::Incident::CRITICAL) << "the worst of that time";
+  EXPECT_EQ(marks[0].text(), "link is down");
+  EXPECT_EQ(from_timestamp(marks[1].from()), kNow - 10min);
+  EXPECT_FALSE(marks[1].has_until());
+  EXPECT_EQ(marks[1].text(), again.finding.summary) << "what it says now";
+
+  // Its first end is not kept any more: then nobody knows when all was well.
+  again.timeline.erase(again.timeline.begin(), again.timeline.begin() + 3);
+  marks = marks_of(again);
+  ASSERT_EQ(marks.size(), 2U);
+  EXPECT_EQ(from_timestamp(marks[0].from()), kNow - 3h);
+  EXPECT_EQ(from_timestamp(marks[0].until()), kNow - 10min);
+
+  // Of an older weftd.
+  again.timeline.clear();
+  marks = marks_of(again);
+  ASSERT_EQ(marks.size(), 1U);
+  EXPECT_EQ(from_timestamp(marks[0].from()), kNow - 3h);
+}
+
 TEST(PortHistory, PlannedWorkThatWasCalledOffIsNoMark) {
   const auto snapshot = make_snapshot(1, {SmallFabric(2).build()});
   auto windows = std::make_shared<MaintenanceList>();

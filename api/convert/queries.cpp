@@ -14,6 +14,7 @@
 #include "api/convert/text_search.hpp"
 #include "api/convert/times.hpp"
 #include "api/publication/derived.hpp"
+#include "api/publication/freshness.hpp"
 #include "api/publication/utf8.hpp"
 
 namespace weft::api {
@@ -92,7 +93,11 @@ static_assert(static_cast<int>(SwitchTargetState::kSilent) + 1 == v1::Status::Sw
 
 v1::Status status(const Snapshot& snapshot) {
   v1::Status status;
-  for (const FabricView& fabric : snapshot.fabrics) to_proto(fabric, *status.add_fabrics());
+  for (const FabricView& fabric : snapshot.fabrics) {
+    v1::Fabric& to = *status.add_fabrics();
+    to_proto(fabric, to);
+    if (fabric.watching && snapshot.taken != kNever) to.set_status(valid_utf8(status_text(fabric, snapshot.taken)));
+  }
   std::uint32_t by_severity[3] = {};
   if (snapshot.incidents)
     for (const auto& incident : *snapshot.incidents)

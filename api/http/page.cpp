@@ -6,6 +6,7 @@
 
 #include "api/publication/age.hpp"
 #include "api/publication/derived.hpp"
+#include "api/publication/freshness.hpp"
 #include "api/publication/html_text.hpp"
 
 namespace weft::api {
@@ -52,9 +53,10 @@ void append_fabrics(std::string& page, const Snapshot& snapshot, TimePoint now) 
   for (const FabricView& fabric : snapshot.fabrics) {
     const bool seen = fabric.sweep && fabric.sweep->topology;
     const FabricCounts counts = seen ? count(*fabric.sweep->topology) : FabricCounts{};
+    const bool is_good = fabric.watching && count_stale_nodes(fabric, now) == 0;
     page += "<tr>" + cell(html_text(fabric.name)) +
-            cell("<span class=\"" + std::string(fabric.watching ? "good" : "WARNING") + "\">" +
-                 html_text(fabric.status) + "</span>");
+            cell("<span class=\"" + std::string(is_good ? "good" : "WARNING") + "\">" +
+                 html_text(fabric.watching ? status_text(fabric, now) : fabric.status) + "</span>");
     if (seen) {
       page += cell(std::to_string(counts.nodes[static_cast<std::size_t>(NodeType::kSwitch)])) +
               cell(std::to_string(counts.nodes[static_cast<std::size_t>(NodeType::kChannelAdapter)])) +

@@ -105,6 +105,30 @@ TEST_F(Page, WithoutFilesThePlainPageStandsInForThem) {
   EXPECT_THAT(route("/plain").body, HasSubstr("Open incidents"));
 }
 
+TEST_F(Page, NodesWithoutFreshDataAreCountedAndNothingLooksGood) {
+  SmallFabric fabric(2);
+  fabric.set(1, CounterId::kSymbolErrors, 0);
+  const auto publish = [&](std::uint64_t revision) {
+    auto snapshot = make_snapshot(revision, {fabric.build()}, {}, {});
+    snapshot->taken = kNow;
+    publication.publish(std::move(snapshot));
+    return json::parse(route("/api/v1/status").body)["fabrics"][0]["status"];
+  };
+  EXPECT_EQ(publish(1), "watching");
+  EXPECT_THAT(route("/plain").body, HasSubstr("<span class=\"good\">watching</span>"));
+  // Its states are read by another way than its counters.
+  fabric.counters.set_read_at(1, kNow - std::chrono::minutes(1));
+  EXPECT_EQ(publish(2), "watching; 1 node has no fresh data");
+  EXPECT_THAT(route("/plain").body, HasSubstr("<span class=\"WARNING\">watching; 1 node has no fresh data</span>"));
+  fabric.state_read_at.assign(fabric.ports.size(), kNow - std::chrono::minutes(1));
+  EXPECT_EQ(publish(3), "watching; 3 nodes have no fresh data");
+  fabric.nodes[2].reachable = false;
+  EXPECT_EQ(publish(4), "watching; 2 nodes have no fresh data") << "the status itself counts who does not answer";
+  fabric.view.watching = false;
+  fabric.view.status = "the adapter is gone";
+  EXPECT_EQ(publish(5), "the adapter is gone");
+}
+
 TEST_F(Page, WhoHasItAlreadyIsToldSo) {
   const HttpReply file = route("/", "", "\"zz\", W/\"aa\"");
   EXPECT_EQ(file.status, 304U);

@@ -130,6 +130,13 @@ v1::ListIncidentsRequest request_of(const IncidentWish& wanted, bool all) {
   return request;
 }
 
+/// "SEVERITY_CHANGED (CRITICAL)"; of plans and maintenance the bare event.
+std::string event_text(const v1::TimelineEvent& event) {
+  const bool says = event.what() == "OPENED" || event.what() == "REOPENED" || event.what() == "SEVERITY_CHANGED";
+  if (event.source() != v1::TimelineEvent::INCIDENT || !says || event.severity() == 0) return event.what();
+  return event.what() + " (" + v1::Incident::Severity_Name(event.severity()) + ')';
+}
+
 }  // namespace
 
 Exit show_incidents(const Session& session, const IncidentWish& wanted) {
@@ -207,7 +214,7 @@ Exit show_timeline(const Session& session, const std::string& id) {
     std::string text = event.text();
     if (event.left_out() > 0) text = std::to_string(event.left_out()) + " entries before it are not kept. " + text;
     const std::string at = time_text(event.at());
-    table.add({day.empty() ? at : at.substr(kTimeBegins, kTimeLength), of, event.what(),
+    table.add({day.empty() ? at : at.substr(kTimeBegins, kTimeLength), of, event_text(event),
                event.who().empty() ? "-" : event.who(), text});
   }
   table.print(session.sheet());

@@ -190,6 +190,7 @@ TEST_F(ListVerbs, ANarrowTimelineHasWholeTimes) {
 
 TEST_F(ListVerbs, ANarrowTimelineOfSeveralDaysHasWholeTimes) {
   columns = 60;
+  EXPECT_THAT(text, HasSubstr("OPENED (WARNING)"));
   Incident old = api::make_incident(4);
   old.timeline = {{.at = api::kNow - std::chrono::hours(30), .change = IncidentChange::kOpened, .text = "long ago"},
                   {.at = api::kNow, .change = IncidentChange::kAcknowledged, .who = "root (uid 0), for a colleague"}};

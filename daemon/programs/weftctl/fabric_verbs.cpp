@@ -15,8 +15,24 @@
 namespace weft::ctl {
 namespace {
 
-std::string state_text(const v1::Port& port) {
+/// Shard, fabric, node and port: two shards of a site may have fabrics of the same name.
+using End = std::tuple<std::string, std::string, std::string, std::uint32_t>;
+End end_of(const v1::Port& port) {
+  return {port.shard(), port.fabric(), port.node_guid(), port.port()};
+}
+End end_of(const v1::Link& link, const v1::PortReference& port) {
+  return {link.shard(), link.fabric(), port.node_guid(), port.port()};
+}
+
+/// Nobody reads it any more, as of a host whose cable was pulled: it is said to be up.
+bool is_left_up(const v1::Port& port) {
+  return port.stale() && port.state() == v1::Port::ACTIVE && port.has_peer();
+}
+
+/// `is_down`: the other end of its cable says so.
+std::string state_text(const v1::Port& port, bool is_down) {
   if (port.state() == v1::Port::STATE_UNKNOWN && !port.has_state_read_at()) return "not read";
+  if (is_down) return "DOWN (the other end says so)";
   std::string text = v1::Port::State_Name(port.state());
   if (port.stale()) text += " (stale)";
   return text;
@@ -139,16 +155,46 @@ v1::ListPortsResponse ports_of(const Session& session, const std::string& fabric
 }
 
 void keep_links_of(const v1::ListPortsResponse& ports, v1::ListLinksResponse& links) {
-  // Two shards of a site may have fabrics of the same name.
-  std::set<std::tuple<std::string, std::string, std::string, std::uint32_t>> ends;
-  for (const v1::Port& port : ports.ports()) ends.emplace(port.shard(), port.fabric(), port.node_guid(), port.port());
+  std::set<End> ends;
+  for (const v1::Port& port : ports.ports()) ends.insert(end_of(port));
   v1::ListLinksResponse kept;
   for (const v1::Link& link : links.links())
-    if (ends.contains({link.shard(), link.fabric(), link.a().node_guid(), link.a().port()}) ||
-        (link.has_b() && ends.contains({link.shard(), link.fabric(), link.b().node_guid(), link.b().port()})))
+    if (ends.contains(end_of(link, link.a())) || (link.has_b() && ends.contains(end_of(link, link.b()))))
       *kept.add_links() = link;
   *kept.mutable_missing_shards() = links.missing_shards();
   links = std::move(kept);
+}
+
+/// Of those that is_left_up() the ones whose link is down. Links are asked for only where there are any.
+std::set<End> down_by_peer(const Session& session, const std::string& fabric, const v1::ListPortsResponse& ports) {
+  std::set<End> left_up;
+  std::set<std::string> nodes;
+  for (const v1::Port& port : ports.ports())
+    if (is_left_up(port)) {
+      left_up.insert(end_of(port));
+      nodes.insert(port.node());
+    }
+  std::set<End> down;
+  if (left_up.empty()) return down;
+  v1::ListLinksRequest request;
+  request.set_fabric(fabric);
+  if (nodes.size() == 1) request.set_contains(*nodes.begin());
+  const auto links = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
+  for (const v1::Link& link : links.links()) {
+    if (link.up() || link.state_unknown() || !link.has_b()) continue;
+    for (const v1::PortReference* const port : {&link.a(), &link.b()})
+      if (End end = end_of(link, *port); left_up.contains(end)) down.insert(std::move(end));
+  }
+  return down;
+}
+
+/// What is counted, and since when.
+const char* measure_text(const std::string& by) {
+  if (by == "errors")
+    return "Errors per bit in the error window of each link that runs now, or the last one: seconds on a fast link, at "
+           "most analyzer.error_window_maximum (30 min). weftctl history NODE PORT has those before.\n";
+  if (by == "flaps") return "How often a port went down since its counter link_downed was last reset.\n";
+  return "Share of time with data to send and no credit, between the last two readings.\n";
 }
 
 }  // namespace
@@ -171,13 +217,15 @@ Exit show_ports(const Session& session, const std::string& fabric, const std::st
   const bool shards = has_shards(ports.ports());
   if (shards) columns.push_back(key("SHARD"));
   Table table(std::move(columns));
+  const std::set<End> down = down_by_peer(session, fabric, ports);
   for (const v1::Port& port : ports.ports()) {
     const v1::PortRates& rates = port.rates();
+    const bool is_down = down.contains(end_of(port));
     std::vector<std::string> cells{
         port.node(),
         port_text(port),
-        state_text(port),
-        link_text(port.width(), port.speed(), port.rate_bits_per_second()),
+        state_text(port, is_down),
+        link_text(port.width(), port.speed(), port.rate_bits_per_second()) + (is_down ? " (old)" : ""),
         rates.has_transmit_bits_per_second() ? rate_text(rates.transmit_bits_per_second()) : "-",
         rates.has_receive_bits_per_second() ? rate_text(rates.receive_bits_per_second()) : "-",
         rates.has_utilization_ratio() ? percent_text(rates.utilization_ratio()) : "-",
@@ -252,7 +300,8 @@ Exit show_worst_links(const Session& session, const std::string& fabric, const s
     return Exit::kGood;
   }
   if (worst.links().empty()) {
-    session.out << "No link has " << (by == "stall" ? "senders that wait" : by) << where_asked(worst) << ".\n";
+    session.out << "No link has " << (by == "stall" ? "senders that wait" : by) << where_asked(worst) << ".\n"
+                << measure_text(by);
     return Exit::kGood;
   }
   const char* const head = by == "errors" ? "ERRORS/BIT" : by == "flaps" ? "WENT DOWN" : "STALLED";
@@ -278,6 +327,7 @@ Exit show_worst_links(const Session& session, const std::string& fabric, const s
     table.add(std::move(cells));
   }
   table.print(session.sheet());
+  session.out << '\n' << measure_text(by);
   return Exit::kGood;
 }
 

@@ -123,7 +123,6 @@ void SqlStore::lead_history(std::int64_t epoch) {
   history_.database().connection().lead(epoch);
   has_history_ = false;
   const auto made = make_history();
-  if (!made && sweep) history_.see(*sweep, heard);
   history_problem_ = made ? "" : made.error().message;
   figures_.history_bytes = history_.bytes();
   static_cast<void>(history_.database().outcome());
@@ -393,6 +392,7 @@ Result<AuditProof> SqlStore::verify_audit() {
 Result<void> SqlStore::append_history(std::shared_ptr<const Sweep> sweep, HostListPtr hosts, Duration heard) {
   if (options_.shares_history && !leads_) return {};
   const auto made = make_history();
+  if (!made && sweep) history_.see(*sweep, heard);
   const Result<bool> written =
       made ? history_.append(std::move(sweep), hosts, heard) : tl::unexpected<Error>(made.error());
   if (written && !*written) return {};

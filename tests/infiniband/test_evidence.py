@@ -170,7 +170,7 @@ class Evidence(weft_testing.LayeredSubnetTest):
         self.assertIn(plan["id"], page.text["tried"])
         for step in data["plans"][0]["steps"]:
             self.assertIn(step["what"], page.text["tried"])
-        counters = {row[0]: row[2:] for row in page.rows["counters"]}
+        counters = {row[0]: [cell.strip() for cell in row[2:]] for row in page.rows["counters"]}
         self.assertEqual([f"{int(value):,}" for each in data["ports"] for value in
                           (counter["value"] for counter in each["port"]["counters"] if counter["name"] == "symbol_errors")], counters["symbol_errors"])
         self.assertIn(incident["id"], page.text["marks"])

@@ -5,8 +5,10 @@ import datetime
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -134,6 +136,8 @@ class Commands(weft_testing.SubnetTest):
 
     def test_weftctl(self):
         tried = 0
+        folder = tempfile.mkdtemp(prefix="weft-guide-")
+        self.addCleanup(shutil.rmtree, folder)
         for document in documents():
             for command in sorted(commands(text_of(document), "weftctl")):
                 for name, here in NAMES:
@@ -148,6 +152,9 @@ class Commands(weft_testing.SubnetTest):
                         self.fail(str(error))
                     if len([part for part in parts if not part.startswith("-")]) < 2 and command.count(" ") < 2:
                         parts.append("--help")  # only names the verb
+                    elif parts[0] == "evidence":  # it replaces no file
+                        at = parts.index("-o") if "-o" in parts else len(parts)
+                        parts[at:at + 2] = ["-o", tempfile.mkdtemp(dir=folder)]
                     done = weftctl(self.weftd, *parts)
                     self.assertNotIn(done.returncode, (2, 3), done.stderr)
                     tried += 1

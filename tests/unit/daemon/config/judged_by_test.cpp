@@ -22,10 +22,10 @@ TEST(JudgedBy, EveryKeyOfTheAnalyzerJudgesSomething) {
   std::set<std::string> judging;
   for (std::size_t i = 0; i < static_cast<std::size_t>(IncidentKind::kCount); ++i)
     for (const JudgingKey& key : keys_that_judge({}, static_cast<IncidentKind>(i))) judging.insert(key.name);
-  for (const Key& key : schema())
-    if (key.name.starts_with("analyzer.")) {
-      EXPECT_TRUE(judging.contains(std::string(key.name))) << key.name;
-    }
+  for (const Key& key : schema()) {
+    if (!key.name.starts_with("analyzer.")) continue;
+    EXPECT_TRUE(judging.contains(std::string(key.name))) << key.name;
+  }
 }
 
 TEST(JudgedBy, SaysWhatWasChanged) {

@@ -134,10 +134,17 @@ class Commands(weft_testing.SubnetTest):
     """All of them are said to a real weftd: what it answers may be bad news or a refusal, never wrong usage."""
     infiniband = '[store]\nhistory_interval = "1s"\n'
 
-    def test_weftctl(self):
-        tried = 0
+    def in_new_folder(self, words: list[str]) -> list[str]:
+        """The same; what writes evidence, which replaces no file, into a folder of its own."""
+        if words[0] != "evidence" or "--help" in words:
+            return words
         folder = tempfile.mkdtemp(prefix="weft-guide-")
         self.addCleanup(shutil.rmtree, folder)
+        at = words.index("-o") if "-o" in words else len(words)
+        return [*words[:at], "-o", folder, *words[at + 2:]]
+
+    def test_weftctl(self):
+        tried = 0
         for document in documents():
             for command in sorted(commands(text_of(document), "weftctl")):
                 for name, here in NAMES:
@@ -152,10 +159,7 @@ class Commands(weft_testing.SubnetTest):
                         self.fail(str(error))
                     if len([part for part in parts if not part.startswith("-")]) < 2 and command.count(" ") < 2:
                         parts.append("--help")  # only names the verb
-                    elif parts[0] == "evidence":  # it replaces no file
-                        at = parts.index("-o") if "-o" in parts else len(parts)
-                        parts[at:at + 2] = ["-o", tempfile.mkdtemp(dir=folder)]
-                    done = weftctl(self.weftd, *parts)
+                    done = weftctl(self.weftd, *self.in_new_folder(parts))
                     self.assertNotIn(done.returncode, (2, 3), done.stderr)
                     tried += 1
         self.assertGreater(tried, 40)
@@ -172,7 +176,7 @@ class Commands(weft_testing.SubnetTest):
                         command = command.replace(name, here)
                     words = shlex.split(command)[1:]
                     if words and "--watch" not in words and "watch" not in words:
-                        self.assertNotIn(weftctl(self.weftd, *words).returncode, (2, 3), command)
+                        self.assertNotIn(weftctl(self.weftd, *self.in_new_folder(words)).returncode, (2, 3), command)
 
     def test_help_of_a_part_of_a_verb_has_its_own_examples(self):
         def help_of(*verb):

@@ -100,7 +100,8 @@ void Traffic::make_phases(const Job& job, Running& running) const {
     case JobKind::kSteady: {
       if (job.targets.empty()) return;
       auto& phase = next_phase();
-      for (std::uint32_t i = 0; i < count; ++i) phase.push_back({members[i], job.targets[i % job.targets.size()], 1});
+      for (std::uint32_t i = 0; i < count; ++i)
+        phase.push_back({members[i], job.targets[i % job.targets.size()], job.shares.empty() ? 1 : job.shares[i]});
       break;
     }
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace weft::analyzer {
 namespace {
@@ -145,12 +146,21 @@ std::span<MemberSilence> with_known_beginnings(std::span<MemberSilence> silences
 }
 
 /// Bytes per second that ports move in silence that were seen to begin above it, or are known to; the median of them. A
-/// port that moves more than that by a first sending may send its first in each of its readings.
-double usual_background(std::span<const MemberSilence> silences) {
+/// port that moves more than that by a first sending may send its first in each of its readings. Nothing where they
+/// differ by more than `apart` bytes a reading: each host has a background of its own then, and theirs tell nothing of
+/// another's.
+std::optional<double> usual_background(std::span<const MemberSilence> silences, double apart) {
   std::vector<double> known;
-  for (const auto& [member, silence] : silences)
-    if (silence.was_seen_to_begin() || !silence.may_include_first) known.push_back(silence.background);
-  return known.empty() ? 0 : median(known);
+  double longest = 0;
+  for (const auto& [member, silence] : silences) {
+    if (!silence.was_seen_to_begin() && silence.may_include_first) continue;
+    known.push_back(silence.background);
+    longest = std::max(longest, silence.longest);
+  }
+  if (known.empty()) return 0;
+  std::ranges::sort(known);
+  if ((known[(known.size() - 1) * 3 / 4] - known[known.size() / 4]) * longest > apart) return std::nullopt;
+  return known[known.size() / 2];
 }
 
 /// Of the late ones, whose silences are `of`, only those remain that are so; all where none is.
@@ -189,7 +199,7 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
   for (double& time : times) time = std::abs(time - usual);
   const double spread = std::max(median(times), kLeastSpread * usual) / kNormal;
   beginning.allowed = std::max(thresholds.score * spread, seconds(thresholds.least_delay));
-  const double background = usual_background(silences);
+  const std::optional<double> background = usual_background(silences, kPartOfFirst * first);
   const TimePoint last = last_silent(silences, common);
   const double surely_later = std::max(kEarly * spread, kClocksAgree);
   std::vector<const Silence*> of_late;
@@ -197,7 +207,8 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
     if (silence.was_seen_to_begin() || silence.hidden > first) continue;
     // It may as well have begun before the others, as hosts differ, and before it was read silent.
     if (seconds(last - silence.since) < surely_later) continue;
-    if (silence.may_include_first && (silence.background - background) * silence.longest > kPartOfFirst * first)
+    if (silence.may_include_first &&
+        (!background || (silence.background - *background) * silence.longest > kPartOfFirst * first))
       continue;
     const double delay = seconds(silence.until - beginning.silent) - usual;
     if (delay <= beginning.allowed) continue;

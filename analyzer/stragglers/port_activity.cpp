@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace weft::analyzer {
 namespace {
@@ -18,13 +19,80 @@ constexpr double kRateKept = 0.98;
 /// Transfers by which a port is taken for one that sends, or that only receives.
 constexpr unsigned kTransfers = 4;
 constexpr unsigned kTransferBits = (1U << kTransfers) - 1;
+/// Readings without a first sending differ by less than such a part of the least one.
+constexpr double kPartOfLeast = 0.5;
+/// Nothing that a port sends all the time is steadier than that: a smaller share of it is no first sending.
+constexpr double kSteadiest = 0.01;
+/// Silences that must agree on a level before it counts in others, and for how long it does then.
+constexpr unsigned kLeastAgreed = 2;
+constexpr Duration kLevelHolds = 60s;
 
 }  // namespace
+
+void SilenceLevel::add(TimePoint from, TimePoint to, double sent) {
+  if (count_ < kMost) readings_[count_] = {from, to, sent};
+  count_ = std::min(count_ + 1, kMost + 1);
+}
+
+double SilenceLevel::lowest() const {
+  double lowest = readings_[0].sent / readings_[0].seconds();
+  for (std::size_t i = 1; i < count_; ++i) lowest = std::min(lowest, readings_[i].sent / readings_[i].seconds());
+  return lowest;
+}
+
+/// False where the readings do not fit the level.
+bool SilenceLevel::begins_above(double level, Silence& silence, const StragglerThresholds& thresholds) const {
+  Silence told = silence;
+  told.asleep = told.begun = told.asleep_again = told.begun_again = kNever;
+  told.first = told.first_again = 0;
+  told.hidden = thresholds.first_send;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const One& one = readings_[i];
+    const double rise = one.sent - level * one.seconds();
+    const double least = std::max(thresholds.first_send, kSteadiest * level * one.seconds());
+    told.hidden = std::max(told.hidden, least);
+    if (std::abs(rise) < kPartOfLeast * least) continue;
+    if (rise < least) return false;
+    if (!told.was_seen_to_begin()) {
+      told.asleep = one.from;
+      told.begun = one.to;
+      told.first = rise;
+    } else if (told.begun == told.second && told.begun_again == kNever) {
+      told.asleep_again = one.from;
+      told.begun_again = one.to;
+      told.first_again = rise;
+    } else {
+      return false;
+    }
+  }
+  told.has_background = true;
+  told.may_have_background = told.is_alike = told.may_include_first = false;
+  told.background = level;
+  silence = told;
+  return true;
+}
+
+void SilenceLevel::tell(Silence& silence, const StragglerThresholds& thresholds) {
+  if (!silence.may_have_background && !silence.is_alike && !silence.may_include_first) return;
+  if (count_ == 0 || count_ > kMost) return;
+  const bool holds = agreed_ >= kLeastAgreed && silence.until - told_ <= kLevelHolds && silence.until > told_;
+  if (count_ == 1) {
+    if (holds && !begins_above(level_, silence, thresholds)) agreed_ = 0;
+    return;
+  }
+  const double lowest = this->lowest();
+  if (lowest * silence.longest < thresholds.first_send || !begins_above(lowest, silence, thresholds)) return;
+  const double apart = std::abs(lowest - level_) * silence.longest;
+  agreed_ = apart < kPartOfLeast * silence.hidden ? agreed_ + 1 : 1;
+  level_ = lowest;
+  told_ = silence.until;
+}
 
 void PortActivity::interrupt() {
   waiting_count_ = 0;
   silences_.fill({});
   now_ = {};
+  level_ = {};
   sends_ = false;
   transfers_ = known_transfers_ = 0;
   last_ = {};
@@ -78,6 +146,7 @@ void PortActivity::use(const Reading& reading, const StragglerThresholds& thresh
 void PortActivity::pass(TimePoint at, double sent, double received, const StragglerThresholds& thresholds) {
   const double passed = seconds(at - last_.at);
   const double moved = std::max(sent, received);
+  const double all_sent = sent;
   sent_background_.take(sent, passed, rate_, thresholds);
   received_background_.take(received, passed, rate_, thresholds);
   sent -= sent_background_.bytes(passed);
@@ -90,6 +159,7 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
       known_transfers_ = std::min(known_transfers_ + 1, kTransfers);
       // Slow ones look like first sendings for too long after they began.
       const bool is_fast = rate_ * seconds(thresholds.least_delay) >= thresholds.transfer;
+      if (is_fast) level_.tell(now_, thresholds);
       if (is_fast && 2 * static_cast<unsigned>(std::popcount(transfers_)) > known_transfers_) {
         now_.then_sent = sends;
         silences_[next_] = now_;
@@ -102,11 +172,14 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
     if (sends) sent_at_ = at;
     if (sends && sends_since_ == kNever) sends_since_ = at;
     now_ = {};
+    level_.clear();
     now_.sending = last_.at;
     now_.rate = moved / passed;
     now_.since = at;
   } else if (now_.since != kNever) {
-    const double least = std::max(thresholds.first_send, sent_background_.noise(passed));
+    const double least =
+        std::max({thresholds.first_send, sent_background_.noise(passed), kSteadiest * sent_background_.bytes(passed)});
+    level_.add(last_.at, at, all_sent);
     now_.hidden = std::max(now_.hidden, least);
     now_.has_background = now_.has_background || sent_background_.state() == Background::State::kSteady;
     now_.may_have_background = now_.may_have_background || sent_background_.state() == Background::State::kUnknown;

@@ -37,6 +37,35 @@ struct Silence {
   bool was_seen_to_begin() const { return begun != kNever; }
 };
 
+/// What a port sends besides, as far as its readings of single silences tell: a first sending is in one reading of a
+/// silence only, so that the others show the level without it. It holds for a while in silences of one reading, where
+/// two silences agreed on it. Bounded: 16 readings of a silence.
+class SilenceLevel {
+ public:
+  /// A silence begins.
+  void clear() { count_ = 0; }
+  void add(TimePoint from, TimePoint to, double sent);
+  /// The silence is over. Where nothing else knows its background, and its readings differ by nothing but a first
+  /// sending and perhaps the end of the transfer before, `silence` gets the level and when the port began above it.
+  void tell(Silence& silence, const StragglerThresholds& thresholds);
+
+ private:
+  static constexpr std::size_t kMost = 16;
+  struct One {
+    TimePoint from = kNever, to = kNever;
+    double sent = 0;  ///< bytes, with what it sends besides
+    double seconds() const { return weft::seconds(to - from); }
+  };
+  bool begins_above(double level, Silence& silence, const StragglerThresholds& thresholds) const;
+  double lowest() const;
+
+  std::array<One, kMost> readings_;
+  std::size_t count_ = 0;    ///< kMost + 1 where there were more
+  double level_ = 0;         ///< bytes per second, of the last silence that told it
+  unsigned agreed_ = 0;      ///< silences in a row that told it
+  TimePoint told_ = kNever;  ///< the last one
+};
+
 /// How often a port began late, one beginning after the other.
 struct Lateness {
   unsigned late = 0;          ///< beginnings in a row in which it was late
@@ -101,6 +130,7 @@ class PortActivity {
   unsigned disagreements_ = 0;  ///< of sweeps with the collector
   std::array<Silence, kSilences> silences_;
   std::size_t next_ = 0;
+  SilenceLevel level_;
   Silence now_;                   ///< `since` is kNever while nobody knows when the transfer before ended
   bool sends_ = false;            ///< the transfer before was one of sending
   unsigned transfers_ = 0;        ///< a bit for each of the last ones, the newest lowest: was it one of sending?

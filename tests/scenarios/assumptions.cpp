@@ -10,8 +10,8 @@ namespace weft::scenarios {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
-/// A host's background is up to so many times the usual one, or that part of it. No published figure was found; hosts of
-/// one job that read one set of data differ less, those with other work beside it more.
+/// A host's background is up to so many times the usual one, or that part of it. No published figure was found; hosts
+/// of one job that read one set of data differ less, those with other work beside it more.
 constexpr double kBackgroundSpread = 3;
 
 /// The scenario as it is now is what its truths and plan follow from.
@@ -31,8 +31,8 @@ void route_adaptively(Random&, Case& made) {
   made.scenario.assumptions.ways = 8;
 }
 
-/// Every endpoint sends to one at the other end of the fabric, whatever its jobs do; each at a rate of its own, which the
-/// others do not tell.
+/// Every endpoint sends to one at the other end of the fabric, whatever its jobs do; each at a rate of its own, which
+/// the others do not tell.
 void add_background(Random& random, Case& made) {
   const auto endpoints = static_cast<std::uint32_t>(made.plan.adapters.size());
   Job job{.kind = JobKind::kSteady, .load = 1e-3};

@@ -66,6 +66,30 @@ TEST(Assumptions, LeaveTheFabricAndItsFaultAsTheyAre) {
   EXPECT_GT(spread.scenario.assumptions.ways, 1U);
 }
 
+TEST(Assumptions, EachHostHasABackgroundOfItsOwn) {
+  const Case plain = generate("quiet", 3, Scale::kSmall);
+  Case beside = generate("quiet+background", 3, Scale::kSmall);
+  ASSERT_EQ(beside.scenario.jobs.size(), plain.scenario.jobs.size() + 1);
+  Job& job = beside.scenario.jobs.back();
+  ASSERT_EQ(job.kind, JobKind::kSteady);
+  ASSERT_EQ(job.shares.size(), beside.plan.adapters.size());
+  const auto [least, most] = std::ranges::minmax(job.shares);
+  EXPECT_GE(least, 1.0 / 3);
+  EXPECT_LE(most, 3);
+  EXPECT_GT(most, 2 * least);
+  beside.scenario.jobs = {job};
+  beside.scenario.noisy = false;
+  Simulator simulator(beside.scenario, beside.plan);
+  const Told told = listen(simulator, 20);
+  const auto moved = [&](std::uint32_t endpoint) {
+    const NodeIndex adapter = beside.plan.adapters[endpoint * beside.plan.spec.rails];
+    return told.moved.at({std::string(host_name(beside.plan.nodes[adapter])), "transmit_bytes"});
+  };
+  std::vector<double> all;
+  for (std::uint32_t host = 0; host < beside.plan.spec.hosts; ++host) all.push_back(moved(host));
+  EXPECT_GT(std::ranges::max(all), 1.5 * std::ranges::min(all));
+}
+
 TEST(Assumptions, AndHabitsHaveGroupsThatCanBeGenerated) {
   for (const std::string& group : further_groups()) {
     if (is_whole_day(group)) continue;

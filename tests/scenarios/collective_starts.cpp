@@ -65,4 +65,27 @@ unsigned CollectiveStarts::visible(std::span<const Job> jobs, std::uint32_t endp
   return seen;
 }
 
+unsigned CollectiveStarts::telling(std::span<const Job> jobs, std::uint32_t endpoint,
+                                   const std::vector<double>& readings, double from, double to) const {
+  unsigned count = 0;
+  for (const Iteration& iteration : iterations_) {
+    const Job& job = jobs[iteration.job];
+    const auto position = static_cast<std::size_t>(std::ranges::find(job.members, endpoint) - job.members.begin());
+    if (position == job.members.size() || iteration.last > to || covered(jobs, endpoint, iteration)) continue;
+    std::vector<double> others = iteration.began;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(position));
+    if (others.empty()) continue;
+    const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
+    std::ranges::nth_element(others, middle);
+    double before = 0;
+    for (auto at = std::ranges::upper_bound(readings, iteration.silent); at != readings.end() && *at < iteration.last;
+         before = *at++) {
+      if (before == 0) continue;
+      const bool would_begin = iteration.silent >= from && before < *middle && *middle <= *at;
+      if (!would_begin) ++count;
+    }
+  }
+  return count;
+}
+
 }  // namespace weft::scenarios

@@ -25,6 +25,8 @@ struct Iteration {
 inline constexpr unsigned kBeginningsToTell = 3;
 /// Others that must have been read silent later, and others that must have been read to have begun earlier.
 inline constexpr unsigned kWitnesses = 2;
+/// Readings without a first sending that must be there before anybody can know what an endpoint sends besides.
+inline constexpr unsigned kReadingsToKnow = 3;
 /// By so much, seconds: the clocks of hosts agree no better.
 inline constexpr double kClearly = 0.05;
 
@@ -47,6 +49,12 @@ class CollectiveStarts {
   /// Others count that were read both silent and begun. `readings`: by endpoint, ascending seconds.
   unsigned visible(std::span<const Job> jobs, std::uint32_t endpoint, const std::vector<std::vector<double>>& readings,
                    double from, double to) const;
+  /// Readings of `endpoint` in silences, up to `to`, from which it follows what it sends besides its jobs. A host that
+  /// begins with the others and sends less besides, so much less that its first makes up for it, is read the same in
+  /// each reading in which it would have begun; the other readings differ. From `from` on it may be late, and would
+  /// have begun with the median of the others; before that it is known when it began. `readings`: of the endpoint.
+  unsigned telling(std::span<const Job> jobs, std::uint32_t endpoint, const std::vector<double>& readings, double from,
+                   double to) const;
 
  private:
   struct Burst {

@@ -127,5 +127,18 @@ TEST(CollectiveStarts, OfAPipelineTellNothingOfWhoOnlyReceives) {
   EXPECT_EQ(beginnings.visible(jobs, 4, readings, 5, 20), 1U);
 }
 
+TEST(CollectiveStarts, TellABackgroundByReadingsThatCannotHaveAFirst) {
+  const std::vector<Job> jobs{{.kind = JobKind::kRing, .members = {0, 1, 2, 3}}};
+  const auto telling = [&](const std::vector<double>& readings, double from) {
+    CollectiveStarts beginnings;
+    beginnings.keep();
+    beginnings.add({.job = 0, .silent = 10, .began = {11, 11, 11, 13}, .last = 13});
+    return beginnings.telling(jobs, 3, readings, from, 20);
+  };
+  EXPECT_EQ(telling({9.5, 10.5, 11.5, 12.5, 13.5}, 5), 1U) << "from 10.5 to 11.5 it would have begun with the others";
+  EXPECT_EQ(telling({9.5, 10.5, 11.5, 12.5, 13.5}, 15), 2U) << "when nothing was wrong yet";
+  EXPECT_EQ(telling({9.7, 10.7, 12.7, 13.7}, 5), 0U) << "it may as well send less besides";
+}
+
 }  // namespace
 }  // namespace weft::scenarios

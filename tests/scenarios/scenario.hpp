@@ -35,10 +35,10 @@ struct Job {
   std::vector<std::uint32_t> members{};
   std::vector<std::uint32_t> targets{};
   std::vector<double> shares{};  ///< of steady ones, by member: so many times `load`; empty: once
-  double period = 2;         ///< seconds of one iteration when nothing is slow
-  double communication = 1;  ///< share of it, 0..1
-  double load = 0.8;         ///< of the line rate that each member offers while it communicates, 0..1
-  double start = 0;          ///< seconds
+  double period = 2;             ///< seconds of one iteration when nothing is slow
+  double communication = 1;      ///< share of it, 0..1
+  double load = 0.8;             ///< of the line rate that each member offers while it communicates, 0..1
+  double start = 0;              ///< seconds
   double end = std::numeric_limits<double>::infinity();
 };
 

@@ -118,7 +118,20 @@ unsigned Simulator::visible_delays(std::uint32_t endpoint, double from, double t
     readings[at].insert(readings[at].end(), told.begin(), told.end());
     std::ranges::sort(readings[at]);
   }
-  return traffic_.beginnings().visible(traffic_.jobs(), endpoint, readings, from, to);
+  // Nobody is told what an endpoint sends besides; where that may have a first in it, it must have shown.
+  double besides = 0;  // bytes from one reading to the next
+  for (const Job& job : traffic_.jobs()) {
+    if (job.kind != JobKind::kSteady) continue;
+    for (std::size_t member = 0; member < job.members.size(); ++member)
+      if (job.members[member] == endpoint)
+        besides += job.load * (job.shares.empty() ? 1 : job.shares[member]) *
+                   link_bits_per_second(2, plan_.spec.speed) / 8 * scenario_.interval;
+  }
+  const CollectiveStarts& beginnings = traffic_.beginnings();
+  if (besides >= scenario_.constants.first_send &&
+      beginnings.telling(traffic_.jobs(), endpoint, readings[endpoint], from, to) < kReadingsToKnow)
+    return 0;
+  return beginnings.visible(traffic_.jobs(), endpoint, readings, from, to);
 }
 
 void Simulator::begin_sends(double until) {

@@ -254,6 +254,15 @@ TEST(CollectiveStarts, DoNotBlameWhoMovesAFirstSendingMoreInEachReading) {
   EXPECT_TRUE(found[0].late.empty());
 }
 
+TEST(CollectiveStarts, TakeNoHostsBackgroundForThatOfAnother) {
+  // One of 40 MB/s may be of 36 and a first sending in each reading, while the others have any from 20 to 300.
+  auto silences = cohort_with_background(-2.0 * kFirst);
+  for (unsigned i = 0; i < 8; ++i) silences[i].silence.background = 20e6 + 40e6 * i;
+  const auto found = find_beginnings(silences, at(100), kThresholds);
+  EXPECT_EQ(found[0].waited.size(), 8U);
+  EXPECT_TRUE(found[0].late.empty());
+}
+
 TEST(CollectiveStarts, TakeReadingsThatAreAlikeForFirstSendingsWhereNoBackgroundIsKnown) {
   auto silences = cohort(silence(1.5, 5.5));
   for (unsigned i = 0; i < 8; ++i) {

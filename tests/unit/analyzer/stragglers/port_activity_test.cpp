@@ -2,6 +2,8 @@
 // Silences of a port from its counters.
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "analyzer/stragglers/port_activity.hpp"
 
 namespace weft::analyzer {
@@ -208,6 +210,79 @@ TEST(PortActivity, MakesANewStartWhenTheClockWasSetBack) {
   EXPECT_TRUE(port.silences().empty());
   for (int i = 0; i < 6; ++i) port.read(21 + i, i % 4 == 0 ? kTransfer : 0, 0);
   EXPECT_EQ(port.silences().size(), 1U);
+}
+
+/// One that sends 50 MB/s besides, and in each silence from one reading to the next so many bytes more.
+struct BesideABackground : Counting {
+  static constexpr std::uint64_t kBackground = 50'000'000;
+  BesideABackground() {
+    read(0, 0, 0);
+    read(++when, kTransfer, kTransfer);
+  }
+  void silence(std::initializer_list<std::uint64_t> more) {
+    for (const std::uint64_t bytes : more) read(++when, kBackground + bytes, 0);
+    read(++when, kTransfer, kTransfer);
+  }
+  double when = 0;
+};
+
+TEST(PortActivity, TellsItsBackgroundByTheOtherReadingsOfASilence) {
+  BesideABackground port;
+  port.silence({0, kFirstSent});
+  port.silence({0, 0, 0});
+  const auto silences = port.silences();
+  ASSERT_EQ(silences.size(), 2U);
+  EXPECT_EQ(silences[0].asleep, clock_at(2)) << "only one reading of a silence has a first sending";
+  EXPECT_EQ(silences[0].begun, clock_at(3));
+  EXPECT_NEAR(silences[0].first, kFirstSent, 1);
+  EXPECT_FALSE(silences[1].was_seen_to_begin());
+  for (const Silence& silence : silences) {
+    EXPECT_FALSE(silence.may_have_background);
+    EXPECT_FALSE(silence.may_include_first);
+    EXPECT_NEAR(silence.background, BesideABackground::kBackground, 1);
+  }
+}
+
+TEST(PortActivity, UsesABackgroundThatTwoSilencesToldInOneOfASingleReading) {
+  BesideABackground port;
+  port.silence({0});
+  port.silence({0, kFirstSent});
+  port.silence({0});
+  port.silence({kFirstSent, 0});
+  port.silence({0});
+  port.silence({kFirstSent});
+  const auto silences = port.silences();
+  ASSERT_EQ(silences.size(), 6U);
+  const auto is_known = [&](std::size_t at) {
+    return !silences[at].may_have_background && !silences[at].may_include_first;
+  };
+  EXPECT_FALSE(is_known(0));
+  EXPECT_FALSE(is_known(2)) << "one silence may be chance";
+  EXPECT_TRUE(is_known(4) && !silences[4].was_seen_to_begin());
+  EXPECT_TRUE(is_known(5) && silences[5].was_seen_to_begin());
+  EXPECT_NEAR(silences[5].first, kFirstSent, 1);
+}
+
+TEST(PortActivity, TellsNothingByReadingsThatDifferByMoreThanAFirstSending) {
+  BesideABackground port;
+  port.silence({0, kFirstSent, 3 * kFirstSent});
+  port.silence({0, 700'000, kFirstSent});
+  for (const Silence& silence : port.silences()) EXPECT_TRUE(silence.may_have_background);
+}
+
+TEST(PortActivity, BeginsNotByASmallShareOfWhatItSendsAllTheTime) {
+  // 8.5 % of what it sends in transfers: two flows that are as slow as a third one, and so are steady for a while.
+  constexpr std::uint64_t kSteady = 4'250'000'000;
+  Counting port;
+  port.read(0, 0, 0);
+  double when = 0;
+  port.read(++when, 5 * kTransfer, 0);
+  for (int i = 0; i < 20; ++i) port.read(++when, kSteady, 0);
+  port.read(++when, kSteady + 3 * kFirstSent, 0);
+  port.read(++when, 5 * kTransfer, 0);
+  const auto silences = port.silences();
+  ASSERT_FALSE(silences.empty());
+  EXPECT_FALSE(silences.back().was_seen_to_begin());
 }
 
 }  // namespace

@@ -9,15 +9,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr PortKey kPort{NodeGuid{1}, PortNum{2}};
+constexpr PortKey kPortOfGaps{NodeGuid{1}, PortNum{2}};
 
-Result<HistoryAnswer> ask(const TempDir& dir, CounterId counter, Duration step = 60s) {
-  return read_history(dir.path(), {"compute", {kPort}, {counter}, at_second(0), at_second(100'000), step});
+Result<HistoryAnswer> ask_of_gaps(const TempDir& dir, CounterId counter, Duration step = 60s) {
+  return read_history(dir.path(), {"compute", {kPortOfGaps}, {counter}, at_second(0), at_second(100'000), step});
 }
 
 /// Oldest first.
-std::vector<HistoryBucket> bytes_of(const TempDir& dir, Duration step = 60s) {
-  const auto answer = ask(dir, CounterId::kTransmitBytes, step);
+std::vector<HistoryBucket> bytes_with_gaps(const TempDir& dir, Duration step = 60s) {
+  const auto answer = ask_of_gaps(dir, CounterId::kTransmitBytes, step);
   if (answer && !answer->ports.at(0).counters.empty()) return answer->ports[0].counters[0].buckets;
   ADD_FAILURE() << (answer ? "no buckets" : answer.error().message);
   return {};
@@ -34,7 +34,7 @@ TEST(HistoryGaps, APortThatWasSilentHasNoRateOfALongTimeInOneInterval) {
     sweep.counters = std::make_shared<const SampleTable>(table);
     ASSERT_TRUE(store->append_history(share(sweep)));
   }
-  const auto bytes = bytes_of(dir);
+  const auto bytes = bytes_with_gaps(dir);
   ASSERT_EQ(bytes.size(), 11U) << "nine minutes are a gap";
   for (const HistoryBucket& bucket : bytes) {
     EXPECT_NEAR(bucket.increase, 6000, 12) << bucket.index;
@@ -52,7 +52,7 @@ TEST(HistoryGaps, AnEventThatASilentPortCountedIsNotLost) {
     sweep.counters = std::make_shared<const SampleTable>(table);
     ASSERT_TRUE(store->append_history(share(sweep)));
   }
-  const auto answer = ask(dir, CounterId::kSymbolErrors);
+  const auto answer = ask_of_gaps(dir, CounterId::kSymbolErrors);
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->ports[0].counters[0].total, 1U);
   EXPECT_TRUE(answer->ports[0].counters[0].at_least);
@@ -64,7 +64,7 @@ TEST(HistoryGaps, TimeWithoutSweepsIsAGap) {
   for (const int minute : {0, 1, 2, 32, 33, 35})
     ASSERT_TRUE(
         store->append_history(share(make_sweep(at_second(60 * minute), 6000U * static_cast<unsigned>(minute)))));
-  const auto bytes = bytes_of(dir);
+  const auto bytes = bytes_with_gaps(dir);
   std::vector<std::uint32_t> read_at;
   for (const HistoryBucket& bucket : bytes) {
     read_at.push_back(bucket.index);
@@ -82,7 +82,7 @@ TEST(HistoryGaps, AClockThatIsSetForwardMakesNoReadings) {
     ASSERT_TRUE(store->append_history(share(make_sweep(at_second(60 * shown), 6000U * static_cast<unsigned>(minute))),
                                       nullptr, std::chrono::minutes(minute)));
   }
-  const auto bytes = bytes_of(dir);
+  const auto bytes = bytes_with_gaps(dir);
   ASSERT_EQ(bytes.size(), 5U);
   EXPECT_EQ(bytes[1].index, 1U);
   EXPECT_EQ(bytes[2].index, 123U);
@@ -95,7 +95,7 @@ TEST(HistoryGaps, APartOfAnIntervalHasItsRateAsItsPeak) {
   for (int minute = 0; minute <= 3; ++minute)
     ASSERT_TRUE(
         store->append_history(share(make_sweep(at_second(60 * minute), 6000U * static_cast<unsigned>(minute)))));
-  const auto bytes = bytes_of(dir, 20s);
+  const auto bytes = bytes_with_gaps(dir, 20s);
   ASSERT_EQ(bytes.size(), 9U);
   for (const HistoryBucket& bucket : bytes) EXPECT_NEAR(bucket.peak, 100, 1) << bucket.index;
 }

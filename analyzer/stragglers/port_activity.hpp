@@ -44,6 +44,7 @@ class SilenceLevel {
  public:
   /// A silence begins.
   void clear() { count_ = 0; }
+  /// A reading of it, with the bytes that were sent.
   void add(TimePoint from, TimePoint to, double sent);
   /// The silence is over. Where nothing else knows its background, and its readings differ by nothing but a first
   /// sending and perhaps the end of the transfer before, `silence` gets the level and when the port began above it.

@@ -18,6 +18,7 @@ namespace weft::api {
 /// one.
 class IncidentFeed {
  public:
+  /// What a watcher is sent.
   using Message = v1::WatchIncidentsResponse;
   /// Resolved ones too, where the request says so.
   explicit IncidentFeed(const v1::WatchIncidentsRequest& request) : include_resolved_(request.include_resolved()) {}
@@ -33,6 +34,7 @@ class IncidentFeed {
 /// Plans: those there are, then the mark, then changes, like incidents.
 class PlanFeed {
  public:
+  /// What a watcher is sent.
   using Message = v1::WatchPlansResponse;
   /// Plans that are over too, where the request says so.
   explicit PlanFeed(const v1::WatchPlansRequest& request) : include_ended_(request.include_ended()) {}
@@ -48,6 +50,7 @@ class PlanFeed {
 /// Verdicts: those there are, then the mark, then changes of verdict, action or reasons (not of the data's age).
 class HealthFeed {
  public:
+  /// What a watcher is sent.
   using Message = v1::WatchHealthResponse;
   /// Of the nodes that the request names; of all where it names none.
   explicit HealthFeed(const v1::WatchHealthRequest& request) : nodes_(request.nodes().begin(), request.nodes().end()) {}

@@ -15,6 +15,7 @@ class MetricsService final : public pushed::MetricsService::CallbackService {
   MetricsService(MetricsSink* sink, const Callers& callers, access::Gate& gate)
       : sink_(sink), callers_(callers), gate_(gate) {}
 
+  /// Hands the request on; answered when the daemon has taken it.
   grpc::ServerUnaryReactor* Export(grpc::CallbackServerContext* context,
                                    const pushed::ExportMetricsServiceRequest* request,
                                    pushed::ExportMetricsServiceResponse* response) override;

@@ -17,7 +17,7 @@ ROOMS_WITH_README = ("fabric", "collectors", "analyzer", "api", "daemon", "dashb
 README_LINES = 80
 FILE_LINES = 500
 # Public declarations without a comment, of all rooms together. The check wants the exact number, so that it only shrinks.
-UNCOMMENTED = 109
+UNCOMMENTED = 107
 UNCOMMENTED_SHARE = 0.10
 WORST_FILES = 10  # how many files a complaint about comments lists
 

@@ -10,7 +10,9 @@
 
 #include "api/access/account.hpp"
 #include "api/access/gate.hpp"
+#include "otlp/metrics_service.pb.h"
 #include "weft/v1/enroll.pb.h"
+#include "weft/v1/evidence.pb.h"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
 #include "weft/v1/history.pb.h"
@@ -26,15 +28,21 @@ namespace {
 using ::testing::HasSubstr;
 using Path = std::vector<std::string>;
 
-/// Every method of every service in the package weft.v1, whichever files it is written in.
+/// Every method of every service in the package weft.v1, whichever files it is written in, and that of OTLP.
 std::set<std::string> methods_in_protos() {
   const auto* pool = google::protobuf::DescriptorPool::generated_pool();
   const google::protobuf::FileDescriptor* const files[] = {
-      v1::Node::descriptor()->file(),        v1::NodeHealth::descriptor()->file(),
-      v1::Incident::descriptor()->file(),    v1::MaintenanceWindow::descriptor()->file(),
-      v1::Plan::descriptor()->file(),        v1::Hello::descriptor()->file(),
-      v1::PortHistory::descriptor()->file(), v1::BackupChunk::descriptor()->file(),
-      v1::EnrollToken::descriptor()->file()};
+      v1::Node::descriptor()->file(),
+      v1::NodeHealth::descriptor()->file(),
+      v1::Incident::descriptor()->file(),
+      v1::MaintenanceWindow::descriptor()->file(),
+      v1::Plan::descriptor()->file(),
+      v1::Hello::descriptor()->file(),
+      v1::PortHistory::descriptor()->file(),
+      v1::BackupChunk::descriptor()->file(),
+      v1::EnrollToken::descriptor()->file(),
+      v1::EvidencePack::descriptor()->file(),
+      opentelemetry::proto::collector::metrics::v1::Metric::descriptor()->file()};
   std::set<std::string> methods;
   for (const auto* file : files) {
     EXPECT_EQ(pool->FindFileByName(file->name()), file);

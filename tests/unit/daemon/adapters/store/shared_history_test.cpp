@@ -134,11 +134,12 @@ TEST_P(SharedHistory, WaitsForADatabaseThatIsAwayAndCountsNothingTwice) {
   append_in_time(*first, 180, 18'000);
   EXPECT_EQ(errors(), 180U);
   EXPECT_TRUE(first->status().ok) << first->status().message;
+  append(*first, 6000, 6060);
   hand.run("DROP TABLE weft_history, port, moment, chunk, gauge_chunk, hour, hour_chunk, hour_gauge, fec_baseline");
   ASSERT_TRUE(hand.outcome());
-  EXPECT_FALSE(first->append_history(share(make_sweep(at_second(240), 24'000))));
+  EXPECT_FALSE(first->append_history(share(make_sweep(at_second(6120), 612'000))));
   EXPECT_FALSE(first->status().ok);
-  append_in_time(*first, 300, 30'000);
+  append_in_time(*first, 6180, 618'000);
   EXPECT_EQ(errors(), 120U) << "what a killed server lost is made anew";
 }
 

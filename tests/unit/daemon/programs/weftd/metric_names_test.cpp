@@ -82,7 +82,8 @@ TEST(MetricNames, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_EQ(wrong("node = ['a']\nport = ['b']\n"), "there is no [[metrics]]");
   EXPECT_THAT(wrong("node = ['a']\nport = 'b'\n"), HasSubstr("line 2: port must be a list"));
   const std::string head = "node = ['a']\nport = ['b']\n[[metrics]]\n";
-  EXPECT_THAT(wrong(head + "name = 'x'\ncounter = 'vl15_dropped'\n"), HasSubstr("there is no counter 'vl15_dropped'"));
+  EXPECT_THAT(wrong(head + "name = 'x'\ncounter = 'errors_of_mine'\n"),
+              HasSubstr("there is no counter 'errors_of_mine'"));
   EXPECT_THAT(wrong(head + "name = 'x'\ncounter = 'receive_bytes'\ndirection = 'receive'\n"),
               HasSubstr("receive_bytes has no direction"));
   EXPECT_THAT(wrong(head + "name = 'x'\ncounter = 'pfc_frames'\ndirection = 'receive'\n"),

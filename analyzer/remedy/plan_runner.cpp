@@ -116,7 +116,9 @@ void PlanRunner::failed_reading(const std::string& why) {
     return;
   }
   if (plan_.intent == PlanIntent::kNone && !undoing()) return end(PlanState::kFailed, "not done: " + why);
-  plan_.unresolved = true;
+  // What was read to be back, with nothing sent since, cannot be taken out by us any more.
+  plan_.unresolved = takes_out(plan_.action) || !plan_.read_back || plan_.intent == PlanIntent::kUndo ||
+                     !bears_no_mark(plan_) || work_.may_land();
   end(PlanState::kFailed, "check it by hand, its state cannot be read: " + why);
 }
 

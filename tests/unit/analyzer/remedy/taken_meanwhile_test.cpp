@@ -169,6 +169,20 @@ TEST(TakenMeanwhile, WhatIsDisabledBetweenTheReadingAndTheOrderIsNotHeldByWeft) 
   EXPECT_TRUE(b.orders().empty());
 }
 
+TEST(TakenMeanwhile, WhatIsDisabledWhileItCannotBeReadIsNotHeldByWeft) {
+  Probation b;
+  find_it_so(b);
+  while (!is_over(b.plan(2).state)) {
+    const RemedyOrder order = next_order(b);
+    ASSERT_EQ(order.kind, OrderKind::kRead);
+    b.book->answer_reading(order.number, fail(ErrorCode::kTimeout, "no answer"), b.fabric.now());
+  }
+  EXPECT_EQ(b.plan(2).state, PlanState::kFailed);
+  EXPECT_FALSE(b.plan(2).unresolved) << "nothing was sent that may still take it out";
+  for (int minute = 0; minute < 30; ++minute) sweeps_that_read(b, 60, TargetState::kOurs);
+  EXPECT_FALSE(b.plan(2).in_force) << b.plan(2).steps.back().what;
+}
+
 TEST(TakenMeanwhile, WhatIsEnabledAgainBeforeTheReadingIsTakenOutAllTheSame) {
   Probation b;
   find_it_so(b);

@@ -411,7 +411,10 @@ class Sequence {
     const auto plans = book_->all();
     for (const auto& plan : *plans)
       if (is_under_way(plan->state) && takes_out(plan->action) && dice_.one_in(2)) abort(plan->id);
-    for (unsigned step = 0; step < 30 && !broken(); ++step) {
+    // What lands late may do so at any time: it is seen as late as what was given back.
+    unsigned quiet = 0;
+    for (unsigned step = 0; quiet < 30 && step < 300 && !broken(); ++step) {
+      quiet = world_.awaits_landing() ? 0 : quiet + 1;
       if (step == 2)
         if (std::string what = hands_.give_back(*book_->all(), dice_, tally_); !what.empty()) say(std::move(what));
       world_.pass(step % 2 == 0 ? Duration(31s) : Duration(2s));

@@ -32,7 +32,7 @@ std::string cells(const std::vector<std::string>& html) {
 }
 
 std::string table(const std::string& rows) {
-  return "<div class=\"scroll\"><table>" + rows + "</table></div>\n";
+  return "<div class=\"scroll\" tabindex=\"0\"><table>" + rows + "</table></div>\n";
 }
 
 std::string section(const std::string& id, const std::string& title, const std::string& html) {

@@ -145,7 +145,6 @@ class Pushed(ClassPrograms):
 
     def test_what_is_pushed_is_what_the_port_shows(self):
         leaf = self.switches[0]
-        rejected = self.metric('weft_otlp_points_total{result="rejected"}')
         self.push()
         wait_until(lambda: self.counters("leaf01").get("receive_bytes") == leaf.octets, 30, why=lambda: f"{self.counters('leaf01')} {self.state()}")
         counters = self.counters("leaf01")
@@ -155,7 +154,6 @@ class Pushed(ClassPrograms):
         text = self.client.text("/metrics")
         self.assertRegex(text, r'weft_port_pfc_frames_total\{[^}]*node="leaf01"[^}]*priority="3"[^}]*\} 7\n')
         self.assertGreater(self.metric('weft_otlp_points_total{result="unknown"}'), 0, "process.memory")
-        self.assertEqual(rejected, self.metric('weft_otlp_points_total{result="rejected"}'))
         self.assertGreaterEqual(self.metric("weft_otlp_switches"), 2)
         listed = subprocess.run([program("weftctl"), "--server", self.grpc, "collectors"], capture_output=True, text=True, timeout=60, check=False).stdout
         self.assertIn("OTLP", listed)

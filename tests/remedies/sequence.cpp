@@ -405,18 +405,15 @@ class Sequence {
     promise(on_links <= 1 && on_hosts <= 1, "two plans are at it on one fabric");
   }
 
-  // Nothing is sent, and what somebody gives back is seen all the same.
+  // Nothing is sent, and what somebody gives back, or lands late, is seen all the same.
   void wait_stopped() {
     book_->set_hands_off(person_stops_ = true, "", "bob", world_.now());
     const auto plans = book_->all();
     for (const auto& plan : *plans)
       if (is_under_way(plan->state) && takes_out(plan->action) && dice_.one_in(2)) abort(plan->id);
-    // What lands late may do so at any time: it is seen as late as what was given back.
-    unsigned quiet = 0;
-    for (unsigned step = 0; quiet < 30 && step < 300 && !broken(); ++step) {
+    for (unsigned step = 0, quiet = 0; quiet < 30 && step < 300 && !broken(); ++step) {
       quiet = world_.awaits_landing() ? 0 : quiet + 1;
-      if (step == 2)
-        if (std::string what = hands_.give_back(*book_->all(), dice_, tally_); !what.empty()) say(std::move(what));
+      if (std::string what; step == 2 && !(what = hands_.give_back(*book_->all(), dice_, tally_)).empty()) say(what);
       world_.pass(step % 2 == 0 ? Duration(31s) : Duration(2s));
       turn();
     }

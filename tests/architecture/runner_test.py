@@ -99,6 +99,10 @@ class OnFakeBuild(unittest.TestCase):
         self.assert_ended(self.run_suite("collector"), 1, "1 passed, 3 failed, 0 skipped", "gone: was not run: Unable to find executable",
                           "above: was not run: Fixture dependency failed")
 
+    def test_one_that_is_out_of_time_says_how_long_it_took(self):
+        self.project("collector", {"slow": "sleep 60"}, "set_tests_properties(slow PROPERTIES TIMEOUT 1)\n")
+        self.assert_ended(self.run_suite("collector"), 1, "0 passed, 1 failed, 0 skipped", "collector: slow: failed after 1 s, and wrote no case down")
+
     def test_a_skip_with_a_failed_case_is_a_failure(self):
         text = self.written("skips", '<testcase name="a"><failure/></testcase><testcase name="b"/>') + "exit 77"
         self.project("collector", {"skips": text}, SKIP_77 % "skips")

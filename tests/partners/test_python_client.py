@@ -14,7 +14,6 @@ import weftd_partners
 import certificates
 import python_client
 from program_testing import free_address, program
-from simulated_subnet import _die_with_parent
 from weftd_partners import wait_until, weft_testing, weftctl, weftctl_json
 
 README = os.path.join(weft_testing.ROOT, "clients", "python", "README.md")
@@ -86,9 +85,10 @@ class PythonClient(weftd_partners.WithScheduler):
             os.makedirs(os.path.join(folder, "sys"))
             with open(os.path.join(folder, "jobs"), "w", encoding="ascii") as stream:
                 stream.write(jobs)
-            collector = subprocess.Popen([program("weft-collector"), "--node-name", host, "--analyzer", self.weftd.grpc, "--jobs-file", f"{folder}/jobs",
-                                          "--sysfs-root", f"{folder}/sys", "--state-dir", f"{folder}/state", "--http", free_address(), "--interval", "200ms"],
-                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent)
+            # No code of ours runs between fork and exec: gRPC has threads by now, and a fork of them may hang.
+            collector = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", program("weft-collector"), "--node-name", host, "--analyzer", self.weftd.grpc,
+                                          "--jobs-file", f"{folder}/jobs", "--sysfs-root", f"{folder}/sys", "--state-dir", f"{folder}/state", "--http", free_address(), "--interval", "200ms"],
+                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.addCleanup(collector.wait, 15)
             self.addCleanup(collector.terminate)
 

@@ -65,15 +65,20 @@ void Core::watch_over_known(TimePoint now) {
   if (!passed(now, started_, config_.analyzer.telemetry_start_grace) || !passed(now, known_looked_, kLookEvery)) return;
   known_looked_ = now;
   std::set<std::string> elsewhere;  // the same subnet has another name now: another port leads there
-  for (const std::string& name : unwatched_)
-    for (const FabricSight& sight : sights())
-      if (!unwatched_.contains(sight.name) && share_one(sight.switches, known_switches(name))) elsewhere.insert(name);
+  const auto before = sights();
+  for (const std::string& name : unwatched_) {
+    const auto switches = known_switches(name);
+    if (std::ranges::any_of(before, [&](const FabricSight& sight) {
+          return !unwatched_.contains(sight.name) && share_one(sight.switches, switches);
+        }))
+      elsewhere.insert(name);
+  }
   for (const std::string& name : elsewhere) remove_fabric(name);
+  auto own = sights();
   for (const auto& [name, memory] : memories_) {
     if (fabrics_.contains(name) || memory.seen == kNever || started_ - memory.seen > kLongestUnseen) continue;
     if (std::ranges::any_of(memory.state.links, is_ethernet)) continue;
     const auto switches = known_switches(name);
-    const auto own = sights();
     if (switches.empty() || std::ranges::any_of(own, [&](const FabricSight& sight) {
           return sight.switches.empty() ? !sight.is_seen : share_one(sight.switches, switches);
         }))
@@ -81,6 +86,7 @@ void Core::watch_over_known(TimePoint now) {
     logger("infiniband")->warn("{}: {}, and it was watched before", name, kNoPort);
     add_fabric(name);
     unwatched_.insert(name);
+    own.push_back({name, false, switches});
     fabrics_.at(name).trouble = kNoPort;
     fabrics_.at(name).view.is_unreachable = true;
   }

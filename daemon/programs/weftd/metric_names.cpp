@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "fabric/counters.hpp"
+#include "fabric/list_text.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -50,11 +51,9 @@ std::vector<std::string> names_of(const toml::table& table, std::string_view key
 
 void refuse_unknown(const toml::table& table, std::initializer_list<std::string_view> known) {
   for (const auto& [key, node] : table)
-    if (std::ranges::find(known, key.str()) == known.end()) {
-      std::string all;
-      for (const std::string_view one : known) all += (all.empty() ? "" : ", ") + std::string(one);
-      refuse(node, "unknown key " + std::string(key.str()) + "; there are " + all);
-    }
+    if (std::ranges::find(known, key.str()) == known.end())
+      refuse(node, "unknown key " + std::string(key.str()) + "; there are " +
+                       name_list({known.begin(), known.end()}, known.size()));
 }
 
 std::string wanted(const toml::table& table, std::string_view key) {
@@ -166,9 +165,7 @@ std::optional<std::string_view> MetricNames::node_of(std::span<const MetricAttri
 }
 
 std::string MetricNames::node_names() const {
-  std::string text;
-  for (const std::string& name : node_) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return name_list(node_, node_.size());
 }
 
 std::optional<MetricMatch> MetricNames::find(std::string_view metric,

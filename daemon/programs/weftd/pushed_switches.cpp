@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/regular_file.hpp"
 
 namespace weft::daemon {
@@ -55,9 +54,10 @@ void add(std::vector<MetricAttribute>& to, const Attributes& from) {
 std::optional<std::uint64_t> value_of(const pushed::NumberDataPoint& point, const MetricRow& row) {
   const bool is_whole = point.value_case() == pushed::NumberDataPoint::kAsInt;
   if (!is_whole && point.value_case() != pushed::NumberDataPoint::kAsDouble) return std::nullopt;
-  const double number = (is_whole ? static_cast<double>(point.as_int()) : point.as_double()) * row.scale;
+  const double told = is_whole ? static_cast<double>(point.as_int()) : point.as_double();
+  const double number = told * row.scale;
   if (!std::isfinite(number)) return std::nullopt;
-  if (row.leaf.kind == gnmi::LeafKind::kOperStatus) return number == row.up * row.scale ? 1 : 0;
+  if (row.leaf.kind == gnmi::LeafKind::kOperStatus) return told == row.up ? 1 : 0;
   if (is_whole && row.scale == 1)
     return point.as_int() < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(point.as_int()));
   if (number < 0 || number >= kGreatest) return std::nullopt;

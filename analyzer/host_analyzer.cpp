@@ -138,7 +138,7 @@ void HostAnalyzer::hear(const std::string& name, Duration interval, TimePoint no
   silence_.hear(known ? *known : add_host(name), !known, interval, now);
 }
 
-void HostAnalyzer::hear_elsewhere(const std::string& name, const std::string& shard, ActivePorts ports, TimePoint now) {
+void HostAnalyzer::hear_elsewhere(const std::string& name, const std::string& shard, PortsThere ports, TimePoint now) {
   HostWatch* const host = find_host(name);
   if (!host) return;
   if (!host->elsewhere || host->elsewhere->shard != shard || !host->elsewhere->is_heard(now))
@@ -266,6 +266,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
     ports += host.ports.size();
     const bool is_heard = host.unheard <= 1;  // just now
     if (is_heard && forget_missing(host, thresholds_.host_port_forget_after, now, slots_)) follow(host);
+    let_go_of_uncabled(host);
     for (const PortWatch& port : host.ports) {
       links_.report(host, port, now, analysis.findings);
       rdma_errors_.report(host, port, now, troubles);
@@ -332,17 +333,19 @@ bool HostAnalyzer::is_over_elsewhere(IncidentKind kind, const HostWatch& host, c
   if (!host.elsewhere || !host.elsewhere->is_heard(now)) return false;
   if (kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kStraggler)
     return host.elsewhere->last - host.elsewhere->since > thresholds_.rdma_error_quiet;
-  const ActivePorts& active = host.elsewhere->ports;
-  const auto has_name = [&](std::string_view device, std::uint32_t number) {
-    return std::ranges::find(active.names, port_name(device, number)) != active.names.end();
+  const PortsThere& there = host.elsewhere->ports;
+  const auto is_in = [](const std::vector<std::string>& names, std::string_view device, std::uint32_t number) {
+    return std::ranges::find(names, port_name(device, number)) != names.end();
   };
   const auto is_up = [&](const PortWatch& port) {
-    if (!port.guid || active.guids.empty()) return has_name(port.device, port.number);
-    return std::ranges::find(active.guids, port.guid) != active.guids.end();
+    if (!port.guid || there.active_guids.empty()) return is_in(there.active, port.device, port.number);
+    return std::ranges::find(there.active_guids, port.guid) != there.active_guids.end();
   };
   if (kind == IncidentKind::kLinkDown && cause.kind == EntityKind::kHostPort) {
-    const PortWatch* const port = find_port(host, cause.device, cause.port.port.value);
-    return port ? is_up(*port) : has_name(cause.device, cause.port.port.value);
+    const std::uint16_t number = cause.port.port.value;
+    if (is_in(there.reported_down, cause.device, number)) return true;
+    const PortWatch* const port = find_port(host, cause.device, number);
+    return port ? is_up(*port) : is_in(there.active, cause.device, number);
   }
   // A cable is up when one of its ends is; a host that was down has a link again.
   const bool is_link = kind == IncidentKind::kLinkDown && cause.kind == EntityKind::kLink;

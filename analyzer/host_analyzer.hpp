@@ -55,7 +55,7 @@ class HostAnalyzer {
   /// The collector of `host` was heard.
   void hear(const std::string& host, Duration interval, TimePoint now);
   /// Another shard hears the collector of `host`, which is not heard here; `ports` of it are up.
-  void hear_elsewhere(const std::string& host, const std::string& shard, ActivePorts ports, TimePoint now);
+  void hear_elsewhere(const std::string& host, const std::string& shard, PortsThere ports, TimePoint now);
   /// Whether collectors that fall silent here may report to another shard: it is asked before their host is down.
   void set_others(bool has_others) { outages_.set_others(has_others); }
   /// Whether sweeps do not go on to tell of `cause`, of a fabric, without the collector of `host`: on Ethernet
@@ -114,9 +114,9 @@ class HostAnalyzer {
   /// Of a host that is down, or has lost a link, and whose collector lately said that no job runs there, that.
   void note_idle(std::vector<Finding>& findings, TimePoint now) const;
   bool observed(IncidentKind kind, const Entity& cause, TimePoint now) const;
-  /// Whether another shard has seen that the trouble of that host and port is over. Errors that go on it finds itself;
-  /// of a port that is down it does not know that it was up. A port is known by its GUID, its device may have got
-  /// another name.
+  /// Whether another shard has seen that the trouble of that host and port is over, or tells it itself. Errors that go
+  /// on it finds itself; of a port that is down it may not know that it was up. A port is known by its GUID, its device
+  /// may have got another name.
   bool is_over_elsewhere(IncidentKind kind, const HostWatch& host, const Entity& cause, TimePoint now) const;
   /// Whoever told of it, on a fabric, has no collector any more.
   bool is_forgotten(const Entity& cause) const;

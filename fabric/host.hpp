@@ -49,10 +49,11 @@ struct HostPort {
 /// What other shards call it: "mlx5_0 1"; the number is 0 for an interface alone.
 std::string port_name(std::string_view device, std::uint32_t number);
 
-/// Ports of a host that are up, as another shard says.
-struct ActivePorts {
-  std::vector<std::string> names{};  ///< of port_name()
-  std::vector<PortGuid> guids{};     ///< of those that have one; none of an older weftd
+/// Ports of a host, as another shard says.
+struct PortsThere {
+  std::vector<std::string> active{};         ///< those that are up: port_name()
+  std::vector<PortGuid> active_guids{};      ///< of those that have one; none of an older weftd
+  std::vector<std::string> reported_down{};  ///< those of which a LINK_DOWN is open there; none of an older weftd
 };
 
 /// What another shard says of the collector of a host of that name. It has stored something of it: it will not be
@@ -60,7 +61,7 @@ struct ActivePorts {
 struct HeardThere {
   std::string host;
   std::uint64_t adapters = 0;  ///< as HostView has them; 0: nothing was read there since its weftd was started
-  ActivePorts ports{};
+  PortsThere ports{};
   bool is_connected = false;  ///< to that shard, now
   TimePoint heard = kNever;   ///< when it was last heard there, by the clock there
 };

@@ -170,6 +170,16 @@ PortWatch* take_event(HostWatch& host, const LinkEvent& event, bool is_late) {
   return port;
 }
 
+void let_go_of_uncabled(HostWatch& host) {
+  for (PortWatch& port : host.ports) {
+    const bool is_uncabled = port.place && port.place->is_ethernet && port.place->link.kind != EntityKind::kLink;
+    if (!is_uncabled || !port.was_up || !port.known || port.up) continue;
+    port.was_up = false;
+    port.best_rate = 0;
+    ++host.seen_revision;
+  }
+}
+
 std::vector<HostPortSeen> ports_seen(const HostWatch& host) {
   std::vector<HostPortSeen> seen;
   for (const PortWatch& port : host.ports)

@@ -77,7 +77,7 @@ struct HeardIn {
   std::string shard;
   TimePoint since = kNever;  ///< when it was first known to hear it, and it never stopped since as far as is known
   TimePoint last = kNever;   ///< when it was last known to hear it
-  ActivePorts ports;
+  PortsThere ports;
 
   /// Does it hear it now?
   bool is_heard(TimePoint now) const { return now - last <= kHeardThereLately; }
@@ -146,6 +146,9 @@ PortWatch* take_event(HostWatch& host, const LinkEvent& event, bool is_late);
 /// The port was up, with that rate (bit/s; 0: not known): from now on it is missed when it is down. An event says so,
 /// too: it was up before or after it.
 void note_up(HostWatch& host, PortWatch& port, std::uint64_t rate = 0);
+/// Ports that stand on an Ethernet fabric without a cable and are down are missed no more: the cable that they had
+/// leads elsewhere.
+void let_go_of_uncabled(HostWatch& host);
 /// Those of its ports that were up and that nobody made for others, at most kMostPortsSeen, for restore_ports().
 std::vector<HostPortSeen> ports_seen(const HostWatch& host);
 /// Takes over what ports_seen() said in the process before.

@@ -71,6 +71,18 @@ void add_active_ports(const HostReading& reading, v1::Collector& to) {
     }
 }
 
+/// Ports of hosts of which a LINK_DOWN is open, by host.
+std::multimap<std::string, std::string> reported_down(const Snapshot& snapshot) {
+  std::multimap<std::string, std::string> ports;
+  if (!snapshot.incidents) return ports;
+  for (const auto& incident : *snapshot.incidents) {
+    const Entity& cause = incident->finding.cause;
+    if (incident->is_open() && incident->finding.kind == IncidentKind::kLinkDown && cause.kind == EntityKind::kHostPort)
+      ports.emplace(cause.host, port_name(cause.device, cause.port.port.value));
+  }
+  return ports;
+}
+
 void add_neighbours(const HostReading& reading, v1::Collector& to) {
   if (!reading.neighbours) return;
   if (reading.neighbours_at != kNever) set_timestamp(*to.mutable_neighbours_read(), reading.neighbours_at);
@@ -119,8 +131,9 @@ void add_readings(const HostReading& reading, v1::Collector& to) {
 
 HeardThere heard_there(const v1::Collector& collector) {
   HeardThere there{.host = collector.host(), .adapters = collector.adapters()};
-  there.ports.names.assign(collector.active_ports().begin(), collector.active_ports().end());
-  for (const std::uint64_t guid : collector.active_port_guids()) there.ports.guids.push_back(PortGuid{guid});
+  there.ports.active.assign(collector.active_ports().begin(), collector.active_ports().end());
+  for (const std::uint64_t guid : collector.active_port_guids()) there.ports.active_guids.push_back(PortGuid{guid});
+  there.ports.reported_down.assign(collector.reported_down_ports().begin(), collector.reported_down_ports().end());
   there.is_connected = collector.state() == v1::Collector::CONNECTED;
   there.heard = from_timestamp(collector.heard());
   return there;
@@ -131,6 +144,7 @@ Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, con
   v1::ListCollectorsResponse response;
   if (!snapshot.hosts) return response;
   const auto& hosts = *snapshot.hosts;
+  const auto down = request.lost() ? reported_down(snapshot) : std::multimap<std::string, std::string>();
   PageBudget budget(request.page_size());
   // The token is the host to go on with.
   auto at = std::ranges::lower_bound(hosts, request.page_token(), {}, [](const auto& view) { return view->host; });
@@ -148,7 +162,11 @@ Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, con
     }
     // A reading of before, or one that waited, is no news of now.
     const bool is_of_now = (*at)->reading && !(*at)->is_late && (*at)->told != kNever && (*at)->told >= (*at)->since;
-    if (request.lost() && is_of_now) add_active_ports(*(*at)->reading, added);
+    if (request.lost() && is_of_now) {
+      add_active_ports(*(*at)->reading, added);
+      for (auto [port, end] = down.equal_range((*at)->host); port != end; ++port)
+        added.add_reported_down_ports(valid_utf8(port->second));
+    }
     budget.spend(added.ByteSizeLong());
   }
   return response;

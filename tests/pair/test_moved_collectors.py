@@ -129,6 +129,7 @@ class MovedCollectors(FabriclessSite):
         incident = wait_until(lambda: [each for each in self.north.incidents("LINK_DOWN") if "nomad-2" in each["summary"]], 30,
                               why=self.north.log)[0]["id"]
         collector.stop()
+        shutil.rmtree(collector.state_dir)  # in which may wait that it was up
         collector.command = [*alone, "--analyzer", self.south.grpc]
         collector.start()
         wait_until(lambda: f"reports to shard south now, which does not know {incident}" in self.north.log(), 30, why=self.north.log)
@@ -156,6 +157,35 @@ class MovedCollectors(FabriclessSite):
                    why=lambda: f"{self.listed('nomad-2')}\n{self.north.log()}")
         wait_until(lambda: not [each for each in self.north.incidents() if "nomad-2" in each["summary"]], 30, why=self.north.incidents)
         self.expect_verdict("nomad-2", "HEALTHY")
+
+    def test_trouble_that_the_other_shard_reports_is_handed_over(self):
+        """What waits on its disk says that the port was up: the other shard misses it, too, and one incident is enough."""
+        collector, port = self.collector_with_port("nomad-4", 0xB83FD203_0000_0051)
+
+        def open_of(weftd) -> list[str]:
+            return sorted(each["id"] for each in weftd.incidents("LINK_DOWN") if "nomad-4" in each["summary"])
+
+        self.lead(collector, self.north)
+        collector.start()
+        self.expect_verdict("nomad-4", "HEALTHY")
+        sysfs_tree.rewrite(port, "1: DOWN")
+        [first] = wait_until(lambda: open_of(self.north), 30, why=self.north.log)
+        self.north.kill()
+        sysfs_tree.rewrite(port, "4: ACTIVE")
+        time.sleep(2)  # which waits on its disk
+        sysfs_tree.rewrite(port, "1: DOWN")
+        time.sleep(2)
+        collector.stop()
+        self.lead(collector, self.south)
+        collector.start()
+        [second] = wait_until(lambda: open_of(self.south), 30, why=self.south.log)
+        self.assertNotEqual(first, second)
+        self.north.start(wait=False)
+        wait_until(lambda: "nomad-4 is removed: its collector is of shard south" in self.north.log(), 60, why=self.north.log)
+        wait_until(lambda: open_of(self.north) == [second], 30, why=lambda: f"{open_of(self.north)}\n{self.north.log()}")
+        self.expect_verdict("nomad-4", "UNHEALTHY")
+        sysfs_tree.rewrite(port, "4: ACTIVE")
+        self.expect_verdict("nomad-4", "HEALTHY")
 
     def test_a_host_that_was_only_sent_on_is_not_let_go(self):
         """A pattern says whose it is; but that shard is not there to hear it."""
@@ -231,6 +261,7 @@ class KeptHosts(FabriclessSite):
         sysfs_tree.rewrite(port, "1: DOWN")
         incident = wait_until(lambda: self.north.incidents("LINK_DOWN"), 30, why=self.north.log)[0]["id"]
         collector.stop()
+        shutil.rmtree(collector.state_dir)  # in which may wait that it was up
         self.lead(collector, self.south)
         collector.start()
         wait_until(lambda: f"reports to shard south now, which does not know {incident}" in self.north.log(), 30, why=self.north.log)

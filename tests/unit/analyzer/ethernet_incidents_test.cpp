@@ -146,7 +146,7 @@ TEST(EthernetIncidents, AHostThatReportsToAnotherShardIsNotDown) {
   EXPECT_FALSE(watch.host_rules.is_told_by("gpu-0", down.finding.cause));
   watch.told.host("gpu-01").view().state = CollectorState::kDisconnected;
   watch.seconds(5);  // so long the other shard may take to be asked
-  const auto pass = [&](const ActivePorts& ports) {
+  const auto pass = [&](const PortsThere& ports) {
     for (unsigned i = 0; i < 60; ++i) {
       watch.host_rules.hear_elsewhere("gpu-01", "south", ports, watch.told.now);
       watch.step();
@@ -155,7 +155,7 @@ TEST(EthernetIncidents, AHostThatReportsToAnotherShardIsNotDown) {
   pass({});
   for (const IncidentPtr& incident : *watch.book.all()) EXPECT_NE(incident->finding.kind, IncidentKind::kNodeDown);
   EXPECT_TRUE(watch.book.find(down.id)->is_open()) << watch.describe();
-  pass({.names = {port_name(port.device, port.number)}});
+  pass({.active = {port_name(port.device, port.number)}});
   EXPECT_FALSE(watch.book.find(down.id)->is_open()) << watch.describe();
 }
 

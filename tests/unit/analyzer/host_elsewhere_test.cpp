@@ -30,7 +30,8 @@ TEST(HostAnalyzer, WhatAnotherShardSeesToBeOverEndsHere) {
       watching.analyzer.hear_elsewhere("node-0", "south", {}, watching.now);
       watching.analyzer.hear_elsewhere(
           "node-1", "south",
-          {.names = is_up ? std::vector<std::string>{"mlx5_0 1"} : std::vector<std::string>{"mlx5_1 1"}}, watching.now);
+          {.active = is_up ? std::vector<std::string>{"mlx5_0 1"} : std::vector<std::string>{"mlx5_1 1"}},
+          watching.now);
       watching.seconds(1);
     }
   };
@@ -60,11 +61,28 @@ TEST(HostAnalyzer, AnotherShardMayCallADeviceByAnotherName) {
     // The host was installed anew: what was mlx5_0 is ens1 now.
     for (unsigned i = 0; i < 10; ++i) {
       watching.analyzer.hear_elsewhere(
-          "node-0", "south", {.names = {is_up ? "ens1 1" : "mlx5_0 1"}, .guids = {PortGuid{is_up ? 0x77U : 0x78U}}},
-          watching.now);
+          "node-0", "south",
+          {.active = {is_up ? "ens1 1" : "mlx5_0 1"}, .active_guids = {PortGuid{is_up ? 0x77U : 0x78U}}}, watching.now);
       watching.seconds(1);
     }
     EXPECT_EQ(std::ranges::count(watching.kinds(), IncidentKind::kLinkDown), is_up ? 0 : 1);
+  }
+}
+
+TEST(HostAnalyzer, APortThatAnotherShardReportsDownIsNotReportedTwice) {
+  for (const bool is_same : {true, false}) {
+    HostWatching watching;
+    watching.seconds(60);
+    watching.set_up(false);
+    watching.seconds(2);
+    ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+    watching.silent[0] = 1;
+    for (unsigned i = 0; i < 10; ++i) {
+      watching.analyzer.hear_elsewhere("node-0", "south", {.reported_down = {is_same ? "mlx5_0 1" : "mlx5_1 1"}},
+                                       watching.now);
+      watching.seconds(1);
+    }
+    EXPECT_EQ(std::ranges::count(watching.kinds(), IncidentKind::kLinkDown), is_same ? 0 : 1);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/analyzer/host_watching.hpp"
+#include "tests/unit/analyzer/ports/found_hosts.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -164,6 +165,58 @@ TEST(HostHistory, OnlyNewsOfPortsIsToBeStored) {
   watching.set_up(true);
   watching.seconds(3);
   EXPECT_EQ(watching.analyzer.seen_revision("node-0"), revision);
+}
+
+/// All hosts of a fabric that was found, and what is open of them.
+struct FoundPorts : FoundHosts {
+  void seconds(unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      FabricView view;
+      view.name = "ethernet";
+      view.watching = true;
+      view.sweep = std::make_shared<const Sweep>(step());
+      hear(rules);
+      rules.join(std::vector{view});
+      judge(rules);
+    }
+  }
+  void hear(HostAnalyzer& by) {
+    for (auto& [name, host] : told.hosts) {
+      HostBatch batch;
+      batch.reading = *host.view().reading;
+      by.hear(name, ToldFabric::kSecond, told.now);
+      by.take(name, batch);
+    }
+  }
+  void judge(HostAnalyzer& by) {
+    Analysis judged = by.judge(told.now);
+    book.update(kHostsFabric, std::move(judged.findings), judged.coverage, told.now);
+  }
+
+  HostAnalyzer rules{Thresholds{}, told.now};
+  IncidentManager book{IncidentPolicy{}, {}, 1};
+};
+
+TEST(HostHistory, APortWhoseCableLeadsElsewhereNowIsNotMissedAfterARestart) {
+  FoundPorts found;
+  ToldHost& leaf = found.told.add(found.plan, "leaf01");
+  found.seconds(70);
+  auto& cable = found.neighbours.cables.front();  // leaf01 swp1 to gpu-01 eth2
+  found.neighbours.ports.push_back(cable.first);
+  cable.first = {"leaf02", "swp9"};
+  leaf.port(0).state = PortState::kDown;
+  found.seconds(70);
+  EXPECT_TRUE(found.book.all()->empty()) << describe_incidents(found.book);
+  // The fabric of the next process has cables alone: that port is not on it.
+  HostAnalyzer after(Thresholds{}, found.told.now);
+  for (const auto& [name, host] : found.told.hosts) after.restore_ports(name, found.rules.ports_seen(name));
+  leaf.port(1).state = PortState::kDown;
+  for (int i = 0; i < 5; ++i) {
+    found.step();
+    found.hear(after);
+    found.judge(after);
+  }
+  EXPECT_EQ(only_incident(found.book).finding.cause.label, "leaf01 swp2") << describe_incidents(found.book);
 }
 
 }  // namespace

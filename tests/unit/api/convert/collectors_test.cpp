@@ -43,20 +43,36 @@ TEST(Collectors, TellAnotherShardOfPortsThatAreUpNow) {
   auto reading = std::make_shared<HostReading>();
   reading->inventory = inventory;
   view->reading = reading;
+  auto incidents = std::make_shared<std::vector<std::shared_ptr<const Incident>>>();
+  for (const auto& [host, device, kind, state] :
+       {std::tuple{"gpu-1", "mlx5_1", IncidentKind::kLinkDown, IncidentState::kOpen},
+        {"gpu-1", "mlx5_2", IncidentKind::kLinkDown, IncidentState::kResolved},
+        {"gpu-1", "mlx5_3", IncidentKind::kLinkFlap, IncidentState::kOpen},
+        {"gpu-10", "mlx5_4", IncidentKind::kLinkDown, IncidentState::kOpen}}) {
+    Incident incident;
+    incident.state = state;
+    incident.finding.kind = kind;
+    incident.finding.cause.kind = EntityKind::kHostPort;
+    incident.finding.cause.host = host;
+    incident.finding.cause.device = device;
+    incidents->push_back(std::make_shared<const Incident>(incident));
+  }
   const auto told = [&](bool is_late, TimePoint at) {
     view->is_late = is_late;
     view->told = at;
     Snapshot snapshot;
+    snapshot.incidents = incidents;
     snapshot.hosts = std::make_shared<const std::vector<std::shared_ptr<const HostView>>>(
         std::vector<std::shared_ptr<const HostView>>{std::make_shared<const HostView>(*view)});
     v1::ListCollectorsRequest request;
     request.set_lost(true);
     return heard_there(list_collectors(snapshot, request)->collectors(0)).ports;
   };
-  EXPECT_EQ(told(false, kNow).names, (std::vector<std::string>{"mlx5_0 0", "eth2 0"})) << "Ethernet has no node GUID";
-  EXPECT_EQ(told(false, kNow).guids, std::vector{PortGuid{0x77}});
-  EXPECT_TRUE(told(true, kNow).names.empty()) << "it waited";
-  EXPECT_TRUE(told(false, kNow - std::chrono::seconds(1)).names.empty()) << "it was read before it connected";
+  EXPECT_EQ(told(false, kNow).active, (std::vector<std::string>{"mlx5_0 0", "eth2 0"})) << "Ethernet has no node GUID";
+  EXPECT_EQ(told(false, kNow).active_guids, std::vector{PortGuid{0x77}});
+  EXPECT_EQ(told(false, kNow).reported_down, std::vector<std::string>{"mlx5_1 0"});
+  EXPECT_TRUE(told(true, kNow).active.empty()) << "it waited";
+  EXPECT_TRUE(told(false, kNow - std::chrono::seconds(1)).active.empty()) << "it was read before it connected";
 }
 
 TEST(Collectors, AreFoundByTheJobThatHoldsTheirHost) {

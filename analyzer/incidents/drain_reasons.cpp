@@ -7,6 +7,7 @@
 
 #include "analyzer/incidents/health.hpp"
 #include "fabric/host_names.hpp"
+#include "fabric/plan_acts.hpp"
 
 namespace weft::analyzer {
 namespace {
@@ -20,6 +21,8 @@ std::string drain_text(const Plan& plan, const std::string& kept_out) {
   if (!plan.requested_by.empty() && plan.requested_by != kOurselves)
     text += ", which " + plan.requested_by + " ordered";
   if (!plan.reason.empty()) text += ": " + plan.reason;
+  // What was to be undone landed late.
+  if (plan.state == PlanState::kRolledBack && takes_out(plan.action)) text += "; in force after all: " + plan.outcome;
   return kept_out.empty() ? text : text + "; " + kept_out;
 }
 

@@ -455,11 +455,6 @@ class Judge {
 
 }  // namespace
 
-bool takes_out(RemedyAction action) {
-  return action == RemedyAction::kIsolateLink || action == RemedyAction::kRaiseLinkCost ||
-         action == RemedyAction::kDrainNode;
-}
-
 const GuardVerdict* first_refusal(const std::vector<GuardVerdict>& guards, bool by_automation, Guard ignored) {
   const auto found = std::ranges::find_if(guards, [&](const GuardVerdict& verdict) {
     if (verdict.guard == ignored) return false;

@@ -15,6 +15,7 @@
 #include "analyzer/remedy/live_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
 #include "fabric/graph/route_check.hpp"
+#include "fabric/plan_acts.hpp"
 
 namespace weft::analyzer {
 
@@ -83,8 +84,6 @@ std::vector<GuardVerdict> check_guards(const Plan& plan, const GuardInput& input
 /// How Plan::waits_for begins of a plan that waits for another one to be over.
 inline constexpr const char* kOneActorFirst = "ONE_ACTOR: ";
 
-/// True for actions that take something out of service (or make it be avoided), false for those that bring it back.
-bool takes_out(RemedyAction action);
 /// The plan may not be carried out as it is approved now: a guard refuses it, or wants a person where automation
 /// approves. The first such verdict but `ignored`; null: none.
 const GuardVerdict* first_refusal(const std::vector<GuardVerdict>& guards, bool by_automation,

@@ -7,21 +7,9 @@
 
 #include "analyzer/remedy/budget.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
+#include "fabric/plan_acts.hpp"
 
 namespace weft::analyzer {
-
-namespace {
-
-/// When it was known that what the plan gave back is back: a return's probation begins then. kNever: it gave back
-/// nothing.
-TimePoint given_back_at(const Plan& plan) {
-  if (takes_out(plan.action))
-    return plan.state == PlanState::kRolledBack && plan.started != kNever ? plan.finished : kNever;
-  const auto probation = std::ranges::find(plan.steps, PlanState::kVerifying, &PlanStep::state);
-  return probation == plan.steps.end() ? kNever : probation->at;
-}
-
-}  // namespace
 
 void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts ports) {
   avoided_[actuator] = std::move(ports);
@@ -30,17 +18,22 @@ void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts po
   trees_.set_avoided(std::move(all));
 }
 
-// The last sweep read them disabled, by us. Those that are avoided as well are so by somebody else.
-std::vector<LinkKey> PlanManager::just_enabled(const RemedyView& view) const {
+// What the last sweep read disabled, or a list told to be avoided, is older than that it was given back. A link that
+// is avoided as well as disabled is so by somebody else.
+std::vector<LinkKey> PlanManager::just_given_back(const RemedyView& view) const {
   std::vector<LinkKey> links;
+  const Ages ages = clock_.ages(view.now);
   for (const PlanPtr& plan : shown_) {
-    if (plan->state != PlanState::kVerifying || takes_out(plan->action) || plan->target.kind != EntityKind::kLink ||
-        outward_action(*plan) != RemedyAction::kIsolateLink)
-      continue;
-    const FabricView* fabric = view.fabric(plan->target.fabric);
     const TimePoint at = given_back_at(*plan);
-    if (fabric && fabric->sweep && fabric->sweep->started <= at && at <= view.now && !trees_.is_avoided(plan->target))
-      links.push_back(make_link_key(plan->target.port, plan->target.peer));
+    if (plan->target.kind != EntityKind::kLink || at == kNever || at > view.now) continue;
+    bool is_old = false;
+    if (outward_action(*plan) == RemedyAction::kIsolateLink) {
+      const FabricView* fabric = view.fabric(plan->target.fabric);
+      is_old = fabric && fabric->sweep && fabric->sweep->started <= at && !trees_.is_avoided(plan->target);
+    } else if (const auto told = avoided_.find(plan->actuator); told != avoided_.end() && told->second.told) {
+      is_old = ages.of(at) <= view.steady.value_or(Duration{}) - *told->second.told;
+    }
+    if (is_old) links.push_back(make_link_key(plan->target.port, plan->target.peer));
   }
   return links;
 }
@@ -48,7 +41,7 @@ std::vector<LinkKey> PlanManager::just_enabled(const RemedyView& view) const {
 void PlanManager::note_out_by_others(const RemedyView& view) {
   std::vector<std::span<const Entity>> taken_out;
   for (const FabricView& fabric : view.fabrics) taken_out.emplace_back(counts(fabric.name, view).taken_out);
-  auto links = taken_out_by_others(shown_, taken_out, just_enabled(view));
+  auto links = taken_out_by_others(shown_, taken_out, just_given_back(view));
   out_by_others_ = static_cast<std::uint32_t>(links.size());
   const auto named = std::min(links.size(), RemedyStatus::kMostNamedLinks);
   std::ranges::partial_sort(links, links.begin() + static_cast<std::ptrdiff_t>(named), {}, &Entity::label);

@@ -5,6 +5,7 @@
 
 #include "api/publication/utf8.hpp"
 #include "fabric/host_names.hpp"
+#include "fabric/plan_acts.hpp"
 
 namespace weft::api {
 namespace {
@@ -24,6 +25,15 @@ void say_hold(const Plan& plan, v1::PlanHold& to, const std::string& kept_out = 
   to.set_reason(valid_utf8(kept_out.empty() ? plan.reason : plan.reason + "; " + kept_out));
 }
 
+/// What the last sweep read of its target is older.
+bool is_given_back_since_sweep(const Plan& plan, const Snapshot& snapshot) {
+  const TimePoint at = given_back_at(plan);
+  if (at == kNever || plan.target.kind != EntityKind::kLink || held_action(plan) != RemedyAction::kIsolateLink)
+    return false;
+  const auto fabric = std::ranges::find(snapshot.fabrics, plan.target.fabric, &FabricView::name);
+  return fabric != snapshot.fabrics.end() && fabric->sweep && fabric->sweep->started <= at;
+}
+
 }  // namespace
 
 Holds::Holds(const Snapshot& snapshot) {
@@ -35,7 +45,8 @@ Holds::Holds(const Snapshot& snapshot) {
     // It may be out already, or still be out.
     const bool changes = plan->action == RemedyAction::kIsolateLink && is_under_way(plan->state) &&
                          (plan->intent != PlanIntent::kNone || plan->state == PlanState::kRollingBack);
-    if (!plan->in_force && !changes && (!returns || is_over(plan->state))) continue;
+    const bool is_given_back = is_given_back_since_sweep(*plan, snapshot);
+    if (!plan->in_force && !changes && !is_given_back && (!returns || is_over(plan->state))) continue;
     if (plan->target.kind == EntityKind::kLink) {
       const std::string_view scope = scope_of(plan->target.fabric);
       const LinkKey key = make_link_key(plan->target.port, plan->target.peer);
@@ -43,7 +54,8 @@ Holds::Holds(const Snapshot& snapshot) {
       OfLink& link = links_[{scope, key}];
       if (plan->in_force || changes) link.holds = &first_out(*plan, *snapshot.plans);
       if (plan->in_force) link.kept_out = plan->kept_out;
-      if (returns) link.returning = plan.get();
+      if (returns && (plan->in_force || !is_over(plan->state))) link.returning = plan.get();
+      link.is_given_back = is_given_back;
     } else if (plan->target.kind == EntityKind::kHost && plan->in_force)
       hosts_[short_host_name(plan->target.host)].push_back({&first_out(*plan, *snapshot.plans), plan->kept_out});
   }
@@ -56,7 +68,8 @@ std::string_view Holds::scope_of(std::string_view fabric) const {
 void Holds::add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) const {
   const auto held = links_.find({scope_of(fabric), link});
   if (held == links_.end()) return;
-  const auto& [holds, kept_out, returning] = held->second;
+  const auto& [holds, kept_out, returning, is_given_back] = held->second;
+  if (is_given_back && !holds) to.set_disabled(false);
   if (returning) {
     say_hold(*returning, *to.mutable_returning());
     to.mutable_returning()->set_action(to_string(returning->action));

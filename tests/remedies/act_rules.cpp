@@ -8,7 +8,6 @@ namespace weft::remedies {
 namespace {
 
 using namespace std::chrono_literals;
-using analyzer::takes_out;
 
 constexpr Duration kLongestWait = 10s;
 

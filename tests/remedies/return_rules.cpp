@@ -7,7 +7,6 @@ namespace weft::remedies {
 namespace {
 
 using namespace std::chrono_literals;
-using analyzer::takes_out;
 
 // An order waits on the lane for so long at most.
 constexpr Duration kSlack = 15s;

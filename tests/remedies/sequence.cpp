@@ -26,7 +26,6 @@ using namespace std::chrono_literals;
 using analyzer::PlanManager;
 using analyzer::RemedyBatch;
 using analyzer::RemedySettings;
-using analyzer::takes_out;
 
 constexpr TimePoint kStart{std::chrono::hours(24 * 365)};
 constexpr unsigned kSettlingSteps = 400;

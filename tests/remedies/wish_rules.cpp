@@ -28,7 +28,7 @@ void WishRules::restarted(const std::map<std::uint64_t, Plan>& journal) {
 
 const char* WishRules::breach_of(const Plan& plan, const Act& act) {
   if (left_.contains(plan.id)) return "something was sent for a plan that a person left as it is";
-  if (!analyzer::takes_out(plan.action) || act.order.action != plan.action) return nullptr;
+  if (!takes_out(plan.action) || act.order.action != plan.action) return nullptr;
   const auto wish = wishes_.find({act.is_link, act.index});
   if (wish == wishes_.end() || plan.id <= wish->second.plan) return nullptr;
   if (plan.requested_by != kOurselves || plan.approved_by != kOurselves) {

@@ -328,7 +328,7 @@ Act World::act(const RemedyOrder& order, bool takes, Duration late) {
   Act act{order, holder(is_link, index), is_link, index};
   const bool costly = order.action == RemedyAction::kRaiseLinkCost;
   if (costly && is_cost_foreign(index)) act.before = Holder::kSomebodyElse;
-  const Holder wanted = analyzer::takes_out(order.action) ? Holder::kWeft : Holder::kNobody;
+  const Holder wanted = takes_out(order.action) ? Holder::kWeft : Holder::kNobody;
   if (!takes || act.before == Holder::kSomebodyElse) return act;
   if (late > Duration::zero())
     landing_.push_back({steady() + late, is_link, index, wanted, costly});

@@ -12,6 +12,7 @@
 #include "daemon/platform/net/http_client.hpp"
 #include "daemon/platform/net/safe_text.hpp"
 #include "daemon/platform/net/secret.hpp"
+#include "fabric/plan_acts.hpp"
 #include "fabric/snapshot.hpp"
 #include "fabric/sweep.hpp"
 
@@ -21,10 +22,6 @@ namespace {
 constexpr int kBodyVersion = 1;
 constexpr std::size_t kMostWebhookAnswer = 64 << 10;
 
-bool takes_out(RemedyAction action) {
-  return action == RemedyAction::kIsolateLink || action == RemedyAction::kRaiseLinkCost ||
-         action == RemedyAction::kDrainNode;
-}
 bool brings_back(RemedyAction action) {
   return action == RemedyAction::kRestoreLink || action == RemedyAction::kUndrainNode;
 }

@@ -49,6 +49,13 @@ std::shared_ptr<grpc::Channel> channel_to(const std::string& server, const api::
   return *channel;
 }
 
+/// gRPC's server cancels what is under way when it stops (grpc::Server::Shutdown); we cancel nothing whose end we look
+/// at.
+grpc::Status told(const grpc::Status& status) {
+  if (status.error_code() != grpc::StatusCode::CANCELLED) return status;
+  return {grpc::StatusCode::UNAVAILABLE, "it ended the call: it stops, or is started anew"};
+}
+
 bool is_away(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
          status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
@@ -313,7 +320,7 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
       // What changes something waits for its answer: it is not asked of another.
       const auto share = kind == Kind::kRead ? patience / static_cast<std::int64_t>(servers_.size()) : patience;
       context.set_deadline(std::min<Moment>(until, std::chrono::system_clock::now() + share));
-      status = call(context);
+      status = told(call(context));
       has_answered = context.GetServerInitialMetadata().count(api::kRole) != 0;
       const bool is_standby = !is_away(status) && is_by_standby(context);
       if (is_standby && kind == Kind::kRead && has_others() && !is_without_leader_) {
@@ -365,7 +372,7 @@ void Client::seeks_leader() {
 
 void Client::lost_stream(const grpc::Status& status, bool heard) {
   const grpc::Status why =
-      status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream") : status;
+      status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream") : told(status);
   if (!has_others() || !is_away(why)) check(Kind::kRead, why, server());
   const Moment now = std::chrono::system_clock::now();
   if (heard) {

@@ -116,4 +116,23 @@ void print_others_disabled(const Session& session, const v1::ListPlansResponse& 
   if (disabled.size() > kMostDisabled) session.out << "  and " << disabled.size() - kMostDisabled << " more\n";
 }
 
+LinkNow link_now(const Session& session, const v1::Plan& plan) {
+  const v1::Entity& target = plan.target();
+  if (target.kind() != v1::Entity::LINK || target.node_guid().empty()) return LinkNow::kUnknown;
+  v1::ListLinksRequest request;
+  request.set_contains(target.node_guid() + " port " + std::to_string(target.port()));
+  v1::ListLinksResponse links;
+  try {
+    links = session.client.all_pages(session.client.fabric, &v1::FabricService::Stub::ListLinks, request);
+  } catch (const Failure&) {  // what was asked for is told without it
+    return LinkNow::kUnknown;
+  }
+  for (const v1::Link& link : links.links()) {
+    if (!is_target(target, link.a(), link.b()) && !is_target(target, link.b(), link.a())) continue;
+    if (is_disabled_by_others(link)) return LinkNow::kDisabledByOthers;
+    return link.up() && !link.has_hold() ? LinkNow::kUp : LinkNow::kUnknown;
+  }
+  return LinkNow::kUnknown;
+}
+
 }  // namespace weft::ctl

@@ -51,22 +51,37 @@ std::string order_command(const v1::Plan& plan) {
   return takes_out(plan) ? take_out_command(plan, plan.action()) : return_command(plan);
 }
 
+/// Who brings back what somebody else has out of service.
+void print_others_return(std::ostream& out, v1::Plan::Action held) {
+  out << "\nto bring it back   "
+      << (held == v1::Plan::DRAIN_NODE        ? "whoever drained it undrains it"
+          : held == v1::Plan::RAISE_LINK_COST ? "whoever raised its cost lowers it"
+                                              : "enable the end that somebody else disabled")
+      << "; no plan holds it any more\n";
+}
+
 /// Of a return that is over, or of what others took out meanwhile, and no plan holds: an order of it anew would be
 /// refused.
-void print_let_go(std::ostream& out, const v1::Plan& plan) {
+void print_let_go(std::ostream& out, const v1::Plan& plan, LinkNow link) {
   if (plan.state() == v1::Plan::COMMITTED || (plan.state() == v1::Plan::EXPIRED && !is_left_to_others(plan.outcome())))
     return;
   if (is_left_to_others(plan.outcome())) {
-    const v1::Plan::Action held = held_by(plan);
-    out << "\nto bring it back   "
-        << (held == v1::Plan::DRAIN_NODE        ? "whoever drained it undrains it"
-            : held == v1::Plan::RAISE_LINK_COST ? "whoever raised its cost lowers it"
-                                                : "enable the end that somebody else disabled")
-        << "; no plan holds it any more\n";
+    if (link != LinkNow::kUp) print_others_return(out, held_by(plan));
     return;
   }
   if (is_about_breaker(plan.outcome())) out << "\nafter checking   weftctl breaker reset --reason ...";
   out << "\nto take it out again   " << take_out_command(plan, held_by(plan)) << " --reason ...\n";
+}
+
+/// What the plan isolated somebody else enabled again.
+bool is_enabled_by_others(const v1::Plan& plan) {
+  return plan.action() == v1::Plan::ISOLATE_LINK &&
+         plan.outcome().find("somebody else enabled the link again") != std::string::npos;
+}
+
+bool is_over_without_effect(const v1::Plan& plan) {
+  return is_enabled_by_others(plan) || plan.state() == v1::Plan::FAILED || plan.state() == v1::Plan::ROLLED_BACK ||
+         plan.state() == v1::Plan::REJECTED;
 }
 
 /// Of a plan that ended without what it was to do: what a person may do now.
@@ -77,13 +92,13 @@ void print_order_anew(std::ostream& out, const v1::Plan& plan, const PlanPage& p
   }
   const bool is_held = plan.in_force() || (page.holder != nullptr && page.holder->in_force());
   if (is_held) return;
-  if (page.is_let_go) return print_let_go(out, plan);
-  const bool is_given_back = plan.action() == v1::Plan::ISOLATE_LINK &&
-                             plan.outcome().find("somebody else enabled the link again") != std::string::npos;
-  if (is_given_back) out << "\nto watch it on probation   " << return_command(plan) << " --reason ...\n";
-  if (is_given_back || plan.state() == v1::Plan::FAILED || plan.state() == v1::Plan::ROLLED_BACK ||
-      plan.state() == v1::Plan::REJECTED)
-    out << (is_given_back ? "" : "\n") << "to order it anew   " << order_command(plan) << " --reason ...\n";
+  if (page.is_let_go) return print_let_go(out, plan, page.link);
+  if (page.link == LinkNow::kDisabledByOthers && is_over_without_effect(plan))
+    return print_others_return(out, v1::Plan::ISOLATE_LINK);
+  if (is_enabled_by_others(plan)) out << "\nto watch it on probation   " << return_command(plan) << " --reason ...\n";
+  if (is_over_without_effect(plan))
+    out << (is_enabled_by_others(plan) ? "" : "\n") << "to order it anew   " << order_command(plan)
+        << " --reason ...\n";
 }
 
 }  // namespace

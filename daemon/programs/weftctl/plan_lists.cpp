@@ -83,11 +83,18 @@ void print_line(const Session& session, const v1::Plan& plan, std::map<std::stri
   if (std::exchange(last[plan.id()], line) != line) session.out << time_text(plan.updated()) << "  " << line;
 }
 
+/// What was to be undone landed late.
+bool is_in_force_after_all(const v1::Plan& plan) {
+  return takes_out(plan) && plan.in_force() && plan.state() == v1::Plan::ROLLED_BACK;
+}
+
 /// Why it is held: the reason of the plan that took it out, and what went wrong with its return.
 std::string cause(const v1::Plan& plan, const v1::Plan& first) {
   // Its own reason is why it was ordered.
   const std::string why = plan.outcome().empty() ? "" : ": " + plan.outcome();
-  const std::string failed = takes_out(plan) ? "" : plan.id() + " did not bring it back" + why;
+  const std::string failed = is_in_force_after_all(plan) ? plan.id() + " is in force after all" + why
+                             : takes_out(plan)           ? ""
+                                                         : plan.id() + " did not bring it back" + why;
   if (!takes_out(first)) return failed;
   return first.reason() + (first.reason().empty() || failed.empty() ? "" : "; ") + failed;
 }
@@ -182,9 +189,11 @@ bool is_failed_return(const v1::Plan& plan, const v1::ListPlansResponse& all, Ti
   });
 }
 
-/// Over, and yet a person must look: a return that failed, whether its target is out still or not; or nobody knows.
+/// Over, and yet a person must look: a return that failed, whether its target is out still or not; what was to be
+/// undone and is in force; or nobody knows.
 bool needs_a_look(const v1::Plan& plan, const v1::ListPlansResponse& all, TimePoint now) {
-  return plan.unresolved() || (plan.in_force() && !takes_out(plan)) || is_failed_return(plan, all, now);
+  return plan.unresolved() || (plan.in_force() && !takes_out(plan)) || is_in_force_after_all(plan) ||
+         is_failed_return(plan, all, now);
 }
 
 /// Begun, and not known to be undone: it holds its target, or is about to.
@@ -225,7 +234,9 @@ v1::ListPlansResponse chosen(const v1::ListPlansResponse& all, WhichPlans which,
   return some;
 }
 
+/// `undone`: it was wanted that the plan does nothing.
 Exit exit_of(const v1::Plan& plan, bool undone) {
+  if (undone && (plan.unresolved() || is_in_force_after_all(plan))) return Exit::kBadNews;
   switch (plan.state()) {
     case v1::Plan::COMMITTED:
       return undone ? Exit::kRefused : Exit::kGood;

@@ -297,6 +297,7 @@ std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder) {
   if (is_reverted(plan) && !plan.unresolved())
     text += holder == nullptr || !holder->in_force() ? " (reverted)" : " (held again by " + holder->id() + ')';
   if (plan.unresolved()) text += " (unresolved)";
+  if (takes_out(plan) && plan.in_force() && plan.state() == v1::Plan::ROLLED_BACK) text += " (in force after all)";
   return text;
 }
 

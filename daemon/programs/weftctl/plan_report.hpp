@@ -2,6 +2,7 @@
 #pragma once
 // All of one plan, as a person reads it.
 
+#include <cstdint>
 #include <ostream>
 #include <string>
 
@@ -9,6 +10,9 @@
 #include "weft/v1/remedy.pb.h"
 
 namespace weft::ctl {
+
+/// How the link of a plan was read last.
+enum class LinkNow : std::uint8_t { kUnknown, kUp, kDisabledByOthers };
 
 /// How a plan is printed.
 struct PlanPage {
@@ -18,6 +22,7 @@ struct PlanPage {
   const v1::Plan* holder = nullptr;  ///< holds_again() of it
   std::string first_out{};           ///< id of first_out() of it; empty: not looked up
   bool is_let_go = false;            ///< is_let_go() of it
+  LinkNow link = LinkNow::kUnknown;  ///< of a link that no plan holds
 };
 /// What it is, why, what else could be done, what each guard says, and how far it came.
 void print_plan(std::ostream& out, const v1::Plan& plan, TimePoint now, const PlanPage& page = {});

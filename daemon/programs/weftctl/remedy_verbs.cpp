@@ -6,6 +6,7 @@
 #include "daemon/programs/weftctl/automation_report.hpp"
 #include "daemon/programs/weftctl/incident_drawing.hpp"
 #include "daemon/programs/weftctl/namesakes.hpp"
+#include "daemon/programs/weftctl/others_disabled.hpp"
 #include "daemon/programs/weftctl/plan_hints.hpp"
 #include "daemon/programs/weftctl/plan_report.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
@@ -41,7 +42,8 @@ Exit print_answer(const Session& session, const v1::Plan& plan, bool review) {
                 .columns = session.columns,
                 .holder = holds_again(plan, all.plans()),
                 .first_out = first_out(plan, all.plans()).id(),
-                .is_let_go = is_let_go(plan, all.plans())});
+                .is_let_go = is_let_go(plan, all.plans()),
+                .link = plan.state() < v1::Plan::COMMITTED ? LinkNow::kUnknown : link_now(session, plan)});
   }
   return plan.state() == v1::Plan::PROPOSED && plan.refused() ? Exit::kRefused : Exit::kGood;
 }

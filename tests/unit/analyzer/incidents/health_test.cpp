@@ -102,6 +102,11 @@ TEST_F(Health, AHostThatWasDrainedSaysByWhatAndWhyAndKeepsItsVerdict) {
   plan.requested_by = kOurselves;
   EXPECT_EQ(std::ranges::find(*told({plan}), "dgx-2", &NodeHealth::node)->reasons.at(0).message,
             "drained by PLAN-7 for INC-3: its adapter is dead");
+  plan.action = RemedyAction::kDrainNode;
+  plan.state = PlanState::kRolledBack;
+  plan.outcome = "aborted by ann: wrong host";
+  EXPECT_EQ(std::ranges::find(*told({plan}), "dgx-2", &NodeHealth::node)->reasons.at(0).message,
+            "drained by PLAN-7 for INC-3: its adapter is dead; in force after all: aborted by ann: wrong host");
 }
 
 // As before the first sweep after a restart.

@@ -71,6 +71,48 @@ TEST(DisabledLinks, OfAReturnUnderWayAreNobodyElsesUntilTheyAreSwept) {
   EXPECT_EQ(by_others().size(), 1U) << "somebody disabled it again";
 }
 
+/// What was isolated, or made to be avoided, and given back now, as the store has it.
+std::size_t by_others_after(DisabledLinks& b, RemedyAction action, const Entity& target, Duration told_ago) {
+  RemedyMemory memory;
+  Plan& plan = memory.plans.emplace_back();
+  plan.id = 1;
+  plan.action = action;
+  plan.target = target;
+  plan.actuator = "ufm";
+  plan.requested_by = "ann";
+  plan.state = PlanState::kRolledBack;
+  plan.outcome = "aborted by ann: no";
+  const RemedyView view = b.look();
+  plan.created = plan.started = view.now - 1min;
+  plan.finished = view.now;
+  plan.steps.push_back({view.now, PlanState::kRolledBack, "weftd", "it was read to be given back"});
+  b.book.emplace(b.settings, memory, view.now);
+  if (action == RemedyAction::kRaiseLinkCost)
+    b.book->set_avoided_ports("ufm", {{target.port}, *view.steady - told_ago});
+  b.book->review(view);
+  RemedyStatus status;
+  b.book->add_out_by_others(status);
+  return status.links_out_by_others.size();
+}
+
+TEST(DisabledLinks, ThatAPlanGaveBackAreNobodyElsesUntilTheyAreReadAnew) {
+  DisabledLinks b;
+  for (const Entity& link : b.links) {
+    Finding finding;
+    finding.cause = link;
+    b.report(std::move(finding));
+  }
+  b.look();
+  EXPECT_EQ(by_others_after(b, RemedyAction::kIsolateLink, b.links[0], 0s), 1U) << "the other one";
+  b.book->review(b.look());
+  RemedyStatus status;
+  b.book->add_out_by_others(status);
+  EXPECT_EQ(status.links_out_by_others.size(), 2U) << "it is disabled still";
+  const Entity costly = b.link("leaf-1", "spine-3");
+  EXPECT_EQ(by_others_after(b, RemedyAction::kRaiseLinkCost, costly, 20s), 2U);
+  EXPECT_EQ(by_others_after(b, RemedyAction::kRaiseLinkCost, costly, -1s), 3U) << "it was told since";
+}
+
 TEST(DisabledLinks, CountWhereAnIncidentHasThem) {
   DisabledLinks b;
   for (const Entity& link : b.links) {

@@ -82,6 +82,34 @@ TEST_F(OthersDisabled, AreListedWhenAnIsolationWasUndoneOrCameTooLate) {
               HasSubstr("(last: PLAN-1 ISOLATE_LINK, EXPIRED)\n"));
 }
 
+TEST_F(OthersDisabled, AreNotThoseThatAPlanGaveBackSinceTheSweep) {
+  out = make_plan(1, PlanState::kRolledBack);
+  out.started = api::kNow - 1min;
+  out.outcome = "aborted by ann: no";
+  publish(PortPhysicalState::kDisabled, {out});
+  EXPECT_EQ(list(WhichPlans::kOpen), "No open plans.\n");
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice{"", "", "", true}), Not(HasSubstr("somebody else")));
+  out.finished = api::kNow - 1min;  // the sweep began since
+  publish(PortPhysicalState::kDisabled, {out});
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice{"", "", "", true}), HasSubstr("(disabled by somebody else)"));
+}
+
+TEST_F(OthersDisabled, PlansAdviseWhatFitsTheLinkAsItIsNow) {
+  out.outcome = "it did good; somebody else enabled the link again, seen at 2026-01-31 12:00 UTC";
+  const auto shown = [this](PortPhysicalState end, const Plan& plan) {
+    publish(end, {out, back});
+    return say(Exit::kGood, show_plan, std::to_string(plan.id));
+  };
+  EXPECT_THAT(shown(PortPhysicalState::kPolling, out), HasSubstr("to watch it on probation   weftctl restore"));
+  const std::string again = shown(PortPhysicalState::kDisabled, out);
+  EXPECT_THAT(again, Not(HasSubstr("weftctl restore")));
+  EXPECT_THAT(again, Not(HasSubstr("weftctl isolate")));
+  EXPECT_THAT(again, HasSubstr("to bring it back   enable the end that somebody else disabled"));
+  EXPECT_THAT(shown(PortPhysicalState::kDisabled, back), HasSubstr("to bring it back   enable the end"));
+  publication.publish(with_plans(api::make_snapshot(++revision, {api::SmallFabric().build()}), {out, back}));
+  EXPECT_THAT(say(Exit::kGood, show_plan, std::string("3")), Not(HasSubstr("to bring it back"))) << "it is up";
+}
+
 TEST_F(OthersDisabled, AreListedNoMoreWhenNobodyKeepsThemDisabled) {
   publish(PortPhysicalState::kPolling, {out, back});
   EXPECT_EQ(list(WhichPlans::kOpen), "No open plans.\n");

@@ -80,7 +80,7 @@ void HostAnalyzer::remember(const Incident& incident) {
   HostWatch& host = add_host(cause.host);
   if (find_port(host, cause.device, cause.port.port.value)) return;
   PortWatch& port = add_port(host, cause.device, cause.port.port.value, slots_);
-  port.label = cause.label;
+  if (!cause.label.empty()) port.label = cause.label;
   port.present = false;
   port.was_up = true;
   if (incident.finding.kind == IncidentKind::kLinkDown) links_.remember_down(port);
@@ -195,6 +195,7 @@ bool HostAnalyzer::is_missed_from(const HostWatch& host, TimePoint at) const {
 
 /// True when a flap was counted.
 bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, bool is_late) {
+  weigh_history(host, *reading.inventory, is_late);
   if (host.inventory != reading.inventory) {
     take_inventory(host, reading.inventory, slots_);
     follow(host);
@@ -228,12 +229,12 @@ bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
     mark_exempt(host, batch.reading->taken);
     const bool devices = host.inventory != batch.reading->inventory;
     flapped = take_reading(host, *batch.reading, batch.is_late);
-    if (devices && !subnets_.empty()) place(host);
+    if (devices && (!subnets_.empty() || !swept_.empty())) place(host);
   }
   for (const LinkEvent& event : batch.events) {
     mark_exempt(host, event.at);
     if (PortWatch* const port = take_event(host, event, batch.is_late)) {
-      if (is_missed_from(host, event.at)) note_up(host, *port);
+      if (is_missed_from(host, event.at)) note_up(host, *port, 0, batch.is_late);
       flapped = links_.take_event(*port, event, batch.is_late) || flapped;
     }
   }

@@ -3,6 +3,7 @@
 // All rules over what collectors tell. One object for all hosts; not thread-safe, and needs no thread.
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,9 @@ class HostAnalyzer {
   void restore(const std::string& host, std::span<const HostFlapState> flaps);
   /// What ports_seen() said of `host` in the process before: those that are down now are missed.
   void restore_ports(const std::string& host, std::span<const HostPortSeen> seen);
+  /// Ports of adapters whose links InfiniBand subnets had in the process before: where a sweep finds one no more, it
+  /// tells so itself.
+  void set_swept(std::set<PortKey> ports);
   /// What subnets are watched, again whenever they have changed or were swept.
   void join(std::span<const FabricView> fabrics);
 
@@ -152,6 +156,7 @@ class HostAnalyzer {
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port
   /// The same of Ethernet fabrics, by "HOST INTERFACE".
+  std::set<PortKey> swept_;
   std::unordered_map<std::string, std::pair<std::uint32_t, PortIndex>> by_interface_;
   std::unordered_map<NodeGuid, std::string> host_of_node_;
   /// The same of hosts that were down when the process before ended: they have not said yet which ports they have.

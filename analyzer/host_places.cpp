@@ -62,13 +62,20 @@ bool HostAnalyzer::find_place(const HostWatch& host, const PortWatch& port,
   return true;
 }
 
+void HostAnalyzer::set_swept(std::set<PortKey> ports) {
+  swept_ = std::move(ports);
+  for (auto& [name, host] : hosts_) place(host);
+}
+
 /// Finds the host's ports on the subnets. Of one that was not heard yet they are only remembered.
 void HostAnalyzer::place(HostWatch& host) {
   if (!host.inventory) return;
   for (PortWatch& port : host.ports) {
     port.place.reset();
     std::pair<std::uint32_t, PortIndex> found;
-    if (!find_place(host, port, found)) continue;
+    const bool is_there = find_place(host, port, found);
+    port.is_swept = !is_there && port.node && swept_.contains({port.node, PortNum{port.number}});
+    if (!is_there) continue;
     const auto& [name, topology] = subnets_[found.first];
     const PortIndex index = found.second;
     const PortKey key = topology->key_of(index);

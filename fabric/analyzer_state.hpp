@@ -2,6 +2,7 @@
 #pragma once
 // What an analyzer must remember across a restart, as plain values: it gives them, the store keeps them.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ struct HostFlapState {
   bool operator==(const HostFlapState&) const = default;
 };
 
+/// Ports of one host that are remembered over a restart. The greatest switch has fewer.
+inline constexpr std::size_t kMostPortsSeen = 1'024;
+
 /// A port of a host that was up at some time: it is missed when it is down.
 struct HostPortSeen {
   std::string device;      ///< as HostPort
@@ -57,6 +61,7 @@ struct HostPortSeen {
   std::string netdev;      ///<
   PortGuid guid;           ///<
   std::uint64_t rate = 0;  ///< bit/s, the best that was read; 0: none
+  NodeGuid node{};         ///< of its adapter on InfiniBand; 0: it has none, or is on Ethernet
 
   bool operator==(const HostPortSeen&) const = default;
 };

@@ -179,7 +179,7 @@ void HostLinks::report(const HostWatch& host, const PortWatch& port, TimePoint n
     return;
   }
   link.down_reported = down;
-  if (down) report_down(host, port, findings);
+  if (down && !port.is_swept) report_down(host, port, findings);
   if (link.flaps && (link.flaps->is_flapping() || link.flaps->is_single(now)))
     findings.push_back(
         link_flap(reported_link(host, port, entity_of(host, port)), *link.flaps, FlapWitness::kHost, thresholds_, now));

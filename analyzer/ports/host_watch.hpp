@@ -27,8 +27,6 @@ inline constexpr unsigned kHostReadingsToBelieve = 3;
 /// Entities and jobs that one incident of hosts names at most; more are only counted.
 inline constexpr std::size_t kMostAffected = 64;
 inline constexpr std::size_t kMostJobs = 64;
-/// Ports of one host that are remembered over a restart. The greatest switch has fewer.
-inline constexpr std::size_t kMostPortsSeen = 1'024;
 
 /// Where a host's port stands on a watched subnet.
 struct SubnetPlace {
@@ -48,12 +46,14 @@ struct PortWatch {
   std::string netdev;  ///< "eth0"; empty where it has none, or as long as only an incident told of it
   std::string label;   ///< "gpu-0001 mlx5_0 port 1"
   PortGuid guid;
+  NodeGuid node;  ///< as HostPortSeen::node
   bool is_virtual = false;
 
   bool present = true;               ///< in the last inventory
   bool known = false;                ///< its state was told at all
   bool up = false;                   ///< as it was last told
   bool was_up = false;               ///< at some time, also before weftd was started
+  bool by_history = false;           ///< only what waited on its host's disk said so
   bool fell = false;                 ///< the last reading or event found it down that was up before
   bool fell_late = false;            ///< history told that it went down, and not that it came up since
   bool set_down = false;             ///< somebody wants it down
@@ -66,6 +66,8 @@ struct PortWatch {
   std::uint64_t rate = 0;            ///< bit/s while up
   std::uint64_t best_rate = 0;       ///< bit/s, of all that was told, also before weftd was started
   std::optional<SubnetPlace> place;
+  bool is_swept =
+      false;  ///< it is a port of a watched InfiniBand fabric that its last sweep did not find: that one tells
 };
 
 /// What another shard was known to hear so long ago at most it hears now. It is asked about every two seconds, and of
@@ -135,7 +137,12 @@ inline bool is_swept(const PortWatch& port) {
 Entity collector_of(const std::string& host);
 
 /// Other devices or series: ports are added, renamed, marked as missing, and forgotten where nobody would miss them.
+/// A port is known by its GUID where it has one: its device may get another name, or that of another one. One that is
+/// gone is called by its GUID when another one has its name.
 void take_inventory(HostWatch& host, std::shared_ptr<const HostInventory> inventory, PortSlots& slots);
+/// Before the next inventory, which is history, too, or of now: what history told of ports so far counts when that one
+/// is of now, and never when none of its adapters is there. Then it waited on a disk that was copied from another host.
+void weigh_history(HostWatch& host, const HostInventory& next, bool is_late);
 /// What a reading that is no history says of the states of the ports.
 void take_states(HostWatch& host, const HostReading& reading);
 /// What one that is history, and no older than a port is missed for, says: which ports were up, and so are missed now.
@@ -144,12 +151,13 @@ void take_past_states(HostWatch& host);
 /// and says nothing of now.
 PortWatch* take_event(HostWatch& host, const LinkEvent& event, bool is_late);
 /// The port was up, with that rate (bit/s; 0: not known): from now on it is missed when it is down. An event says so,
-/// too: it was up before or after it.
-void note_up(HostWatch& host, PortWatch& port, std::uint64_t rate = 0);
+/// too: it was up before or after it. `by_history`: see weigh_history().
+void note_up(HostWatch& host, PortWatch& port, std::uint64_t rate = 0, bool by_history = false);
 /// Ports that stand on an Ethernet fabric without a cable and are down are missed no more: the cable that they had
 /// leads elsewhere.
 void let_go_of_uncabled(HostWatch& host);
-/// Those of its ports that were up and that nobody made for others, at most kMostPortsSeen, for restore_ports().
+/// Those of its ports that were up, that nobody made for others and that nobody wants down, at most kMostPortsSeen, for
+/// restore_ports().
 std::vector<HostPortSeen> ports_seen(const HostWatch& host);
 /// Takes over what ports_seen() said in the process before.
 void restore_ports(HostWatch& host, std::span<const HostPortSeen> seen, PortSlots& slots);

@@ -8,7 +8,6 @@
 namespace weft::remedies {
 namespace {
 
-
 bool is_of_isolation(const Plan& plan) {
   return plan.target.kind == EntityKind::kLink && analyzer::outward_action(plan) == RemedyAction::kIsolateLink;
 }

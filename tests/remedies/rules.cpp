@@ -108,8 +108,7 @@ const char* breach_of_taking_out(bool is_link, const Facts& decided, const analy
 
 const char* breach_of_identity(const Plan& plan, const Facts& decided) {
   if (decided.doubt > 0 && plan.approved_by == kOurselves) return "automation acted on a host that nobody confirms";
-  if (decided.doubt > 1 && takes_out(plan.action))
-    return "a host was drained though somebody says that it is another";
+  if (decided.doubt > 1 && takes_out(plan.action)) return "a host was drained though somebody says that it is another";
   return nullptr;
 }
 

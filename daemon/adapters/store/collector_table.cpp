@@ -37,30 +37,37 @@ void read_flaps(Database& database, std::vector<CollectorMark>& marks) {
   }
 }
 
-/// One a line: device, port, interface, GUID and rate, between tabs. Names that would break that are left out.
+/// One a line: device, port, interface, GUID, rate and node GUID, between tabs. Names that would break that are left
+/// out.
 std::string text_of(std::span<const HostPortSeen> ports) {
   const auto is_plain = [](const std::string& name) { return name.find_first_of("\t\n") == std::string::npos; };
   std::string text;
   for (const HostPortSeen& port : ports)
-    if (is_plain(port.device) && is_plain(port.netdev))
+    if (!port.device.empty() && is_plain(port.device) && is_plain(port.netdev))
       text += port.device + '\t' + std::to_string(port.port) + '\t' + port.netdev + '\t' +
-              std::to_string(port.guid.value) + '\t' + std::to_string(port.rate) + '\n';
+              std::to_string(port.guid.value) + '\t' + std::to_string(port.rate) + '\t' +
+              std::to_string(port.node.value) + '\n';
   return text;
 }
 
+/// The reverse; what is damaged is left out.
 std::vector<HostPortSeen> ports_of(const std::string& text) {
   std::vector<HostPortSeen> ports;
   for (const std::string& line : lines(text)) {
+    if (ports.size() == kMostPortsSeen) break;
     std::istringstream words(line);
     HostPortSeen port;
-    std::string number, guid, rate;
+    std::string number, guid, rate, node, more;
     const auto next = [&words](std::string& word) { return static_cast<bool>(std::getline(words, word, '\t')); };
-    if (!next(port.device) || !next(number) || !next(port.netdev) || !next(guid) || !next(rate)) continue;
+    if (!next(port.device) || port.device.empty() || !next(number) || !next(port.netdev) || !next(guid) || !next(rate))
+      continue;
+    if (!next(node)) node = "0";  // of an older weftd
     const auto read = [](const std::string& digits, auto& value) {
       const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
       return error == std::errc() && end == digits.data() + digits.size();
     };
-    if (read(number, port.port) && read(guid, port.guid.value) && read(rate, port.rate))
+    if (!next(more) && read(number, port.port) && read(guid, port.guid.value) && read(rate, port.rate) &&
+        read(node, port.node.value))
       ports.push_back(std::move(port));
   }
   return ports;

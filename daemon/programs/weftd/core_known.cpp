@@ -36,6 +36,14 @@ bool share_one(const std::vector<NodeGuid>& first, const std::vector<NodeGuid>& 
 
 void Core::remember_fabrics(std::vector<store::FabricMemory> memories) {
   for (store::FabricMemory& memory : memories) memories_[memory.fabric] = std::move(memory);
+  std::set<PortKey> swept;
+  for (const auto& [name, memory] : memories_)
+    for (const KnownLink& link : memory.state.links) {
+      if (is_ethernet(link)) continue;
+      if (link.low.type == NodeType::kChannelAdapter) swept.insert(link.key.low);
+      if (link.high.type == NodeType::kChannelAdapter) swept.insert(link.key.high);
+    }
+  host_rules_.set_swept(std::move(swept));
 }
 
 std::vector<NodeGuid> Core::known_switches(const std::string& fabric) const {

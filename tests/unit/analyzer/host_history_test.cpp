@@ -167,6 +167,26 @@ TEST(HostHistory, OnlyNewsOfPortsIsToBeStored) {
   EXPECT_EQ(watching.analyzer.seen_revision("node-0"), revision);
 }
 
+HostInventory one_adapter(const char* device, std::uint64_t guid, const char* netdev = "", bool up = true) {
+  HostInventory inventory;
+  HostPort& port = inventory.ports.emplace_back();
+  port.device = device;
+  port.number = 1;
+  port.netdev = netdev;
+  port.port_guid = PortGuid{guid};
+  port.state = up ? PortState::kActive : PortState::kDown;
+  port.rate_bits_per_second = 400'000'000'000;
+  return inventory;
+}
+HostInventory both(HostInventory a, const HostInventory& b) {
+  a.ports.insert(a.ports.end(), b.ports.begin(), b.ports.end());
+  return a;
+}
+void set(HostWatching& watching, HostInventory inventory) {
+  watching.inventories[0] = std::make_shared<HostInventory>(std::move(inventory));
+  watching.values[0].clear();
+}
+
 /// All hosts of a fabric that was found, and what is open of them.
 struct FoundPorts : FoundHosts {
   void seconds(unsigned count) {
@@ -217,6 +237,130 @@ TEST(HostHistory, APortWhoseCableLeadsElsewhereNowIsNotMissedAfterARestart) {
     found.judge(after);
   }
   EXPECT_EQ(only_incident(found.book).finding.cause.label, "leaf01 swp2") << describe_incidents(found.book);
+}
+
+// What was up before a restart, what is there after it, and what is missed.
+struct Renamed {
+  const char* what;
+  HostInventory before, after;
+  const char* missed;
+};
+
+TEST(HostHistory, PortsAreKnownByTheirGuids) {
+  const std::vector<Renamed> cases{
+      {"an IPoIB interface before and after", one_adapter("mlx5_0", 0xB0, "ib0"),
+       one_adapter("ibp26s0", 0xB0, "ibp26s0"), ""},
+      {"one without a cable gets the name of the other",
+       both(one_adapter("mlx5_0", 0xA0), one_adapter("mlx5_1", 0xA1, "", false)),
+       both(one_adapter("mlx5_0", 0xA1, "", false), one_adapter("mlx5_1", 0xA0)), ""},
+      {"two exchange their names", both(one_adapter("mlx5_0", 0xA0), one_adapter("mlx5_1", 0xA1)),
+       both(one_adapter("mlx5_0", 0xA1), one_adapter("mlx5_1", 0xA0)), ""},
+      {"the first is gone, and the second has its name", both(one_adapter("mlx5_0", 0xA0), one_adapter("mlx5_1", 0xA1)),
+       one_adapter("mlx5_0", 0xA1),
+       "Link at node-0 0x00000000000000a0 port 1 is down: the device is gone; 1 of 2 links of node-0 is up; it hurts "
+       "job slurm:0"},
+      {"a new adapter in the same place", one_adapter("mlx5_0", 0xA0), one_adapter("mlx5_0", 0xA9), ""},
+      {"a new adapter that does not come up", one_adapter("mlx5_0", 0xA0), one_adapter("mlx5_0", 0xA9, "", false),
+       "Link at node-0 mlx5_0 port 1 is down; it is the only link of node-0; it hurts job slurm:0"},
+  };
+  for (const Renamed& each : cases)
+    for (const bool restart : {false, true}) {
+      HostWatching before;
+      set(before, each.before);
+      before.seconds(3);
+      HostWatching after = restart ? restarted(before) : std::move(before);
+      set(after, each.after);
+      after.seconds(5);
+      EXPECT_EQ(after.open().empty() ? "" : after.open().front().finding.summary, each.missed)
+          << each.what << (restart ? ", over a restart" : "");
+      EXPECT_LE(after.open().size(), 1U) << each.what;
+    }
+}
+
+TEST(HostHistory, AnAdapterInThePlaceOfAnotherHasItsOwnRate) {
+  HostWatching before;
+  set(before, both(one_adapter("mlx5_0", 0xA0), one_adapter("mlx5_1", 0xA1)));
+  before.seconds(3);
+  HostWatching after = restarted(before);
+  HostInventory slower = both(one_adapter("mlx5_0", 0xA8), one_adapter("mlx5_1", 0xA9));
+  for (HostPort& port : slower.ports) port.rate_bits_per_second = 100'000'000'000;
+  set(after, slower);
+  after.seconds(3);
+  slower.ports.front().state = PortState::kDown;
+  slower.ports.front().rate_bits_per_second = 0;
+  set(after, slower);
+  after.seconds(3);
+  ASSERT_EQ(after.kinds(), Kinds{IncidentKind::kLinkDown});
+  EXPECT_EQ(after.open().front().finding.summary,
+            "Link at node-0 mlx5_0 port 1 is down; 1 of 2 links of node-0 is up; it hurts job slurm:0");
+}
+
+TEST(HostHistory, WhatSomebodySetDownIsNotMissedWhenItsDeviceIsGone) {
+  for (const bool late : {false, true}) {
+    HostWatching before;
+    before.seconds(3);
+    before.port().administratively_down = true;
+    before.set_up(false);
+    before.now += 1s;
+    before.read(0, late);
+    HostWatching after = restarted(before);
+    for (HostWatching* each : {&before, &after}) {
+      each->inventories[0] = std::make_shared<HostInventory>();
+      each->values[0].clear();
+      each->seconds(5);
+      EXPECT_TRUE(each->book.all()->empty()) << late;
+    }
+  }
+}
+
+TEST(HostHistory, WhatWaitedOnACopiedDiskIsOfAnotherHost) {
+  for (const bool is_copied : {true, false})
+    for (const bool its_own_waited_too : {true, false}) {
+      HostWatching watching;
+      set(watching, both(one_adapter("mlx5_0", 0xA0), one_adapter("mlx5_1", 0xA1)));
+      watching.read(0, true);
+      set(watching, one_adapter("mlx5_0", is_copied ? 0xC0 : 0xA0));
+      if (its_own_waited_too) watching.read(0, true);
+      watching.seconds(5);
+      EXPECT_EQ(watching.book.all()->empty(), is_copied) << describe_incidents(watching.book);
+    }
+}
+
+TEST(HostHistory, APortThatFlappedHasItsName) {
+  HostWatching before;
+  before.seconds(3);
+  HostWatching after(1);
+  after.now = before.now + 10s;
+  HostFlapState flap;
+  flap.device = "mlx5_0";
+  flap.port = 1;
+  after.analyzer.restore("node-0", std::vector{flap});
+  after.analyzer.restore_ports("node-0", before.analyzer.ports_seen("node-0"));
+  after.inventories[0] = std::make_shared<HostInventory>();
+  after.values[0].clear();
+  after.seconds(5);
+  ASSERT_EQ(after.kinds(), Kinds{IncidentKind::kLinkDown});
+  EXPECT_EQ(after.open().front().finding.cause.label, "node-0 mlx5_0 port 1 (eth0)");
+}
+
+// Their links are in the ledger of the subnet: its sweeps tell that they are down.
+TEST(HostHistory, PortsThatSweepsCoverAreToldByThese) {
+  for (const bool is_gone : {false, true}) {
+    HostWatching before;
+    HostInventory inventory = one_adapter("mlx5_0", 0xA1);
+    inventory.ports.front().node_guid = NodeGuid{0xA0};
+    inventory.ports.front().link_layer = LinkLayer::kInfiniBand;
+    set(before, inventory);
+    before.seconds(3);
+    for (const bool is_swept : {true, false}) {
+      HostWatching after = restarted(before);
+      after.analyzer.set_swept({{NodeGuid{is_swept ? 0xA0U : 0xB0U}, PortNum{1}}});
+      inventory.ports.front().state = PortState::kDown;
+      set(after, is_gone ? HostInventory{} : inventory);
+      after.seconds(5);
+      EXPECT_EQ(after.book.all()->empty(), is_swept) << is_gone << describe_incidents(after.book);
+    }
+  }
 }
 
 }  // namespace

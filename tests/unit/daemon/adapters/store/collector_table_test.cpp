@@ -90,7 +90,7 @@ TEST_P(Collectors, ThePortsThatWereUpAreKept) {
   const TempDir dir;
   auto store = must_open(dir.path());
   std::vector marks{make_mark("gpu-1"), make_mark("gpu-2"), make_mark("gpu-3")};
-  marks[0].ports = {{"mlx5_0", 1, "eth2", PortGuid{0xFFFF'0000'0000'0001}, 400'000'000'000},
+  marks[0].ports = {{"mlx5_0", 1, "eth2", PortGuid{0xFFFF'0000'0000'0001}, 400'000'000'000, NodeGuid{7}},
                     {"eno1", 0, "eno1", {}, 0}};
   marks[1].ports.emplace();  // none was
   ASSERT_TRUE(store->save_collectors(marks, {}));
@@ -98,9 +98,10 @@ TEST_P(Collectors, ThePortsThatWereUpAreKept) {
   // A mark that does not speak of them leaves them as they are.
   ASSERT_TRUE(store->save_collectors(std::vector{make_mark("gpu-1")}, {}));
   EXPECT_EQ(restored(*store), marks);
-  marks[0].ports = {{"a device\tor\ntwo", 1, "", {}, 1}, {"ib 0", 2, "", {}, 1}};
+  marks[0].ports = {{"a device\tor\ntwo", 1, "", {}, 1}, {"ib 0", 2, "", {}, 1}, {"", 1, "", {}, 1}};
   ASSERT_TRUE(store->save_collectors(marks, {}));
   marks[0].ports->erase(marks[0].ports->begin());
+  marks[0].ports->pop_back();
   EXPECT_EQ(restored(*store), marks);
 }
 

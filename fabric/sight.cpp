@@ -24,13 +24,31 @@ bool has(std::span<const FabricSight> fabrics, const FabricSight& wanted, bool m
       fabrics, [&](const FabricSight& each) { return (each.is_seen || !must_see) && is_same(wanted, each); });
 }
 
+/// Switches of each that are told where there are so many fabrics.
+std::size_t told_of_each(std::size_t fabrics) {
+  return std::clamp<std::size_t>(kLongestSight / (kDigits + 1) / std::max<std::size_t>(fabrics, 1), 1,
+                                 kMostSwitchesTold);
+}
+
+/// Whether one of `other`, as sight_text() tells of it, is not only a fragment of the subnet, which a weftd sees whose
+/// own switch is cut off from the others. Who sees the same switches chooses the same; some are dead to one of the two.
+bool is_seen_as_well(const FabricSight& wanted, std::span<const FabricSight> other) {
+  const auto chosen = choose_switches(wanted.switches, told_of_each(other.size()));
+  return std::ranges::any_of(other, [&](const FabricSight& each) {
+    const auto common = std::ranges::count_if(chosen, [&](NodeGuid guid) {
+      return std::ranges::binary_search(each.switches, guid.value, {}, &NodeGuid::value);
+    });
+    return each.is_seen && common > 0 && 2 * static_cast<std::size_t>(common) >= chosen.size();
+  });
+}
+
 }  // namespace
 
 SightChange compare_sight(std::span<const FabricSight> own, std::span<const FabricSight> other) {
   SightChange change;
   for (const FabricSight& fabric : own) {
     if (!fabric.is_seen && (fabric.switches.empty() || has(own, fabric, true))) continue;
-    const bool is_seen_there = has(other, fabric, true);
+    const bool is_seen_there = is_seen_as_well(fabric, other);
     if (!fabric.is_seen && is_seen_there) change.gained.push_back(fabric.name);
     if (!is_seen_there && (fabric.is_seen || !has(other, fabric, false))) change.lost.push_back(fabric.name);
   }
@@ -50,8 +68,7 @@ std::vector<NodeGuid> choose_switches(std::span<const NodeGuid> switches, std::s
 }
 
 std::string sight_text(std::span<const FabricSight> fabrics) {
-  const std::size_t each = std::clamp<std::size_t>(
-      kLongestSight / (kDigits + 1) / std::max<std::size_t>(fabrics.size(), 1), 1, kMostSwitchesTold);
+  const std::size_t each = told_of_each(fabrics.size());
   std::string text;
   for (const FabricSight& fabric : fabrics) {
     const auto chosen = choose_switches(fabric.switches, each);

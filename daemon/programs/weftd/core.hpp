@@ -31,7 +31,8 @@
 
 namespace weft::daemon {
 
-/// It is watched, and not from behind a port of ours that is down: of such a subnet this host alone is seen.
+/// It is watched, and not from behind a port of ours that is down (of such a subnet this host alone is seen), nor with
+/// most of its switches out of reach, which makes our own place in it suspect.
 bool is_seen(const FabricView& fabric);
 
 /// `span` is over since then; also when the clock was set back: better early than not for hours.

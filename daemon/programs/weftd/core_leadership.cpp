@@ -34,9 +34,12 @@ std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached
 
 bool is_seen(const FabricView& fabric) {
   if (!fabric.watching || !fabric.sweep) return fabric.watching;
-  const Sweep& sweep = *fabric.sweep;
-  const PortIndex own = sweep.topology->find_port(sweep.local_port);
-  return own == kNoIndex || sweep.topology->port(own).state != PortState::kDown;
+  const Topology& topology = *fabric.sweep->topology;
+  const PortIndex own = topology.find_port(fabric.sweep->local_port);
+  if (own != kNoIndex && topology.port(own).state == PortState::kDown) return false;
+  const auto is_switch = [](const Node& node) { return node.type == NodeType::kSwitch; };
+  const auto is_reached = [&](const Node& node) { return is_switch(node) && node.reachable; };
+  return 2 * std::ranges::count_if(topology.nodes(), is_reached) >= std::ranges::count_if(topology.nodes(), is_switch);
 }
 
 void Core::take_incidents(store::Restored& ledger) {

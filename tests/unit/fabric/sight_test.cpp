@@ -47,22 +47,41 @@ TEST(Sight, OfOtherTextIsNothing) {
 TEST(Sight, ASubnetIsTheSameWhereASwitchIs) {
   const std::vector<FabricSight> own{{"x", false, guids(1, 900)}, {"y", true, guids(1000, 1900)}, {"new", false, {}}};
   const auto change = [&](std::vector<FabricSight> other) { return compare_sight(own, other); };
-  const auto all = change({{"", true, guids(17, 17)}, {"", true, guids(999, 1000)}});
+  const std::vector<FabricSight> told =
+      parse_sight(sight_text(std::vector<FabricSight>{own[1], {"", true, own[0].switches}}));
+  const auto all = change({told[1], told[0]});
   EXPECT_EQ(all.gained, std::vector<std::string>{"x"});
   EXPECT_TRUE(all.lost.empty());
-  const auto other = change({{"x", true, guids(2000, 2003)}, {"y", false, guids(1000, 1000)}});
+  const auto other = change({{"x", true, guids(2000, 2003)}, {"y", false, told[0].switches}});
   EXPECT_TRUE(other.gained.empty());
   EXPECT_EQ(other.lost, (std::vector<std::string>{"x", "y"}));
-  const auto both_blind = change({{"", false, guids(1, 1)}, {"", true, guids(1000, 1000)}});
+  const auto both_blind = change({{"", false, guids(1, 1)}, told[0]});
   EXPECT_TRUE(both_blind.gained.empty());
   EXPECT_TRUE(both_blind.lost.empty());
 }
 
 TEST(Sight, ASubnetThatIsSeenThroughAnotherPortIsNotLost) {
   const std::vector<FabricSight> own{{"x", false, guids(1, 9)}, {"y", true, guids(2, 9)}};
-  const auto change = compare_sight(own, std::vector<FabricSight>{{"", true, guids(2, 3)}});
+  const auto change = compare_sight(own, parse_sight(sight_text(std::vector<FabricSight>{own[1]})));
   EXPECT_TRUE(change.gained.empty());
   EXPECT_TRUE(change.lost.empty());
+}
+
+TEST(Sight, AFragmentOfASubnetIsNotThatSubnet) {
+  const std::vector<FabricSight> own{{"x", true, guids(1, 6)}, {"y", false, guids(11, 16)}};
+  const auto told_by = [&](std::vector<NodeGuid> x, std::vector<NodeGuid> y) {
+    return compare_sight(own, parse_sight(sight_text(std::vector<FabricSight>{{"", true, x}, {"", true, y}})));
+  };
+  EXPECT_EQ(told_by(guids(1, 6), guids(11, 16)).gained, std::vector<std::string>{"y"});
+  EXPECT_TRUE(told_by(guids(1, 6), guids(11, 16)).lost.empty());
+  for (std::uint64_t alone = 1; alone <= 6; ++alone) {
+    const auto fragment = told_by(guids(alone, alone), guids(alone + 10, alone + 10));
+    EXPECT_TRUE(fragment.gained.empty()) << alone;
+    EXPECT_EQ(fragment.lost, std::vector<std::string>{"x"}) << alone;
+    auto but_one = guids(1, 6);
+    std::erase(but_one, NodeGuid{alone});
+    EXPECT_TRUE(told_by(but_one, guids(11, 16)).lost.empty()) << "one is dead to the other: " << alone;
+  }
 }
 
 }  // namespace

@@ -229,6 +229,7 @@ class PlanManager {
   void set_forward(Duration by, TimePoint now);
   void note_sweeps(const RemedyView& view);
   void note_out_by_others(const RemedyView& view);
+  std::vector<LinkKey> just_enabled(const RemedyView& view) const;
   std::vector<LinkKey> just_given_back(const RemedyView& view) const;
   /// As TreeCache::counts(). Time between two sweeps that are far apart makes nobody missing for longer.
   const SweepCounts& counts(const std::string& name, const RemedyView& view);

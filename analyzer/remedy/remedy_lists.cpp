@@ -18,8 +18,23 @@ void PlanManager::set_avoided_ports(const std::string& actuator, AvoidedPorts po
   trees_.set_avoided(std::move(all));
 }
 
-// What the last sweep read disabled, or a list told to be avoided, is older than that it was given back. A link that
-// is avoided as well as disabled is so by somebody else.
+// The last sweep read them disabled, by us. Those that are avoided as well are so by somebody else.
+std::vector<LinkKey> PlanManager::just_enabled(const RemedyView& view) const {
+  std::vector<LinkKey> links;
+  for (const PlanPtr& plan : shown_) {
+    if (plan->state != PlanState::kVerifying || takes_out(plan->action) || plan->target.kind != EntityKind::kLink ||
+        outward_action(*plan) != RemedyAction::kIsolateLink)
+      continue;
+    const FabricView* fabric = view.fabric(plan->target.fabric);
+    const TimePoint at = given_back_at(*plan);
+    if (fabric && fabric->sweep && fabric->sweep->started <= at && at <= view.now && !trees_.is_avoided(plan->target))
+      links.push_back(make_link_key(plan->target.port, plan->target.peer));
+  }
+  return links;
+}
+
+// What was read of them is older than that we gave them back. For people: somebody else may have them as well, and
+// guards count them.
 std::vector<LinkKey> PlanManager::just_given_back(const RemedyView& view) const {
   std::vector<LinkKey> links;
   const Ages ages = clock_.ages(view.now);

@@ -347,7 +347,7 @@ std::vector<GuardVerdict> PlanManager::guards_of(const Plan& plan, const RemedyV
                    counts(plan.target.fabric, view),
                    {}};
   for (const FabricView& fabric : view.fabrics) input.taken_out.emplace_back(counts(fabric.name, view).taken_out);
-  input.enabled = just_given_back(view);
+  input.enabled = just_enabled(view);
   input.links = count_links(view);
   if (const auto drained = drained_.find(plan.actuator); drained != drained_.end()) input.drained = &drained->second;
   input.untold = untold_list(plan, view);

@@ -123,6 +123,18 @@ void write_nodes(Database& database, std::string_view fabric, const Topology& to
   }
 }
 
+void write_apart(Database& database, std::string_view fabric, const FabricMemory& kept) {
+  write_links(database, kept.fabric, kept.state.links);
+  write_conditions(database, kept.fabric, kept.state.flaps, kept.state.errors);
+  const std::string at_links =
+      " AND guid IN (SELECT low_node FROM link WHERE fabric = ?1 UNION SELECT high_node FROM link WHERE fabric = ?1)";
+  // Of one that was kept before.
+  Statement(database,
+            "DELETE FROM node WHERE fabric = ?1 AND guid IN (SELECT guid FROM node WHERE fabric = ?2)" + at_links)
+      .run(kept.fabric, fabric);
+  Statement(database, "UPDATE node SET fabric = ?1 WHERE fabric = ?2" + at_links).run(kept.fabric, fabric);
+}
+
 std::vector<FabricMemory> read_memories(Database& database) {
   std::vector<FabricMemory> memories;
   Statement fabrics(database,

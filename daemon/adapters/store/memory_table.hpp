@@ -19,6 +19,8 @@ void write_conditions(Database& database, std::string_view fabric, std::span<con
                       std::span<const ErrorState> errors);
 /// Adds the nodes that are reachable to the inventory, or notes that they were seen at `now`.
 void write_nodes(Database& database, std::string_view fabric, const Topology& topology, TimePoint now);
+/// As Store::keep_apart().
+void write_apart(Database& database, std::string_view fabric, const FabricMemory& kept);
 
 /// The links, flap penalties and error states of each fabric.
 std::vector<FabricMemory> read_memories(Database& database);

@@ -305,6 +305,10 @@ Result<void> SqlStore::save_nodes(std::string_view fabric, const Topology& topol
   return write([&] { write_nodes(state_, fabric, topology, now); });
 }
 
+Result<void> SqlStore::keep_apart(std::string_view fabric, const FabricMemory& kept) {
+  return write([&] { write_apart(state_, fabric, kept); });
+}
+
 Result<std::vector<KnownNode>> SqlStore::nodes(std::string_view fabric) {
   return as_read(state_, read_nodes(state_, fabric));
 }

@@ -31,6 +31,7 @@ class SqlStore final : public Store {
                                std::span<const ErrorState> errors) override;
   Result<void> save_fec_baselines(std::string_view fabric, std::span<const FecBaseline> baselines) override;
   Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) override;
+  Result<void> keep_apart(std::string_view fabric, const FabricMemory& kept) override;
   Result<std::vector<KnownNode>> nodes(std::string_view fabric) override;
   Result<void> save_collectors(std::span<const CollectorMark> marks, std::span<const std::string> forgotten) override;
   Result<void> save_told(std::string_view receiver, std::string_view text) override;

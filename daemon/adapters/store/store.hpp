@@ -137,6 +137,9 @@ class Store {
   virtual Result<void> save_fec_baselines(std::string_view fabric, std::span<const FecBaseline> baselines) = 0;
   /// Adds the nodes of `topology` to the inventory, or notes that they were seen at `now`.
   virtual Result<void> save_nodes(std::string_view fabric, const Topology& topology, TimePoint now) = 0;
+  /// Stores `kept` under its name, but for its baselines; nodes at its links are no longer of `fabric`, but of that. On
+  /// failure call again: it may be called any number of times.
+  virtual Result<void> keep_apart(std::string_view fabric, const FabricMemory& kept) = 0;
   /// The inventory of a fabric: every node that was ever seen there.
   virtual Result<std::vector<KnownNode>> nodes(std::string_view fabric) = 0;
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
@@ -55,6 +57,35 @@ TEST_P(Memory, AFabricWasSeenWhenANodeOfItWas) {
   ASSERT_EQ(restored->fabrics.size(), 2U);
   EXPECT_EQ(restored->fabrics[0].seen, at_second(7200));
   EXPECT_EQ(restored->fabrics[1].seen, kNever);
+}
+
+TEST_P(Memory, ASubnetOfTheSameNameIsKeptApart) {
+  const TempDir dir;
+  auto store = must_open(dir.path());
+  const Sweep sweep = make_sweep(at_second(0), 0, 4, NodeGuid{1}), other = make_sweep(at_second(0), 0, 4, NodeGuid{9});
+  FabricMemory kept{"a@0x1", {}};
+  kept.state.links.push_back({link(1, 2), {"leaf-1", NodeType::kSwitch}, {"gpu-1", NodeType::kChannelAdapter}});
+  kept.state.errors.push_back({{NodeGuid{1}, PortNum{1}}, 1e-9});
+  ASSERT_TRUE(store->save_links("a", kept.state.links));
+  ASSERT_TRUE(store->save_nodes("a", *sweep.topology, at_second(7200)));
+  ASSERT_TRUE(store->save_nodes("a", *other.topology, at_second(9000)));
+  for (int times = 0; times < 2; ++times) {
+    ASSERT_TRUE(store->keep_apart("a", kept));
+    const auto restored = store->restore(kNever);
+    ASSERT_TRUE(restored) << restored.error().message;
+    const auto found = std::ranges::find(restored->fabrics, kept.fabric, &FabricMemory::fabric);
+    ASSERT_NE(found, restored->fabrics.end());
+    EXPECT_EQ(found->state.links.size(), 1U);
+    EXPECT_EQ(found->state.errors.size(), 1U);
+    EXPECT_EQ(found->seen, at_second(7200)) << "with its nodes";
+    ASSERT_EQ(store->nodes("a")->size(), 1U);
+    EXPECT_EQ(store->nodes("a")->front().guid, NodeGuid{9});
+  }
+  // Once more, after it was back under its name.
+  ASSERT_TRUE(store->save_nodes("a", *sweep.topology, at_second(14400)));
+  ASSERT_TRUE(store->keep_apart("a", kept));
+  ASSERT_EQ(store->nodes(kept.fabric)->size(), 1U);
+  EXPECT_EQ(store->nodes(kept.fabric)->front().last_seen, at_second(14400));
 }
 
 TEST_P(Memory, PortsBeyond255ComeBackAndWhatIsNoPortIsDamage) {

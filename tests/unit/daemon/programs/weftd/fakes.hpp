@@ -57,6 +57,7 @@ class IdleStore : public store::Store {
   }
   Result<void> save_fec_baselines(std::string_view, std::span<const FecBaseline>) override { return {}; }
   Result<void> save_nodes(std::string_view, const Topology&, TimePoint) override { return {}; }
+  Result<void> keep_apart(std::string_view, const store::FabricMemory&) override { return {}; }
   Result<std::vector<store::KnownNode>> nodes(std::string_view) override { return std::vector<store::KnownNode>{}; }
   Result<void> save_collectors(std::span<const store::CollectorMark>, std::span<const std::string>) override {
     return {};

@@ -365,6 +365,36 @@ std::vector<Incident> IncidentManager::give_up(std::string_view fabric, const st
   return changed;
 }
 
+std::vector<Incident> IncidentManager::rename(std::string_view from, const std::string& to, TimePoint now) {
+  Changed changed;
+  const auto rename = [&](Entity& entity) {
+    if (entity.fabric != from) return;
+    entity.fabric = to;
+    if (entity.kind == EntityKind::kFabric) entity.label = to;
+  };
+  for (Entry& entry : entries_) {
+    if (!entry.incident->is_open() || entry.incident->finding.cause.fabric != from) continue;
+    Incident next = *entry.incident;
+    rename(next.finding.cause);
+    std::ranges::for_each(next.finding.affected, rename);
+    for (Evidence& evidence : next.finding.evidence) rename(evidence.where);
+    for (WaitingLink& link : next.finding.waiting.links) rename(link.sender);
+    std::string key = key_of(next.finding);
+    const auto known = newest_.find(key);
+    if (const IncidentPtr other = known == newest_.end() ? nullptr : find(known->second); other && other->is_open()) {
+      resolve(entry, "it continues as " + incident_name(other->id), now, changed);
+      continue;
+    }
+    if (const auto newest = newest_.find(entry.key); newest != newest_.end() && newest->second == entry.incident->id)
+      newest_.erase(newest);
+    newest_[key] = next.id;
+    entry.key = std::move(key);
+    entry.clean_sweeps = 0;
+    change(entry, std::move(next), now, changed);
+  }
+  return changed;
+}
+
 void IncidentManager::expire(TimePoint now) {
   const TimePoint forgotten = clock_.before(now, policy_.retention);
   std::vector<std::pair<TimePoint, std::uint64_t>> kept;

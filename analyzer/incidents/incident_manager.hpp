@@ -51,6 +51,9 @@ class IncidentManager {
 
   /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
   std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
+  /// The subnet that was called `from` is called `to` now: what is open there stays open under that name. Where `to`
+  /// has the same trouble open already, one of the two ends.
+  std::vector<Incident> rename(std::string_view from, const std::string& to, TimePoint now);
 
   /// Somebody looks after it; saying so again changes nothing. kNotFound; kInvalidArgument without a name;
   /// kFailedPrecondition when it is already resolved.

@@ -239,5 +239,27 @@ TEST_F(Timelines, TheLastFlapIsTheOneThatIsTold) {
   EXPECT_EQ(manager.find(1)->finding.evidence[0].observed, start + seconds(1));
 }
 
+TEST_F(Timelines, GoOnUnderAnotherNameOfTheSubnet) {
+  Finding finding = down("is down");
+  finding.affected.push_back(finding.cause);
+  finding.evidence.push_back({.signal = "port_state", .description = "down", .unit = {}, .where = finding.cause});
+  update({finding});
+  const auto changed = manager.rename("test", "test@0x1", now);
+  ASSERT_EQ(changed.size(), 1U);
+  EXPECT_EQ(changed[0].revision, 2U);
+  EXPECT_EQ(incident().finding.cause.fabric, "test@0x1");
+  EXPECT_EQ(incident().finding.affected.front().fabric, "test@0x1");
+  EXPECT_EQ(incident().finding.evidence.front().where.fabric, "test@0x1");
+  update({finding});
+  ASSERT_TRUE(manager.find(2)) << "of another subnet";
+  EXPECT_TRUE(incident(1).is_open());
+  EXPECT_TRUE(manager.rename("test@0x2", "test", now).empty());
+  manager.rename("test@0x1", "test", now);
+  EXPECT_FALSE(incident(1).is_open()) << "there can be only one";
+  EXPECT_EQ(incident(1).headline, "is down (it continues as INC-2)");
+  update({finding});
+  EXPECT_FALSE(manager.find(3));
+}
+
 }  // namespace
 }  // namespace weft::analyzer

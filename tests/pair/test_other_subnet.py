@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two weftd on one PostgreSQL on two subnets that have the same name and prefix: a leader that loses its port keeps the lead, for the other one
-watches another subnet. What it gives no lead to it does not advise."""
+"""Two weftd on one PostgreSQL on two subnets that have the same name and prefix, with ports that are found: a leader that loses its port keeps the
+lead, for the other one watches another subnet. What it gives no lead to it does not advise. Where it ends all the same, its subnet is kept apart from
+the other one's and is TELEMETRY_LOST, until a port leads there again."""
 
 import os
 import re
@@ -41,7 +42,8 @@ class OtherSubnet(unittest.TestCase):
             cls.postgres.start_alone()
             for subnet in cls.subnets:
                 subnet.start()
-                cls.pair.append(Weftd(subnet.environment(subnet.network.hosts()[-1].identity), infiniband=STORE.format(servers=f"127.0.0.1:{cls.postgres.primary.port}")))
+                cls.pair.append(Weftd(subnet.environment(subnet.network.hosts()[-1].identity), infiniband=STORE.format(servers=f"127.0.0.1:{cls.postgres.primary.port}"),
+                                      extra=("--infiniband-ports", "auto", "--analyzer-telemetry-start-grace", "15s")))
                 cls.pair[-1].start()
                 cls.pair[-1].wait_sweeps(1)
         except BaseException:
@@ -56,7 +58,10 @@ class OtherSubnet(unittest.TestCase):
     def sight(self) -> str:
         return self.postgres.primary.sql("SELECT query FROM pg_stat_activity WHERE application_name LIKE 'weftd % lease' AND query LIKE 'SELECT%'")
 
-    def test_a_leader_keeps_its_subnet(self):
+    def fabrics(self, weftd: Weftd) -> dict[str, bool]:
+        return {each["name"]: each.get("watching", False) for each in weftd.client.json("/api/v1/fabrics")["fabrics"]}
+
+    def test_1_a_leader_keeps_its_subnet(self):
         leader, standby = self.pair
         self.assertTrue(leads(leader))
         wait_until(lambda: re.search(r"/\* sees \+[0-9a-f,]+ \*/", self.sight()), 30, why=self.sight)
@@ -71,6 +76,35 @@ class OtherSubnet(unittest.TestCase):
         self.assertTrue(leads(leader), leader.log())
         self.assertFalse(leads(standby), standby.log())
         self.assertNotIn("gives the lead", leader.log())
+
+    def test_2_the_subnet_of_a_leader_that_ended_is_lost(self):
+        leader, standby = self.pair
+        first, name = self.subnets[0], next(iter(self.fabrics(leader)))
+        switch = min(first.network.switches, key=lambda each: each.guid)
+        kept = f"{name}@0x{switch.guid:016x}"
+        host = first.network.hosts()[0].identity
+        first.unlink(host, 1)
+        self.addCleanup(first.relink, host, 1)
+        wait_until(lambda: leader.incidents("LINK_DOWN"), 60, why=leader.log)
+        down = leader.incidents("LINK_DOWN")[0]["id"]
+        leader.kill()
+        wait_until(lambda: leads(standby), 60, why=standby.log)
+        wait_until(lambda: self.fabrics(standby) == {name: True, kept: False}, 60, why=lambda: f"{self.fabrics(standby)}\n{standby.log()}")
+        wait_until(lambda: standby.incidents("TELEMETRY_LOST"), 30, why=standby.log)
+        lost = standby.incidents("TELEMETRY_LOST")[0]
+        self.assertIn("no active port of this host leads to it", lost["summary"])
+        self.assertEqual("CRITICAL", lost["severity"])
+        self.assertEqual([(down, kept)], [(each["id"], each["cause"]["fabric"]) for each in standby.incidents("LINK_DOWN")])
+        nodes = dict(line.split("|") for line in self.postgres.primary.sql("SELECT fabric, count(*) FROM node GROUP BY 1").splitlines())
+        self.assertEqual({name: "11", kept: "11"}, nodes)
+        # The one that ended comes back, and leads: it has its subnet, its links and its incident again, and the other one's is lost.
+        leader.start()
+        leader.wait_sweeps(1)
+        standby.kill()
+        wait_until(lambda: leads(leader), 60, why=leader.log)
+        wait_until(lambda: [each["cause"]["fabric"] for each in leader.incidents("LINK_DOWN")] == [name], 60, why=leader.log)
+        self.assertEqual(down, leader.incidents("LINK_DOWN")[0]["id"])
+        wait_until(lambda: len(self.fabrics(leader)) == 2 and kept not in self.fabrics(leader), 60, why=lambda: f"{self.fabrics(leader)}\n{leader.log()}")
 
 
 if __name__ == "__main__":

@@ -75,20 +75,13 @@ Core::Core(const config::WeftdConfig& config, store::Store& store, store::Restor
 void Core::add_fabric(const std::string& name, LinkLayer layer, const std::string& through) {
   if (is_found(name, through)) return;
   const bool is_ethernet = layer == LinkLayer::kEthernet;
-  analyzer::FabricAnalyzer rules(name, config_.analyzer);
-  rules.expect(expected_[layer]);
-  Fabric fabric{std::move(rules), {}, layer, {}, {}, {}, clock_.now(), 0, 0, kNever, kNever, true, {}, {}};
-  if (const auto memory = memories_.find(name); memory != memories_.end())
-    fabric.analyzer.restore(memory->second.state);
-  for (const auto& incident : *incidents_.all())
-    if (incident->finding.cause.fabric == name) fabric.analyzer.remember(*incident);
+  Fabric fabric{rules_of(name, layer), {}, layer, {}, {}, {}, clock_.now(), 0, 0, kNever, kNever, true, {}, {}};
   if (const auto withheld = config_.metrics.withheld()) {
     fabric.counter_moves.emplace(*withheld);
     fabric.detail_moves.emplace(*withheld);
   }
   fabric.saved_links = fabric.analyzer.links_revision();
   fabric.saved_history = fabric.analyzer.history_revision();
-  fabric.analyzer.set_maintenance_windows(planned_);
   fabric.view.name = name;
   fabric.view.through = through;
   fabric.view.status = is_ethernet ? kNothingFound : "discovering the subnet";
@@ -164,6 +157,7 @@ void Core::take_sweep(Sweep sweep) {
   if (found == fabrics_.end()) return;
   Fabric& fabric = found->second;
   const TimePoint now = clock_.now();
+  tell_apart(fabric, sweep, now);
   if (!fabric.view.watching)
     logger(sweep.topology->is_ethernet() ? "ethernet" : "infiniband")
         ->info("{}: {}", sweep.fabric, watching_status(sweep));
@@ -376,7 +370,7 @@ void Core::stop() {
 
 void Core::remember(Fabric& fabric, TimePoint now) {
   const std::string& name = fabric.view.name;
-  if (!leads_) return;
+  if (!leads_ || !store_apart(fabric)) return;
   // What was not written is offered again with the next sweep.
   const auto offer = [&](auto job, auto forget) {
     return store_lane_.post([this, name, job = std::move(job), forget] {

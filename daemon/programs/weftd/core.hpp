@@ -35,6 +35,9 @@ namespace weft::daemon {
 /// most of its switches out of reach, which makes our own place in it suspect.
 bool is_seen(const FabricView& fabric);
 
+/// The switches of that subnet, sorted: all that are known there, or those that can be reached.
+std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached);
+
 /// `span` is over since then; also when the clock was set back: better early than not for hours.
 bool passed(TimePoint now, TimePoint since, Duration span);
 
@@ -128,6 +131,10 @@ class Core {
     TimePoint baselines_saved = kNever;
     bool tell_differences = true;                           // from what is expected: in the log, once
     std::optional<TableMoves> counter_moves, detail_moves;  // where counters that never moved are left out
+    std::vector<NodeGuid> switches{};                       // of the last graph that showed any, sorted
+    std::shared_ptr<const Topology> told_apart{};           // see tell_apart()
+    std::vector<store::FabricMemory> apart{};               // to be stored before anything is stored of this one
+    bool stores_apart = false;                              // the store is asked to
   };
   struct Batch {
     std::vector<Incident> incidents;
@@ -141,9 +148,23 @@ class Core {
   bool is_found(const std::string& name, const std::string& through);
   /// Of a subnet that no sweep told of yet, by the links that the ledger knows there; sorted.
   std::vector<NodeGuid> known_switches(const std::string& fabric) const;
+  /// Rules that know what the ledger and open incidents tell of that fabric.
+  analyzer::FabricAnalyzer rules_of(const std::string& name, LinkLayer layer) const;
+  /// A port leads to another subnet than the one that is known by this name: that gets a name of its own.
+  void tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now);
+  /// The same where this one was swept before the ledger was read.
+  void tell_apart_from_ledger(Fabric& fabric);
+  void keep_apart(Fabric& fabric, store::FabricMemory memory);
+  /// What was kept apart and has those switches is `name` from now on. False: there is none.
+  bool take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches);
+  void forget_kept(const std::string& name);
+  /// True: nothing of another subnet is to be stored before what is known of this one.
+  bool store_apart(Fabric& fabric);
+  void call_incidents(const std::string& before, const std::string& since);
   /// Shows subnets that the ledger knows and no port of this host leads to, as fabrics that are not watched.
   void watch_over_known(TimePoint now);
-  void give_up(const std::string& fabric, TimePoint now);
+  void give_up(const std::string& fabric, TimePoint now,
+               const char* why = "its subnet is no longer monitored under this name");
   void give_up_what_nobody_watches(TimePoint now);
   void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
   void judge_hosts(TimePoint now);

@@ -2,6 +2,8 @@
 // What Core does about subnets that the ledger knows and that nobody watches.
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,6 +11,7 @@
 
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/core.hpp"
+#include "fabric/list_text.hpp"
 #include "fabric/sight.hpp"
 
 namespace weft::daemon {
@@ -18,10 +21,31 @@ using namespace std::chrono_literals;
 
 // A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
 constexpr Duration kWaitForSubnets = 10min;
-// A subnet that no weftd of this ledger has seen for longer when this one begins to lead was given up.
+// A subnet that no weftd of this ledger has read for longer is given up.
 constexpr Duration kLongestUnseen = 7 * 24h;
 constexpr Duration kLookEvery = 5s;
 constexpr const char* kNoPort = "no active port of this host leads to it";
+constexpr const char* kUnseen = "nothing has read it for 7 days";
+/// "ibsim0-1@0x0002c90300000100": not ibsim0-1 any more, but the subnet of that switch. No name in the configuration
+/// has it (daemon/config/value_text.cpp).
+constexpr char kOfSwitch = '@';
+constexpr std::size_t kMostSwitchesNamed = 2;
+
+bool is_kept(const std::string& name) {
+  return name.find(kOfSwitch) != std::string::npos;
+}
+
+std::string name_before(const std::string& kept) {
+  return kept.substr(0, kept.find(kOfSwitch));
+}
+
+/// Ports that are named are all that a person wants to be watched; of ports that are found one may be missing, and a
+/// weftd that just started does not know it. What another subnet has the name of is missing as long as that is named.
+bool is_wanted(const std::string& name, const config::InfinibandPorts& ports) {
+  if (ports.automatic) return true;
+  return is_kept(name) &&
+         std::ranges::find(ports.named, name_before(name), &config::InfinibandPort::fabric) != ports.named.end();
+}
 
 bool is_ethernet(const KnownLink& link) {
   return !link.low.port_name.empty() || !link.high.port_name.empty();
@@ -32,7 +56,38 @@ bool share_one(const std::vector<NodeGuid>& first, const std::vector<NodeGuid>& 
       other, [&](NodeGuid guid) { return std::ranges::binary_search(first, guid.value, {}, &NodeGuid::value); });
 }
 
+std::vector<NodeGuid> switches_at(std::span<const KnownLink> links) {
+  std::vector<NodeGuid> switches;
+  for (const KnownLink& link : links) {
+    if (link.low.type == NodeType::kSwitch) switches.push_back(link.key.low.node);
+    if (link.high.type == NodeType::kSwitch) switches.push_back(link.key.high.node);
+  }
+  return choose_switches(switches, switches.size());
+}
+
+/// Why nobody watches it.
+std::string no_port_text(const store::FabricMemory& memory) {
+  if (!is_kept(memory.fabric)) return kNoPort;
+  std::map<std::uint64_t, std::string> switches;
+  for (const KnownLink& link : memory.state.links) {
+    if (link.low.type == NodeType::kSwitch) switches.emplace(link.key.low.node.value, link.low.node_name);
+    if (link.high.type == NodeType::kSwitch) switches.emplace(link.key.high.node.value, link.high.node_name);
+  }
+  std::vector<std::string> names;
+  for (auto& [guid, name] : switches) names.push_back(std::move(name));
+  return std::string(kNoPort) + " (" + name_list(names, kMostSwitchesNamed) + "); " + name_before(memory.fabric) +
+         " is another subnet now";
+}
+
 }  // namespace
+
+std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached) {
+  std::vector<NodeGuid> switches;
+  for (const Node& node : topology.nodes())
+    if (node.type == NodeType::kSwitch && (node.reachable || !must_be_reached)) switches.push_back(node.guid);
+  std::ranges::sort(switches, {}, &NodeGuid::value);
+  return switches;
+}
 
 void Core::remember_fabrics(std::vector<store::FabricMemory> memories) {
   for (store::FabricMemory& memory : memories) memories_[memory.fabric] = std::move(memory);
@@ -47,12 +102,17 @@ void Core::remember_fabrics(std::vector<store::FabricMemory> memories) {
 }
 
 std::vector<NodeGuid> Core::known_switches(const std::string& fabric) const {
-  std::vector<NodeGuid> switches;
-  for (const KnownLink& link : known_links(fabric)) {
-    if (link.low.type == NodeType::kSwitch) switches.push_back(link.key.low.node);
-    if (link.high.type == NodeType::kSwitch) switches.push_back(link.key.high.node);
-  }
-  return choose_switches(switches, switches.size());
+  return switches_at(known_links(fabric));
+}
+
+analyzer::FabricAnalyzer Core::rules_of(const std::string& name, LinkLayer layer) const {
+  analyzer::FabricAnalyzer rules(name, config_.analyzer);
+  if (const auto expected = expected_.find(layer); expected != expected_.end()) rules.expect(expected->second);
+  if (const auto memory = memories_.find(name); memory != memories_.end()) rules.restore(memory->second.state);
+  for (const auto& incident : *incidents_.all())
+    if (incident->finding.cause.fabric == name) rules.remember(*incident);
+  rules.set_maintenance_windows(planned_);
+  return rules;
 }
 
 bool Core::is_found(const std::string& name, const std::string& through) {
@@ -66,43 +126,155 @@ bool Core::is_found(const std::string& name, const std::string& through) {
   return true;
 }
 
-// Ports that are named are all that a person wants to be watched; of ports that are found one may be missing, and a
-// weftd that just started does not know it.
+// Switches that are out of reach count, too: as long as a sweep shows them, its rules tell of them.
+void Core::tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now) {
+  if (fabric.layer == LinkLayer::kEthernet || fabric.told_apart == sweep.topology) return;
+  fabric.told_apart = sweep.topology;
+  auto switches = switches_of(*sweep.topology, false);
+  if (switches.empty()) return;
+  const bool is_first = fabric.switches.empty();
+  const bool is_as_before = share_one(fabric.switches, switches);
+  fabric.switches = std::move(switches);
+  if (is_as_before) return;
+  const std::string& name = fabric.view.name;
+  store::FabricMemory before{name, fabric.analyzer.state(), now};
+  const auto known = switches_at(before.state.links);
+  if (share_one(known, fabric.switches)) return;
+  if (const auto memory = memories_.find(name); is_first && memory != memories_.end())
+    before.seen = memory->second.seen;
+  if (!known.empty()) keep_apart(fabric, std::move(before));
+  if (!take_back_kept(name, fabric.switches) && known.empty()) return;
+  fabric.analyzer = rules_of(name, fabric.layer);
+  fabric.cables = {};
+  fabric.tell_differences = true;
+  fabric.saved_links = fabric.saved_history = kNothingSaved;
+  fabric.nodes_saved = fabric.baselines_saved = kNever;
+}
+
+void Core::tell_apart_from_ledger(Fabric& fabric) {
+  if (fabric.layer == LinkLayer::kEthernet) return;
+  const std::string& name = fabric.view.name;
+  if (fabric.switches.empty()) {  // what the ledger knows is newer
+    fabric.analyzer = rules_of(name, fabric.layer);
+    return;
+  }
+  const auto known = known_switches(name);
+  if (!known.empty() && !share_one(known, fabric.switches) &&
+      !share_one(known, switches_at(fabric.analyzer.state().links)))
+    keep_apart(fabric, memories_.at(name));
+  take_back_kept(name, fabric.switches);
+}
+
+void Core::keep_apart(Fabric& fabric, store::FabricMemory memory) {
+  const std::string& name = fabric.view.name;
+  memories_.erase(name);
+  if (!leads_) return;  // the leader's names are its own
+  memory.fabric = name + kOfSwitch + to_string(switches_at(memory.state.links).front());
+  logger("infiniband")
+      ->warn(
+          "{}: the port leads to another subnet than before: none of its switches was known there. The subnet from "
+          "before is called {} from now on",
+          name, memory.fabric);
+  call_incidents(name, memory.fabric);
+  fabric.apart.push_back(memory);
+  memories_[memory.fabric] = std::move(memory);
+}
+
+bool Core::take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches) {
+  std::vector<std::string> kept;
+  for (const auto& [other, memory] : memories_)
+    if (is_kept(other) && share_one(switches_at(memory.state.links), switches)) kept.push_back(other);
+  for (const std::string& other : kept) {
+    logger("infiniband")->info("{} is watched as {} now", other, name);
+    fabrics_.erase(other);
+    unwatched_.erase(other);
+    analysis_seconds_.erase(other);
+    call_incidents(other, name);
+    memories_.try_emplace(name, store::FabricMemory{name, memories_.at(other).state, memories_.at(other).seen});
+    forget_kept(other);
+  }
+  return !kept.empty();
+}
+
+void Core::forget_kept(const std::string& name) {
+  memories_.erase(name);
+  if (!leads_) return;
+  // Refused: it is looked at again after the next start.
+  store_lane_.post([&store = store_, name] {
+    static_cast<void>(store.save_links(name, {}));
+    static_cast<void>(store.save_conditions(name, {}, {}));
+    static_cast<void>(store.save_fec_baselines(name, {}));
+  });
+}
+
+bool Core::store_apart(Fabric& fabric) {
+  if (fabric.apart.empty() || fabric.stores_apart) return fabric.apart.empty();
+  fabric.stores_apart = store_lane_.post([this, name = fabric.view.name, apart = fabric.apart] {
+    const bool done = std::ranges::all_of(apart, [&](const store::FabricMemory& kept) {
+      return store_.keep_apart(name, kept) && store_.save_fec_baselines(kept.fabric, kept.state.fec_baselines);
+    });
+    post_([this, name, done, count = static_cast<std::ptrdiff_t>(apart.size())] {
+      const auto found = fabrics_.find(name);
+      if (found == fabrics_.end() || !found->second.stores_apart) return;
+      auto& waiting = found->second.apart;
+      found->second.stores_apart = false;
+      if (done) waiting.erase(waiting.begin(), waiting.begin() + count);
+    });
+  });
+  return false;
+}
+
+void Core::call_incidents(const std::string& before, const std::string& since) {
+  const TimePoint now = clock_.now();
+  if (leads_) note(incidents_.rename(before, since, now), now, {}, nullptr);
+}
+
 void Core::watch_over_known(TimePoint now) {
-  if (!leads_ || !config_.infiniband.enabled || !config_.infiniband.ports.automatic) return;
+  if (!leads_ || !config_.infiniband.enabled) return;
   if (!passed(now, started_, config_.analyzer.telemetry_start_grace) || !passed(now, known_looked_, kLookEvery)) return;
   known_looked_ = now;
-  std::set<std::string> elsewhere;  // the same subnet has another name now: another port leads there
+  std::set<std::string> elsewhere, too_old;  // the same subnet has another name now: another port leads there
+  for (const FabricSight& sight : sights())
+    if (!unwatched_.contains(sight.name)) take_back_kept(sight.name, sight.switches);
   const auto before = sights();
-  for (const std::string& name : unwatched_) {
-    const auto switches = known_switches(name);
-    if (std::ranges::any_of(before, [&](const FabricSight& sight) {
-          return !unwatched_.contains(sight.name) && share_one(sight.switches, switches);
-        }))
+  for (const auto& [name, memory] : memories_) {
+    const bool is_shown = unwatched_.contains(name);
+    if (memory.seen != kNever && now - memory.seen > kLongestUnseen && (is_shown || is_kept(name)))
+      too_old.insert(name);
+    else if (is_shown && std::ranges::any_of(before, [&, switches = known_switches(name)](const FabricSight& sight) {
+               return !unwatched_.contains(sight.name) && share_one(sight.switches, switches);
+             }))
       elsewhere.insert(name);
   }
   for (const std::string& name : elsewhere) remove_fabric(name);
+  for (const std::string& name : too_old) {
+    give_up(name, now, kUnseen);
+    remove_fabric(name);
+    if (is_kept(name)) forget_kept(name);
+  }
   auto own = sights();
   for (const auto& [name, memory] : memories_) {
-    if (fabrics_.contains(name) || memory.seen == kNever || started_ - memory.seen > kLongestUnseen) continue;
+    if (!is_wanted(name, config_.infiniband.ports)) continue;
+    if (fabrics_.contains(name) || memory.seen == kNever || now - memory.seen > kLongestUnseen) continue;
     if (std::ranges::any_of(memory.state.links, is_ethernet)) continue;
     const auto switches = known_switches(name);
     if (switches.empty() || std::ranges::any_of(own, [&](const FabricSight& sight) {
           return sight.switches.empty() ? !sight.is_seen : share_one(sight.switches, switches);
         }))
       continue;
-    logger("infiniband")->warn("{}: {}, and it was watched before", name, kNoPort);
+    const std::string why = no_port_text(memory);
+    logger("infiniband")->warn("{}: {}, and it was watched before", name, why);
     add_fabric(name);
     unwatched_.insert(name);
     own.push_back({name, false, switches});
-    fabrics_.at(name).trouble = kNoPort;
+    fabrics_.at(name).trouble = why;
     fabrics_.at(name).view.is_unreachable = true;
   }
 }
 
-void Core::give_up(const std::string& fabric, TimePoint now) {
+void Core::give_up(const std::string& fabric, TimePoint now, const char* why) {
   if (!leads_) return;
-  note(incidents_.give_up(fabric, "its subnet is no longer monitored under this name", now), now, {}, nullptr);
+  note(incidents_.give_up(fabric, why, now), now, {}, nullptr);
 }
 
 void Core::give_up_what_nobody_watches(TimePoint now) {

@@ -22,14 +22,6 @@ std::vector<FabricSight> other_sight(const Leadership& leadership) {
   return leadership.standby ? leadership.standby->fabrics : std::vector<FabricSight>{};
 }
 
-std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached) {
-  std::vector<NodeGuid> switches;
-  for (const Node& node : topology.nodes())
-    if (node.type == NodeType::kSwitch && (node.reachable || !must_be_reached)) switches.push_back(node.guid);
-  std::ranges::sort(switches, {}, &NodeGuid::value);
-  return switches;
-}
-
 }  // namespace
 
 bool is_seen(const FabricView& fabric) {
@@ -64,7 +56,9 @@ void Core::lead(store::Restored ledger) {
   take_incidents(ledger);
   set_maintenance_windows();
   hosts_judged_ = kNever;
+  memories_.clear();
   remember_fabrics(std::move(ledger.fabrics));
+  for (auto& [name, fabric] : fabrics_) tell_apart_from_ledger(fabric);
   // Of subnets our analyzers know what is newer than what the leader before us stored. Of Ethernet fabrics collectors
   // tell, and they told the leader.
   std::vector<std::string> ethernet;

@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/platform/logging/logging.hpp"
@@ -35,7 +36,20 @@ class FakeStore final : public IdleStore {
     return {};
   }
   Result<void> save_maintenance(const MaintenanceWindow&) override { return count(windows_asked); }
-  Result<void> save_links(std::string_view, std::span<const KnownLink>) override { return count(links_asked); }
+  Result<void> save_links(std::string_view name, std::span<const KnownLink> links) override {
+    {
+      const std::lock_guard lock(mutex);
+      links_of[std::string(name)].assign(links.begin(), links.end());
+    }
+    return count(links_asked);
+  }
+  Result<void> keep_apart(std::string_view name, const store::FabricMemory& kept) override {
+    const std::lock_guard lock(mutex);
+    if (refuses_apart) return fail(ErrorCode::kResourceExhausted, "disk full");
+    links_of[kept.fabric] = kept.state.links;
+    apart.emplace_back(name, kept.fabric);
+    return {};
+  }
   Result<void> save_conditions(std::string_view, std::span<const FlapState>, std::span<const ErrorState>) override {
     return count(conditions_asked);
   }
@@ -61,8 +75,18 @@ class FakeStore final : public IdleStore {
     const std::lock_guard lock(mutex);
     return saved;
   }
+  /// By fabric.
+  std::map<std::string, std::vector<KnownLink>> copy_of_links() {
+    const std::lock_guard lock(mutex);
+    return links_of;
+  }
+  /// As keep_apart() was told of them: the name before, the name since.
+  std::vector<std::pair<std::string, std::string>> copy_of_apart() {
+    const std::lock_guard lock(mutex);
+    return apart;
+  }
 
-  std::atomic<bool> refuses = false, throws = false;
+  std::atomic<bool> refuses = false, refuses_apart = false, throws = false;
   /// How many incidents were on disk when collectors' marks were last written; -1: none were.
   std::atomic<int> incidents_before_marks = -1;
   std::atomic<int> links_asked = 0, conditions_asked = 0, nodes_asked = 0, windows_asked = 0;
@@ -78,6 +102,8 @@ class FakeStore final : public IdleStore {
   bool held = false;
   std::map<std::uint64_t, Incident> saved;
   std::vector<std::string> words;
+  std::map<std::string, std::vector<KnownLink>> links_of;
+  std::vector<std::pair<std::string, std::string>> apart;
 };
 
 class CoreTest : public ::testing::Test {

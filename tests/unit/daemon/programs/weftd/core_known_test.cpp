@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subnets that the ledger knows, and that no port of this host leads to.
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "tests/unit/daemon/programs/weftd/core_fixture.hpp"
 
 namespace weft::daemon {
@@ -97,6 +101,235 @@ TEST_F(CoreKnownTest, AStandbyTellsNone) {
   core->stand_by();
   pass(5min);
   EXPECT_TRUE(publication.load()->fabrics.empty());
+}
+
+// Two subnets of one name: the ledger has the one, the port of this host leads to the other.
+class CoreOtherSubnetTest : public CoreKnownTest {
+ protected:
+  static constexpr const char* kName = "test@0x0002c90300100100";
+  CoreOtherSubnetTest() {
+    move(before);
+    known = memory_of(before);
+    down.id = 7;
+    down.revision = 1;
+    down.finding.kind = IncidentKind::kLinkDown;
+    down.finding.summary = "Link leaf-1 port 1 - spine-0 port 2 is down";
+    down.finding.cause = {
+        .kind = EntityKind::kLink, .fabric = "test", .port = link.low, .peer = link.high, .label = {}};
+    down.opened = clock.time - 2h;
+  }
+  // Other nodes: no GUID is as it was.
+  static void move(fakes::FabricBuilder& moved) {
+    for (NodeIndex index = 0; index < moved.nodes().size(); ++index) moved.node(index).guid.value += 0x100000;
+    moved.set_local_port({NodeGuid{moved.local_port().node.value + 0x100000}, moved.local_port().port});
+  }
+  store::FabricMemory memory_of(fakes::FabricBuilder& subnet) {
+    link = subnet.link_of(subnet.port_towards("leaf-1", "spine-0"));
+    const LinkKey other = subnet.link_of(subnet.port_towards("leaf-0", "spine-0"));
+    store::FabricMemory found{"test", {}, clock.time - 1h};
+    found.state.links.push_back({link, {"spine-0", NodeType::kSwitch}, {"leaf-1", NodeType::kSwitch}});
+    found.state.links.push_back({other, {"spine-0", NodeType::kSwitch}, {"leaf-0", NodeType::kSwitch}});
+    return found;
+  }
+  store::Restored ledger() {
+    store::Restored restored;
+    restored.fabrics.push_back(known);
+    restored.incidents.push_back(down);
+    return restored;
+  }
+  void sweep_for(Duration time) {
+    for (const TimePoint until = clock.time + time; clock.time < until;) {
+      sweep();
+      core->tick();
+      settle();
+    }
+  }
+  // "test@0x…" is known, lost, and has its incident; what is swept has neither.
+  void expect_apart() {
+    const auto fabrics = publication.load()->fabrics;
+    ASSERT_EQ(fabrics.size(), 2U);
+    EXPECT_EQ(fabrics[0].name, "test");
+    EXPECT_TRUE(fabrics[0].watching);
+    EXPECT_EQ(fabrics[1].name, kName);
+    EXPECT_FALSE(fabrics[1].watching);
+    EXPECT_TRUE(fabrics[1].is_unreachable);
+    ASSERT_EQ(shown().size(), 2U);
+    EXPECT_TRUE(shown()[0].is_open()) << "nothing is known of it";
+    EXPECT_EQ(shown()[0].id, 7U);
+    EXPECT_EQ(shown()[0].finding.cause.fabric, kName);
+    EXPECT_EQ(shown()[1].finding.kind, IncidentKind::kTelemetryLost);
+    EXPECT_EQ(shown()[1].finding.severity, Severity::kCritical);
+    EXPECT_EQ(shown()[1].finding.summary,
+              std::string("Fabric ") + kName +
+                  " is not monitored: no active port of this host leads to it (spine-0, leaf-0 and 1 more); test is "
+                  "another subnet now");
+    ASSERT_EQ(store.copy_of_apart().size(), 1U);
+    EXPECT_EQ(store.copy_of_apart()[0], (std::pair<std::string, std::string>("test", kName)));
+    EXPECT_EQ(store.copy_of_links()[kName].size(), 2U);
+    EXPECT_EQ(store.copy_of_saved()[7].finding.cause.fabric, kName);
+    const auto links = store.copy_of_links()["test"];
+    EXPECT_FALSE(links.empty());
+    EXPECT_FALSE(std::ranges::any_of(links, [&](const KnownLink& each) { return each.key == link; }));
+  }
+  fakes::FabricBuilder before = fakes::FabricBuilder::fat_tree(2, 3, 2);
+  store::FabricMemory known;
+  LinkKey link;
+  Incident down;
+};
+
+TEST_F(CoreOtherSubnetTest, OneUnderTheSameNameIsKeptApartAfterARestart) {
+  start(ledger());
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(50s);
+  EXPECT_EQ(publication.load()->fabrics.size(), 1U) << "its port may be found yet";
+  sweep_for(20s);
+  expect_apart();
+}
+
+TEST_F(CoreOtherSubnetTest, OneUnderTheSameNameIsKeptApartAfterATakeover) {
+  start();
+  core->stand_by();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(10s);
+  core->lead(ledger());
+  sweep_for(70s);
+  expect_apart();
+}
+
+TEST_F(CoreOtherSubnetTest, AStandbyThatStartsTakesNothingOverFromIt) {
+  start(ledger());
+  core->stand_by();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(10s);
+  EXPECT_TRUE(store.copy_of_apart().empty());
+  EXPECT_EQ(shown()[0].finding.cause.fabric, "test") << "as the leader has it";
+  core->lead(ledger());
+  sweep_for(70s);
+  expect_apart();
+}
+
+TEST_F(CoreOtherSubnetTest, OneThatLeadsBeforeItsFirstSweepKnowsWhatTheLeaderStored) {
+  start();
+  core->stand_by();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  core->lead(ledger());
+  sweep_for(70s);
+  expect_apart();
+}
+
+TEST_F(CoreOtherSubnetTest, ACableMovedWhileItRunsIsSeen) {
+  start(ledger());
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  const auto swap_subnets = [&] { std::swap(fabric, before), fabric.advance(clock.time - fabric.now()); };
+  swap_subnets();
+  sweep_for(70s);
+  EXPECT_EQ(publication.load()->fabrics.size(), 1U);
+  swap_subnets();
+  sweep_for(10s);
+  ASSERT_EQ(publication.load()->fabrics.size(), 2U);
+  EXPECT_EQ(publication.load()->fabrics[1].name, kName);
+  ASSERT_EQ(shown().size(), 2U);
+  EXPECT_EQ(shown()[1].finding.cause.fabric, kName);
+  swap_subnets();
+  sweep_for(10s);
+  EXPECT_EQ(publication.load()->fabrics[0].name, "test");
+  EXPECT_EQ(publication.load()->fabrics[1].name, "test@0x0002c90300000100");
+  EXPECT_EQ(shown()[1].finding.cause.fabric, "test") << "it is back under its name";
+  EXPECT_FALSE(shown()[1].is_open());
+}
+
+TEST_F(CoreOtherSubnetTest, WhatIsBackUnderItsNameHasItsLinksAndIncidents) {
+  known.fabric = down.finding.cause.fabric = kName;
+  store::Restored restored = ledger();
+  restored.fabrics.push_back(memory_of(fabric));
+  start(std::move(restored));
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  std::swap(fabric, before);
+  fabric.unlink(fabric.port_towards("leaf-1", "spine-0"));
+  fabric.rediscover();
+  sweep_for(70s);
+  const auto fabrics = publication.load()->fabrics;
+  ASSERT_EQ(fabrics.size(), 2U);
+  EXPECT_TRUE(fabrics[0].watching);
+  EXPECT_EQ(fabrics[1].name, "test@0x0002c90300000100");
+  ASSERT_EQ(shown().size(), 2U) << "LINK_DOWN goes on under its id";
+  EXPECT_EQ(shown()[0].id, 7U);
+  EXPECT_TRUE(shown()[0].is_open());
+  EXPECT_EQ(shown()[0].finding.cause.fabric, "test");
+  EXPECT_TRUE(store.copy_of_links()[kName].empty()) << "it is forgotten under that name";
+}
+
+TEST_F(CoreOtherSubnetTest, ItEndsWhereAPortOfAnotherNameLeadsToIt) {
+  known.fabric = down.finding.cause.fabric = kName;
+  start(ledger());
+  sweep_for(70s);
+  ASSERT_EQ(publication.load()->fabrics.size(), 1U);
+  core->add_fabric("other", LinkLayer::kInfiniBand, "mlx5_1:1");
+  for (int i = 0; i < 10; ++i) {
+    before.advance(clock.time - before.now());
+    Sweep next = before.sweep();
+    next.fabric = "other";
+    clock.time = next.finished;
+    core->take_sweep(std::move(next));
+    core->tick();
+  }
+  settle();
+  ASSERT_EQ(publication.load()->fabrics.size(), 1U);
+  EXPECT_EQ(publication.load()->fabrics[0].name, "other");
+  for (const Incident& each : shown()) EXPECT_FALSE(each.is_open()) << each.finding.summary;
+  EXPECT_TRUE(store.copy_of_links()[kName].empty());
+}
+
+TEST_F(CoreOtherSubnetTest, ItEndsAfterSevenDays) {
+  start(ledger());
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(70s);
+  expect_apart();
+  fabric.advance(7 * 24h);
+  sweep_for(10s);
+  EXPECT_EQ(publication.load()->fabrics.size(), 1U);
+  for (const Incident& each : shown()) EXPECT_FALSE(each.is_open()) << each.finding.summary;
+  EXPECT_NE(shown()[1].listed_summary().find("nothing has read it for 7 days"), std::string::npos)
+      << shown()[1].listed_summary();
+  EXPECT_TRUE(store.copy_of_links()[kName].empty());
+}
+
+TEST_F(CoreOtherSubnetTest, WherePortsAreNamedItIsToldWhileItsNameIsOneOfThem) {
+  config.infiniband.ports = {.automatic = false, .named = {{"test", "mlx5_0", 1}}};
+  start(ledger());
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(70s);
+  expect_apart();
+}
+
+TEST_F(CoreOtherSubnetTest, WhereItsNameIsNotNamedItIsNotWanted) {
+  config.infiniband.ports = {.automatic = false, .named = {{"new", "mlx5_0", 1}}};
+  known.fabric = down.finding.cause.fabric = kName;
+  start(ledger());
+  core->add_fabric("new", LinkLayer::kInfiniBand, "mlx5_0:1");
+  pass(11min);
+  EXPECT_EQ(publication.load()->fabrics.size(), 1U);
+  EXPECT_FALSE(shown()[0].is_open());
+}
+
+TEST_F(CoreOtherSubnetTest, NothingIsStoredUnderTheNameBeforeTheOtherIsKept) {
+  start(ledger());
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  store.refuses_apart = true;
+  sweep_for(10s);
+  EXPECT_TRUE(store.copy_of_links().empty());
+  store.refuses_apart = false;
+  sweep_for(60s);
+  expect_apart();
+}
+
+TEST_F(CoreOtherSubnetTest, OneSwitchThatStayedMakesItTheSame) {
+  known.state.links[0].key = fabric.link_of(fabric.port_towards("leaf-1", "spine-0"));
+  start(ledger());
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(70s);
+  EXPECT_EQ(publication.load()->fabrics.size(), 1U);
+  EXPECT_TRUE(store.copy_of_apart().empty());
 }
 
 }  // namespace

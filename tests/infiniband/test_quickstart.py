@@ -110,10 +110,15 @@ class Quickstart(unittest.TestCase):
         wait_until(lambda: len(re.findall(r"INC-\d+ (?:resolved|stays open)", self.said())) == FAULTS_OF_A_ROUND, 120, why=self.said)
         found = re.findall(r"found after [\d.]+ s: (INC-\d+) ", self.said())
         self.assertEqual(FAULTS_OF_A_ROUND, len(set(found)), self.said())
-        # Before a link flaps it is down: that incident becomes part of the one that was found.
-        others = [incident for incident in WeftClient(self.http).incidents() if incident["id"] not in found]
-        wholes = [re.search(r"\(now part of (INC-\d+)\)", incident["headline"]) for incident in others]
-        self.assertTrue(all(whole and whole[1] in found for whole in wholes), f"{others}\n{self.said()}")
+        # Before a link flaps it is down: that incident becomes part of the one that was found. On a busy machine the first flap takes so
+        # long that it is over by then.
+        incidents = WeftClient(self.http).incidents()
+        others = [incident for incident in incidents if incident["id"] not in found]
+        flaps = [incident["cause"]["identity"] for incident in incidents if incident["kind"] == "LINK_FLAP"]
+        for incident in others:
+            whole = re.search(r"\(now part of (INC-\d+)\)", incident["headline"])
+            self.assertTrue(whole[1] in found if whole else incident["kind"] == "LINK_DOWN" and incident["cause"]["identity"] in flaps,
+                            f"{others}\n{self.said()}")
         self.assertLessEqual(len(others), 1, f"{others}\n{self.said()}")
 
     def test_what_it_offers_to_try_works(self):

@@ -92,12 +92,14 @@ std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached
 void Core::remember_fabrics(std::vector<store::FabricMemory> memories) {
   for (store::FabricMemory& memory : memories) memories_[memory.fabric] = std::move(memory);
   std::set<PortKey> swept;
-  for (const auto& [name, memory] : memories_)
+  for (const auto& [name, memory] : memories_) {
+    if (memory.seen != kNever && started_ - memory.seen > kLongestUnseen) continue;
     for (const KnownLink& link : memory.state.links) {
       if (is_ethernet(link)) continue;
       if (link.low.type == NodeType::kChannelAdapter) swept.insert(link.key.low);
       if (link.high.type == NodeType::kChannelAdapter) swept.insert(link.key.high);
     }
+  }
   host_rules_.set_swept(std::move(swept));
 }
 

@@ -82,7 +82,7 @@ class OtherSubnet(unittest.TestCase):
         first, name = self.subnets[0], next(iter(self.fabrics(leader)))
         switch = min(first.network.switches, key=lambda each: each.guid)
         kept = f"{name}@0x{switch.guid:016x}"
-        host = first.network.hosts()[0].identity
+        host = first.network.hosts()[2].identity  # neither weftd's nor OpenSM's
         first.unlink(host, 1)
         self.addCleanup(first.relink, host, 1)
         wait_until(lambda: leader.incidents("LINK_DOWN"), 60, why=leader.log)
@@ -105,6 +105,22 @@ class OtherSubnet(unittest.TestCase):
         wait_until(lambda: [each["cause"]["fabric"] for each in leader.incidents("LINK_DOWN")] == [name], 60, why=leader.log)
         self.assertEqual(down, leader.incidents("LINK_DOWN")[0]["id"])
         wait_until(lambda: len(self.fabrics(leader)) == 2 and kept not in self.fabrics(leader), 60, why=lambda: f"{self.fabrics(leader)}\n{leader.log()}")
+
+    def test_3_a_cable_that_is_in_another_subnet_after_a_restart(self):
+        for each in self.pair:
+            each.stop(remove=False)
+        places = [subnet.environment(subnet.network.hosts()[-1].identity) for subnet in self.subnets]
+        alone = Weftd(places[0], extra=("--infiniband-ports", "one=ibsim0:1", "--analyzer-telemetry-start-grace", "5s"))
+        self.addCleanup(alone.stop)
+        alone.start()
+        alone.wait_sweeps(2)
+        kept = [f"one@0x{min(each.guid for each in subnet.network.switches):016x}" for subnet in self.subnets]
+        for now, lost in ((1, 0), (0, 1)):
+            alone.stop(remove=False)
+            alone.environment = places[now]
+            alone.start()
+            wait_until(lambda: self.fabrics(alone) == {"one": True, kept[lost]: False}, 60, why=lambda: f"{self.fabrics(alone)}\n{alone.log()}")
+            wait_until(lambda: [each["cause"]["fabric"] for each in alone.incidents()] == [kept[lost]], 60, why=lambda: f"{alone.incidents()}\n{alone.log()}")
 
 
 if __name__ == "__main__":

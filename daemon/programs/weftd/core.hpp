@@ -62,6 +62,9 @@ class Core {
   void expect(LinkLayer layer, ExpectedCabling expected);
   /// Links of a fabric that were up, as they were kept when weftd was started or took over.
   std::span<const KnownLink> known_links(const std::string& fabric) const;
+  /// The cable of our port was put into a switch that was not known: into another subnet, it may be. What was known
+  /// stays in the sweeper's graph until it discovers the subnet from nothing.
+  bool has_left(const Sweep& sweep) const;
   /// A sweep arrived. It is ignored when its fabric is not known.
   void take_sweep(Sweep sweep);
   /// Collectors told something. What their events mean is shown as soon as it is on disk.
@@ -131,7 +134,7 @@ class Core {
     TimePoint baselines_saved = kNever;
     bool tell_differences = true;                           // from what is expected: in the log, once
     std::optional<TableMoves> counter_moves, detail_moves;  // where counters that never moved are left out
-    std::vector<NodeGuid> switches{};                       // of the last graph that showed any, sorted
+    std::vector<NodeGuid> switches{};                       // that were reached in the last graph with any, sorted
     std::shared_ptr<const Topology> told_apart{};           // see tell_apart()
     std::vector<store::FabricMemory> apart{};               // to be stored before anything is stored of this one
     bool stores_apart = false;                              // the store is asked to

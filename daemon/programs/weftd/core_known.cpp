@@ -132,16 +132,17 @@ bool Core::is_found(const std::string& name, const std::string& through) {
 void Core::tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now) {
   if (fabric.layer == LinkLayer::kEthernet || fabric.told_apart == sweep.topology) return;
   fabric.told_apart = sweep.topology;
-  auto switches = switches_of(*sweep.topology, false);
-  if (switches.empty()) return;
+  auto reached = switches_of(*sweep.topology, true);
+  if (reached.empty()) return;
   const bool is_first = fabric.switches.empty();
+  const auto switches = switches_of(*sweep.topology, false);
   const bool is_as_before = share_one(fabric.switches, switches);
-  fabric.switches = std::move(switches);
+  fabric.switches = std::move(reached);
   if (is_as_before) return;
   const std::string& name = fabric.view.name;
   store::FabricMemory before{name, fabric.analyzer.state(), now};
   const auto known = switches_at(before.state.links);
-  if (share_one(known, fabric.switches)) return;
+  if (share_one(switches, known)) return;
   if (const auto memory = memories_.find(name); is_first && memory != memories_.end())
     before.seen = memory->second.seen;
   if (!known.empty()) keep_apart(fabric, std::move(before));
@@ -151,6 +152,23 @@ void Core::tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now) {
   fabric.tell_differences = true;
   fabric.saved_links = fabric.saved_history = kNothingSaved;
   fabric.nodes_saved = fabric.baselines_saved = kNever;
+}
+
+// What the sweeper knew before may answer for what is at the same place now: only our own cable tells.
+bool Core::has_left(const Sweep& sweep) const {
+  const auto found = fabrics_.find(sweep.fabric);
+  if (found == fabrics_.end() || found->second.layer == LinkLayer::kEthernet) return false;
+  const Fabric& fabric = found->second;
+  const Topology& topology = *sweep.topology;
+  if (fabric.told_apart == sweep.topology || fabric.switches.empty() || !fabric.told_apart ||
+      fabric.told_apart->epoch() != topology.epoch())
+    return false;
+  const PortIndex own = topology.find_port(sweep.local_port);
+  if (own == kNoIndex || topology.port(own).peer == kNoIndex) return false;
+  const Node& neighbor = topology.node_of(topology.port(topology.port(own).peer));
+  if (neighbor.type != NodeType::kSwitch || share_one(fabric.switches, {neighbor.guid})) return false;
+  const auto known = switches_at(fabric.analyzer.state().links);
+  return !known.empty() && !share_one(known, {neighbor.guid});
 }
 
 void Core::tell_apart_from_ledger(Fabric& fabric) {

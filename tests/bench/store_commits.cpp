@@ -339,7 +339,7 @@ void measure(const std::string& name, double seconds, Store& store, const std::v
           for (CollectorMark& mark : marks) {
             const auto sequence = static_cast<std::int64_t>(++mark.sequence);
             bare.run(kCollector, {mark.host, std::int64_t{1}, sequence, sequence, std::int64_t{0}, std::int64_t{0},
-                                  kNow.time_since_epoch().count(), kNow.time_since_epoch().count()});
+                                  kNow.time_since_epoch().count(), kNow.time_since_epoch().count(), std::int64_t{0}});
           }
           bare.commit();
         });

@@ -9,6 +9,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// The port of the first host goes down, and its collector is not heard any more.
+void go_down_and_leave(HostWatching& watching) {
+  watching.seconds(60);
+  watching.set_up(false);
+  watching.seconds(2);
+  ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
+  watching.silent[0] = 1;
+}
+
 TEST(HostAnalyzer, WhatAnotherShardSeesToBeOverEndsHere) {
   HostWatching watching(3);
   watching.seconds(60);
@@ -53,11 +62,7 @@ TEST(HostAnalyzer, AnotherShardMayCallADeviceByAnotherName) {
   for (const bool is_up : {true, false}) {
     HostWatching watching;
     watching.port().port_guid = PortGuid{0x77};
-    watching.seconds(60);
-    watching.set_up(false);
-    watching.seconds(2);
-    ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
-    watching.silent[0] = 1;
+    ASSERT_NO_FATAL_FAILURE(go_down_and_leave(watching));
     // The host was installed anew: what was mlx5_0 is ens1 now.
     for (unsigned i = 0; i < 10; ++i) {
       watching.analyzer.hear_elsewhere(
@@ -72,11 +77,7 @@ TEST(HostAnalyzer, AnotherShardMayCallADeviceByAnotherName) {
 TEST(HostAnalyzer, APortThatAnotherShardReportsDownIsNotReportedTwice) {
   for (const bool is_same : {true, false}) {
     HostWatching watching;
-    watching.seconds(60);
-    watching.set_up(false);
-    watching.seconds(2);
-    ASSERT_EQ(watching.kinds(), Kinds{IncidentKind::kLinkDown});
-    watching.silent[0] = 1;
+    ASSERT_NO_FATAL_FAILURE(go_down_and_leave(watching));
     for (unsigned i = 0; i < 10; ++i) {
       watching.analyzer.hear_elsewhere("node-0", "south", {.reported_down = {is_same ? "mlx5_0 1" : "mlx5_1 1"}},
                                        watching.now);

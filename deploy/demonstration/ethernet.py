@@ -12,7 +12,8 @@ import time
 
 from fault import Fault
 from patched_fabric import PACKAGES, Cable, FabricError, PatchedFabric, Port, descendants, two_tiers, write_dot
-from simulated_subnet import SimulatedSubnet, _die_with_parent
+from child_process import start_child
+from simulated_subnet import SimulatedSubnet
 from watching import Failure, Programs, play, play_all, say, wait_for, wait_for_end
 
 FOUND_WITHIN = 120  # s
@@ -42,8 +43,8 @@ class Fabric:
     def start_collectors(self, analyzer: str) -> None:
         for node in self.net.nodes:
             with open(os.path.join(self.net.place, f"{node}.log"), "ab") as log:
-                self._collectors[node] = subprocess.Popen(self.net.collector(node, self._collector, analyzer), stdin=subprocess.DEVNULL, stdout=log,
-                                                          stderr=log, start_new_session=True, preexec_fn=_die_with_parent)
+                self._collectors[node] = start_child(self.net.collector(node, self._collector, analyzer), stdin=subprocess.DEVNULL, stdout=log,
+                                                     stderr=log, start_new_session=True)
 
     def signal_collector(self, node: str, number: int) -> None:
         """And its weft-uplink."""

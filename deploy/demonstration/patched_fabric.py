@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 
+from child_process import start_child
 from fault import NetworkError
-from simulated_subnet import _die_with_parent
 
 # What a bridge keeps for itself otherwise: 01:80:C2:00:00:0E, LLDP's (IEEE 802.1Q, table 8-1).
 FORWARD_LLDP = "0x4000"
@@ -158,10 +158,10 @@ class PatchedFabric:
             stream.write("\n".join([f"configure system hostname {node}", "configure lldp tx-interval 1", *settings]) + "\n")
         # It becomes another user, and forgets by that to end with us (prctl(2), PR_SET_PDEATHSIG).
         with open(os.path.join(self.place, f"{node}.lldpd.log"), "ab") as log:
-            self.daemons[node] = subprocess.Popen(
+            self.daemons[node] = start_child(
                 self.within(node, *_END_TOGETHER, "lldpd", "-d", "-u", self.socket(node), "-p", os.path.join(self.place, f"{node}.lldpd.pid"),
                             "-O", config),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, preexec_fn=_die_with_parent)
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 
     def lldpd_processes(self, node: str) -> list[int]:
         """It splits in two."""
@@ -184,7 +184,7 @@ class PatchedFabric:
             os.remove(self.socket(node))
 
     def python(self, node: str, program: str, *words: str) -> subprocess.Popen:
-        return subprocess.Popen(self.within(node, sys.executable, "-c", program, *words), preexec_fn=_die_with_parent)
+        return start_child(self.within(node, sys.executable, "-c", program, *words))
 
 
 def descendants(pid: int) -> list[int]:

@@ -13,7 +13,6 @@ started is ended by process id, also when this process is killed.
 """
 
 import argparse
-import ctypes
 import glob
 import itertools
 import os
@@ -27,6 +26,7 @@ import time
 
 import fat_tree
 import netfile
+from child_process import start_child
 from fault import NetworkError
 from idle_process import IdleProcess
 
@@ -48,10 +48,6 @@ exit_on_fatal FALSE
 
 class SubnetError(NetworkError):
     """The simulator or the subnet manager did not do what was asked; the text says which and shows its last words."""
-
-
-def _die_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def socket_buffers(raise_them: bool = True) -> int:
@@ -155,9 +151,9 @@ class SimulatedSubnet:
         self._console = os.open(self.console_path, os.O_RDWR)
         environment = dict(os.environ, IBSIM_SOCKNAME=self.socket_name)
         with open(os.path.join(self.directory, "ibsim.log"), "ab") as log:
-            self._ibsim = subprocess.Popen(["ibsim", "-s", *self.network.ibsim_arguments(), self.topology_file], stdin=self._console,
-                                           stdout=subprocess.PIPE, stderr=log, env=environment, cwd=self.directory,
-                                           start_new_session=True, preexec_fn=_die_with_parent)
+            self._ibsim = start_child(["ibsim", "-s", *self.network.ibsim_arguments(), self.topology_file], stdin=self._console,
+                                      stdout=subprocess.PIPE, stderr=log, env=environment, cwd=self.directory,
+                                      start_new_session=True)
         self._output.clear()
         threading.Thread(target=self._read_output, args=(self._ibsim.stdout,), daemon=True).start()
         self.command()
@@ -298,10 +294,10 @@ class SimulatedSubnet:
     def _launch_opensm(self, configuration: str, environment: dict) -> None:
         opensm = shutil.which("opensm", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin") or "opensm"
         with open(os.path.join(self.directory, "opensm.out"), "ab") as out:
-            self._opensm = subprocess.Popen(
+            self._opensm = start_child(
                 [opensm, "-F", configuration, "-e", "-f", self.opensm_log, "-s", "10", "-R", self.routing, *self.opensm_options],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment, cwd=self.directory,
-                start_new_session=True, preexec_fn=_die_with_parent)
+                start_new_session=True)
 
     def _wait_until_up(self, began: float, timeout: float) -> str:
         """Empty when the subnet is up; else what is wrong with an OpenSM that crashed or hangs."""

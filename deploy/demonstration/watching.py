@@ -10,6 +10,7 @@ import threading
 import time
 
 import simulated_subnet
+from child_process import start_child
 from fault import Fault, NetworkError
 from weft_client import Answer, WeftClient, free_address, is_free, is_open
 
@@ -36,10 +37,6 @@ def may_take(path: str) -> bool:
         return False
     with socket.socket(socket.AF_UNIX) as probe:
         return probe.connect_ex(path) != 0
-
-
-def _die_with_parent(number):
-    return lambda: simulated_subnet.ctypes.CDLL(None).prctl(1, number)
 
 
 class Programs:
@@ -70,8 +67,8 @@ class Programs:
             extra = [*extra, "--listen-socket", self.socket]
         command = [self.weftd, "--state-dir", state_dir, "--http", self.http, "--grpc", self.grpc, *extra]
         with open(log_path, "ab") as log:
-            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=state_dir,
-                                       start_new_session=True, preexec_fn=_die_with_parent(signal.SIGTERM))
+            process = start_child(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=state_dir,
+                                  start_new_session=True, signal="TERM")
         self._processes.append(process)
         deadline = time.monotonic() + READY_WITHIN
         said = time.monotonic()
@@ -89,8 +86,8 @@ class Programs:
 
     def start_view(self) -> None:
         if os.access(self.weftctl, os.X_OK):
-            self._processes.append(subprocess.Popen([self.weftctl, "--server", f"unix:{self.socket}", "watch"], stdin=subprocess.DEVNULL,
-                                                    start_new_session=True, preexec_fn=_die_with_parent(signal.SIGTERM)))
+            self._processes.append(start_child([self.weftctl, "--server", f"unix:{self.socket}", "watch"], stdin=subprocess.DEVNULL,
+                                               start_new_session=True, signal="TERM"))
 
     def end(self, process: subprocess.Popen) -> None:
         simulated_subnet.SimulatedSubnet._end(process, signal.SIGTERM)

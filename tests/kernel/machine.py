@@ -3,21 +3,23 @@
 
 import base64
 import contextlib
-import ctypes
 import fcntl
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
 
-import initramfs
-import scripted_module
-from packages import Packages, Unavailable
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "deploy", "demonstration"))
+
+import initramfs  # noqa: E402
+import scripted_module  # noqa: E402
+from child_process import start_child  # noqa: E402
+from packages import Packages, Unavailable  # noqa: E402
 
 QEMU = "qemu-system-x86_64"
 BOOT_SECONDS = 120  # two to five on a machine that does nothing else
@@ -44,10 +46,6 @@ class Image:
     kernel: str
     initrd: str
     disk: str = ""  # /dev/vda; what the guest writes is gone with it
-
-
-def _die_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def make_image(build: str, programs: list[str]) -> Image:
@@ -101,8 +99,8 @@ class Machine:
         if self._image.disk:
             command += ["-drive", f"file={self._image.disk},format=raw,if=virtio,snapshot=on"]
         with theirs, open(os.path.join(self._place, "qemu.log"), "wb") as log:
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(theirs.fileno(),),
-                                             start_new_session=True, preexec_fn=_die_with_parent)
+            self._process = start_child(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(theirs.fileno(),),
+                                        start_new_session=True)
         self._channel = ours
         began = time.monotonic()
         self._line(BOOT_SECONDS)  # "ready"

@@ -8,7 +8,7 @@ import os
 import subprocess
 
 from separate_network import SeparateNetwork
-from simulated_subnet import _die_with_parent
+from child_process import start_child
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEEDS = ("sshd", "ssh", "ssh-keygen", "setpriv", "unshare", "nsenter", "ip", "dpkg-deb", "apt-get")
@@ -77,8 +77,8 @@ class SshHosts:
         command = ["unshare", "--mount", "--propagation", "private", "--uts", "--pid", "--fork", "--kill-child", "sh", "-c", ROOT]
         holder = self._networks[name].holder.pid
         with open(self.log(name), "wb") as log:
-            self._daemons[name] = subprocess.Popen(["nsenter", f"--net=/proc/{holder}/ns/net", "--", *command], env=environment, stdin=subprocess.DEVNULL,
-                                                   stdout=log, stderr=log, preexec_fn=_die_with_parent)
+            self._daemons[name] = start_child(["nsenter", f"--net=/proc/{holder}/ns/net", "--", *command], env=environment, stdin=subprocess.DEVNULL,
+                                              stdout=log, stderr=log)
 
     def log(self, name: str) -> str:
         return os.path.join(self._place, f"{name}.log")

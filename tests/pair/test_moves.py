@@ -15,9 +15,9 @@ sys.path[:0] = [os.path.join(TESTS, folder) for folder in ("infiniband", "collec
 
 import sysfs_tree  # noqa: E402
 import weft_testing  # noqa: E402
+from child_process import start_child  # noqa: E402
 from collector_testing import Collector  # noqa: E402
 from postgres_pair import PostgresPair, missing  # noqa: E402
-from simulated_subnet import _die_with_parent  # noqa: E402
 from weft_testing import Weftd, fat_tree, program, wait_until  # noqa: E402
 
 
@@ -87,8 +87,7 @@ class Moves(weft_testing.SubnetTest):
         self.addCleanup(shutil.rmtree, place, True)
         paths = [os.path.join(place, name) for name in ("out", "err")]
         with open(paths[0], "wb") as out, open(paths[1], "wb") as err:
-            process = subprocess.Popen([program("weftctl"), "--server", self.servers, "watch"], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                       preexec_fn=_die_with_parent)
+            process = start_child([program("weftctl"), "--server", self.servers, "watch"], stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         self.addCleanup(process.wait, 20)
         self.addCleanup(process.terminate)
 

@@ -13,7 +13,7 @@ import unittest
 
 import weftd_partners
 import python_client
-from simulated_subnet import _die_with_parent
+from child_process import start_child
 from test_kubernetes import TOKENS, WithServer
 from weftd_partners import wait_until, weft_testing
 
@@ -71,8 +71,7 @@ class NodeConditions(WithServer, weftd_partners.WithScheduler):
         command = [sys.executable, PROGRAM, "--weft", self.weftd.grpc, "--api-server", self.cluster.url, "--token-file", token, "--ca-file",
                    self.cluster.certificate, "--interval", "0.2", "--deadline", "2", "--grace", "1", "--heartbeat", "3"]
         with open(self.log_path, "wb") as log:
-            self.publisher = subprocess.Popen(command, env=dict(os.environ, PYTHONPATH=self.site), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                              preexec_fn=_die_with_parent)
+            self.publisher = start_child(command, env=dict(os.environ, PYTHONPATH=self.site), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def tearDown(self):
         self.publisher.kill()

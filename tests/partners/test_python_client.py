@@ -13,6 +13,7 @@ import unittest
 import weftd_partners
 import certificates
 import python_client
+from child_process import start_child
 from program_testing import free_address, program
 from weftd_partners import wait_until, weft_testing, weftctl, weftctl_json
 
@@ -85,10 +86,9 @@ class PythonClient(weftd_partners.WithScheduler):
             os.makedirs(os.path.join(folder, "sys"))
             with open(os.path.join(folder, "jobs"), "w", encoding="ascii") as stream:
                 stream.write(jobs)
-            # No code of ours runs between fork and exec: gRPC has threads by now, and a fork of them may hang.
-            collector = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", program("weft-collector"), "--node-name", host, "--analyzer", self.weftd.grpc,
-                                          "--jobs-file", f"{folder}/jobs", "--sysfs-root", f"{folder}/sys", "--state-dir", f"{folder}/state", "--http", free_address(), "--interval", "200ms"],
-                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            collector = start_child([program("weft-collector"), "--node-name", host, "--analyzer", self.weftd.grpc,
+                                     "--jobs-file", f"{folder}/jobs", "--sysfs-root", f"{folder}/sys", "--state-dir", f"{folder}/state", "--http", free_address(), "--interval", "200ms"],
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.addCleanup(collector.wait, 15)
             self.addCleanup(collector.terminate)
 

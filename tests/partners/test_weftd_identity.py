@@ -13,8 +13,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 
 import sysfs_tree
 import weftd_partners
+from child_process import start_child
 from program_testing import free_address, program
-from simulated_subnet import _die_with_parent
 from slurm_cluster import missing
 from weftd_partners import wait_until, weft_testing, weftctl, weftctl_json
 
@@ -189,10 +189,9 @@ class ByTheirCollectors(weftd_partners.WithSlurm):
             sysfs_tree.make(sysfs, 0)
             for number, adapter in enumerate(its):
                 sysfs_tree.add_adapter(sysfs, number, adapter.guid, adapter.guid + 1)  # ibsim numbers ports so
-            collector = subprocess.Popen([program("weft-collector"), "--node-name", host, "--analyzer", cls.weftd.grpc, "--sysfs-root", sysfs,
-                                          "--state-dir", os.path.join(place, host, "state"), "--http", free_address(), "--interval", "200ms"],
-                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                         preexec_fn=_die_with_parent)
+            collector = start_child([program("weft-collector"), "--node-name", host, "--analyzer", cls.weftd.grpc, "--sysfs-root", sysfs,
+                                     "--state-dir", os.path.join(place, host, "state"), "--http", free_address(), "--interval", "200ms"],
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             cls.addClassCleanup(collector.wait, 15)
             cls.addClassCleanup(collector.terminate)
         wait_until(lambda: len(weftctl_json(cls.weftd, "collectors").get("collectors", [])) == len(adapters),

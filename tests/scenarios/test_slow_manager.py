@@ -13,12 +13,12 @@ import subprocess
 import sys
 import threading
 import time
-import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "infiniband"))
 
 import weft_testing  # noqa: E402
+from child_process import start_child  # noqa: E402
 from idle_process import IdleProcess  # noqa: E402
 from weft_testing import fat_tree, simulated_subnet  # noqa: E402
 
@@ -175,9 +175,8 @@ class SlowManager(weft_testing.SubnetTest):
         environment.update(OSM_CACHE_DIR=place, OSM_TMP_DIR=place)
         opensm = shutil.which("opensm", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
         with open(os.path.join(place, "out"), "ab") as out:
-            return subprocess.Popen([opensm, "-F", configuration, "-e", "-f", os.path.join(place, "log"), "-s", "10", "-R", "updn"],
-                                    stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment, cwd=place, start_new_session=True,
-                                    preexec_fn=simulated_subnet._die_with_parent)
+            return start_child([opensm, "-F", configuration, "-e", "-f", os.path.join(place, "log"), "-s", "10", "-R", "updn"],
+                               stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment, cwd=place, start_new_session=True)
 
     def until_it_says(self, words: str, standby: subprocess.Popen) -> subprocess.Popen:
         """On a busy machine OpenSM 3.3.23 now and then waits for ever for a reply in its first sweep, as the one that discovers and as the

@@ -24,7 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "deploy", "demonstration"))
 
 from certificates import make_certificate, make_client, make_key_pair  # noqa: E402
-from simulated_subnet import _die_with_parent  # noqa: E402
+from child_process import start_child  # noqa: E402
 from weft_client import free_address  # noqa: E402
 
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "weft")
@@ -144,8 +144,8 @@ class KubeApiserver:
 
     def _spawn(self, name: str, command: list[str]) -> None:
         with open(os.path.join(self.place, f"{name}.log"), "wb") as log:
-            self.processes.append(subprocess.Popen(command, cwd=self.place, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                   start_new_session=True, preexec_fn=_die_with_parent))
+            self.processes.append(start_child(command, cwd=self.place, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                              start_new_session=True))
 
     def _log(self, process: subprocess.Popen) -> str:
         with open(os.path.join(self.place, f"{os.path.basename(process.args[0])}.log"), encoding="utf-8", errors="replace") as stream:

@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "deploy", "demonstration"))
 
 from separate_network import SeparateNetwork  # noqa: E402
-from simulated_subnet import _die_with_parent  # noqa: E402
+from child_process import start_child  # noqa: E402
 from weft_client import free_port  # noqa: E402
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
@@ -136,8 +136,8 @@ class PostgresPair:
 
     def spawn(self, server: Server, name: str, *arguments: str) -> subprocess.Popen:
         with open(server.log, "ab") as stream:
-            return subprocess.Popen(self.command(server, name, *arguments), user=None if server.network else self.user, cwd=self.place,
-                                    stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=server.environment, preexec_fn=_die_with_parent)
+            return start_child(self.command(server, name, *arguments), user=None if server.network else self.user, cwd=self.place,
+                               stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=server.environment)
 
     def command(self, server: Server, name: str, *arguments: str) -> list[str]:
         words = [os.path.join(PROGRAMS, name), *arguments]

@@ -17,7 +17,7 @@ import xml.etree.ElementTree as ElementTree
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "deploy", "demonstration"))
 
-import simulated_subnet  # noqa: E402
+from child_process import start_child  # noqa: E402
 from weft_client import Answer, WeftClient, free_address, is_open  # noqa: E402
 
 BUILD = os.environ.get("WEFT_BUILD", os.path.join(ROOT, "build", "dev"))
@@ -86,9 +86,8 @@ class Weftd:
 
     def start(self, wait: bool = True) -> "Weftd":
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(self.command(), env=self.environment, cwd=self.place, stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log, start_new_session=True,
-                                            preexec_fn=simulated_subnet._die_with_parent)
+            self.process = start_child(self.command(), env=self.environment, cwd=self.place, stdin=subprocess.DEVNULL,
+                                       stdout=log, stderr=log, start_new_session=True)
         if wait:
             wait_until(self._ready_or_dead, PATIENCE, why=lambda: f"weftd is not ready; it says:\n{self.log()}")
         return self

@@ -13,7 +13,7 @@ import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import simulated_subnet
+from child_process import start_child
 from program_testing import ROOT, wait_until
 from weft_client import WeftClient, free_address
 
@@ -35,8 +35,8 @@ class Service:
             with open(os.path.join(self.place, name), "w", encoding="utf-8") as stream:
                 stream.write(text)
         with open(os.path.join(self.place, "log"), "wb") as log:
-            self.process = subprocess.Popen(command(self.place, self.address), cwd=self.place, stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=log, start_new_session=True, preexec_fn=simulated_subnet._die_with_parent)
+            self.process = start_child(command(self.place, self.address), cwd=self.place, stdin=subprocess.DEVNULL, stdout=log,
+                                       stderr=log, start_new_session=True)
         try:
             wait_until(lambda: self.client.text(ready) or True, 60, why=lambda: f"it did not start: {self.log()}")
         except AssertionError:

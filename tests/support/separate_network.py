@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from simulated_subnet import _die_with_parent
+from child_process import start_child
 
 
 def can_separate() -> bool:
@@ -36,8 +36,8 @@ class SeparateNetwork:
         self.holder: subprocess.Popen | None = None
 
     def start(self) -> "SeparateNetwork":
-        self.holder = subprocess.Popen(["unshare", "--net", "--", "sh", "-c", "echo ready; exec sleep infinity"], stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, preexec_fn=_die_with_parent)
+        self.holder = start_child(["unshare", "--net", "--", "sh", "-c", "echo ready; exec sleep infinity"], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE)
         self.holder.stdout.readline()
         self.within("ip", "link", "set", "lo", "up")
         for wire in self.wires:

@@ -19,7 +19,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "deploy", "demonstration"))
 
-from simulated_subnet import _die_with_parent  # noqa: E402
+from child_process import start_child  # noqa: E402
 from weft_client import free_port  # noqa: E402
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "scontrol", "sbatch", "squeue")
@@ -167,8 +167,8 @@ class SlurmCluster:
 
     def _spawn(self, name: str, command: list[str]) -> None:
         with open(os.path.join(self.place, f"{name}.out"), "ab") as log:
-            self.processes[name] = subprocess.Popen(command, env=self.environment, cwd=self.place, stdin=subprocess.DEVNULL, stdout=log,
-                                                    stderr=log, start_new_session=True, preexec_fn=_die_with_parent)
+            self.processes[name] = start_child(command, env=self.environment, cwd=self.place, stdin=subprocess.DEVNULL, stdout=log,
+                                               stderr=log, start_new_session=True)
 
     def _end(self, name: str, number: int) -> None:
         process = self.processes.pop(name, None)

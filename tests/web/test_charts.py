@@ -130,6 +130,7 @@ class Charts(PageTest):
         begin, end = (int(each) for each in self.do("evaluate", script="location.hash.match(/from=(\\d+)&to=(\\d+)/).slice(1)"))
         opened = wait_until(lambda: self.epoch(incident["opened"]))
         self.assertTrue(begin < opened < end, (begin, opened, end))
+        self.do("wait", at=".chart canvas")
         # Where weftd drew the mark: in the colour of its severity, above the chart.
         self.assertGreater(self.count_pixels("--ring-info"), 0)
         self.expect_accessible()

@@ -229,7 +229,7 @@ bool HostAnalyzer::take(const std::string& name, const HostBatch& batch) {
     mark_exempt(host, batch.reading->taken);
     const bool devices = host.inventory != batch.reading->inventory;
     flapped = take_reading(host, *batch.reading, batch.is_late);
-    if (devices && (!subnets_.empty() || !swept_.empty())) place(host);
+    if (devices && (!subnets_.empty() || !known_.empty())) place(host);
   }
   for (const LinkEvent& event : batch.events) {
     mark_exempt(host, event.at);
@@ -308,6 +308,8 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
     const auto is_over_at = [&](const HostWatch* host) { return host && is_over_elsewhere(kind, *host, cause, now); };
     if (is_ethernet(cause.fabric) && ((settled && is_forgotten_on_ethernet(kind, cause)) ||
                                       is_over_at(host_at(cause.port.node)) || is_over_at(host_at(cause.peer.node))))
+      return true;
+    if (kind == IncidentKind::kLinkDown && (is_told_without_sweeps(cause.port) || is_told_without_sweeps(cause.peer)))
       return true;
     if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler &&
         (kind != IncidentKind::kLinkDegraded || !is_ethernet(cause.fabric)))

@@ -30,6 +30,13 @@ namespace weft::analyzer {
 /// Findings against collectors and ports that only a collector sees belong to no subnet: their fabric is this.
 inline constexpr std::string_view kHostsFabric{};
 
+/// An InfiniBand subnet of the process before.
+struct KnownSubnet {
+  std::string name;
+  std::vector<KnownLink> links;  ///< of which at least one end is an adapter's
+  bool is_swept = false;  ///< now, or it is to be soon: of a port that is not found there any more its sweeps tell
+};
+
 /// A host's port that is also a port of a watched subnet (joined by its port GUID, on Ethernet by the names of its host
 /// and interface) is that port: findings name it as the subnet does, and its LINK_DOWN is told at once here and carried
 /// on by the sweeps, as one incident.
@@ -44,9 +51,8 @@ class HostAnalyzer {
   void restore(const std::string& host, std::span<const HostFlapState> flaps);
   /// What ports_seen() said of `host` in the process before: those that are down now are missed.
   void restore_ports(const std::string& host, std::span<const HostPortSeen> seen);
-  /// Ports of adapters whose links InfiniBand subnets had in the process before: where a sweep finds one no more, it
-  /// tells so itself.
-  void set_swept(std::set<PortKey> ports);
+  /// InfiniBand subnets of the process before, again whenever others of them are swept.
+  void set_known(std::vector<KnownSubnet> subnets);
   /// What subnets are watched, again whenever they have changed or were swept.
   void join(std::span<const FabricView> fabrics);
 
@@ -113,6 +119,9 @@ class HostAnalyzer {
   void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
   bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;
+  std::optional<PlaceBefore> place_before(const PortWatch& port) const;
+  /// Its collector was heard, and tells of that port of a subnet that nobody sweeps now.
+  bool is_told_without_sweeps(PortKey port) const;
   void mark_exempt(HostWatch& host, TimePoint at) const;
   void add_jobs(std::vector<Finding>& findings) const;
   /// Of a host that is down, or has lost a link, and whose collector lately said that no job runs there, that.
@@ -156,11 +165,12 @@ class HostAnalyzer {
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port
   /// The same of Ethernet fabrics, by "HOST INTERFACE".
-  std::set<PortKey> swept_;
   std::unordered_map<std::string, std::pair<std::uint32_t, PortIndex>> by_interface_;
   std::unordered_map<NodeGuid, std::string> host_of_node_;
   /// The same of hosts that were down when the process before ended: they have not said yet which ports they have.
   std::unordered_map<NodeGuid, std::string> down_before_;
+  std::vector<KnownSubnet> known_;
+  std::map<PortKey, std::pair<std::uint32_t, std::uint32_t>> known_ports_;  ///< of known_: subnet, link
 };
 
 }  // namespace weft::analyzer

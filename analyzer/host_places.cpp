@@ -28,6 +28,10 @@ std::vector<std::string> hosts_in(const Entity& cause) {
   return names;
 }
 
+std::string known_label(PortKey key, const KnownEnd& end) {
+  return (end.node_name.empty() ? to_string(key.node) : end.node_name) + " port " + std::to_string(key.port.value);
+}
+
 }  // namespace
 
 /// Other subnets, or other topologies.
@@ -62,9 +66,31 @@ bool HostAnalyzer::find_place(const HostWatch& host, const PortWatch& port,
   return true;
 }
 
-void HostAnalyzer::set_swept(std::set<PortKey> ports) {
-  swept_ = std::move(ports);
+void HostAnalyzer::set_known(std::vector<KnownSubnet> subnets) {
+  known_ = std::move(subnets);
+  known_ports_.clear();
+  for (std::uint32_t subnet = 0; subnet < known_.size(); ++subnet)
+    for (std::uint32_t link = 0; link < known_[subnet].links.size(); ++link) {
+      const KnownLink& known = known_[subnet].links[link];
+      for (const auto& [key, end] : {std::pair(known.key.low, &known.low), {known.key.high, &known.high}})
+        if (end->type == NodeType::kChannelAdapter && (known_[subnet].is_swept || !known_ports_.contains(key)))
+          known_ports_[key] = {subnet, link};  // a subnet that has another name now is known by two
+    }
   for (auto& [name, host] : hosts_) place(host);
+}
+
+std::optional<PlaceBefore> HostAnalyzer::place_before(const PortWatch& port) const {
+  if (!port.node) return std::nullopt;
+  const auto found = known_ports_.find({port.node, PortNum{port.number}});
+  if (found == known_ports_.end()) return std::nullopt;
+  const KnownSubnet& subnet = known_[found->second.first];
+  const auto& [key, low, high] = subnet.links[found->second.second];
+  return PlaceBefore{.link = {.kind = EntityKind::kLink,
+                              .fabric = subnet.name,
+                              .port = key.low,
+                              .peer = key.high,
+                              .label = known_label(key.low, low) + " - " + known_label(key.high, high)},
+                     .is_swept = subnet.is_swept};
 }
 
 /// Finds the host's ports on the subnets. Of one that was not heard yet they are only remembered.
@@ -74,7 +100,8 @@ void HostAnalyzer::place(HostWatch& host) {
     port.place.reset();
     std::pair<std::uint32_t, PortIndex> found;
     const bool is_there = find_place(host, port, found);
-    port.is_swept = !is_there && port.node && swept_.contains({port.node, PortNum{port.number}});
+    port.place_before = is_there ? std::nullopt : place_before(port);
+    if (port.place_before) host_of_node_[port.node] = host.name;
     if (!is_there) continue;
     const auto& [name, topology] = subnets_[found.first];
     const PortIndex index = found.second;
@@ -101,6 +128,14 @@ void HostAnalyzer::place(HostWatch& host) {
                              .is_up = is_up,
                              .is_ethernet = topology->is_ethernet()};
   }
+}
+
+bool HostAnalyzer::is_told_without_sweeps(PortKey key) const {
+  const HostWatch* const host = host_at(key.node);
+  return host && host->has_reading && !host->lost && std::ranges::any_of(host->ports, [&](const PortWatch& port) {
+           return port.node == key.node && port.number == key.port.value && port.place_before &&
+                  !port.place_before->is_swept && (port.present || is_gone(port));
+         });
 }
 
 bool HostAnalyzer::is_of_a_switch(const SubnetPlace& place) const {

@@ -28,8 +28,11 @@ WaysLeft HostLinks::ways_left(const HostWatch& host, const PortWatch& port) cons
 
 void HostLinks::report_down(const HostWatch& host, const PortWatch& port, std::vector<Finding>& findings) const {
   const LinkDown::Sight sight = port.present ? LinkDown::Sight::kHost : LinkDown::Sight::kDeviceGone;
+  const Entity cause = port.place          ? port.place->link
+                       : port.place_before ? port.place_before->link
+                                           : entity_of(host, port);
   Finding finding = link_down(
-      reported_link(host, port, port.place ? port.place->link : entity_of(host, port)),
+      reported_link(host, port, cause),
       {.sight = sight, .where = {}, .ways = ways_left(host, port), .critical_ways = thresholds_.critical_ways_left});
   weigh_jobs(finding);
   const std::string why = port.reason.empty() ? std::string() : ": " + port.reason;
@@ -179,7 +182,7 @@ void HostLinks::report(const HostWatch& host, const PortWatch& port, TimePoint n
     return;
   }
   link.down_reported = down;
-  if (down && !port.is_swept) report_down(host, port, findings);
+  if (down && !(port.place_before && port.place_before->is_swept)) report_down(host, port, findings);
   if (link.flaps && (link.flaps->is_flapping() || link.flaps->is_single(now)))
     findings.push_back(
         link_flap(reported_link(host, port, entity_of(host, port)), *link.flaps, FlapWitness::kHost, thresholds_, now));

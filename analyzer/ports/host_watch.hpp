@@ -38,6 +38,12 @@ struct SubnetPlace {
   bool is_ethernet = false;    ///< its sweeps are what collectors read: they know no rates, light or error correction
 };
 
+/// Where a port stood on an InfiniBand subnet that no sweep finds it on.
+struct PlaceBefore {
+  Entity link;            ///< as the ledger names it
+  bool is_swept = false;  ///< sweeps tell how well it works, or are about to
+};
+
 /// One port of a host, as its collector and the watched subnets tell.
 struct PortWatch {
   PortSlot slot;
@@ -66,8 +72,7 @@ struct PortWatch {
   std::uint64_t rate = 0;            ///< bit/s while up
   std::uint64_t best_rate = 0;       ///< bit/s, of all that was told, also before weftd was started
   std::optional<SubnetPlace> place;
-  bool is_swept =
-      false;  ///< it is a port of a watched InfiniBand fabric that its last sweep did not find: that one tells
+  std::optional<PlaceBefore> place_before;  ///< where it has no place
 };
 
 /// What another shard was known to hear so long ago at most it hears now. It is asked about every two seconds, and of

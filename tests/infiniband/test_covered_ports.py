@@ -17,6 +17,8 @@ from collector_testing import Collector  # noqa: E402
 
 
 class CoveredPorts(weft_testing.SubnetTest):
+    analyzer = 'telemetry_start_grace = "10s"'
+
     @classmethod
     def make_network(cls):
         return fat_tree.build(8, rails=1, radix=8)
@@ -76,6 +78,21 @@ class CoveredPorts(weft_testing.SubnetTest):
         self.pull()
         time.sleep(2)  # and what is read waits on the host's disk
         self.expect_one()
+
+    def test_one_that_failed_meanwhile_where_nobody_sweeps_now(self):
+        self.weftd.kill()
+        self.pull()
+        self.subnet.unlink(self.watcher.identity, 1)
+        self.addCleanup(self.subnet.relink, self.watcher.identity, 1)
+        self.weftd.start(wait=False)
+        wait_until(self.told, 60, why=self.weftd.log)
+        self.assertNotEqual("HEALTHY", self.verdict())
+        self.subnet.relink(self.watcher.identity, 1)
+        self.weftd.wait_sweeps(3)
+        self.assertEqual(1, len(self.told()), self.told())
+        self.assertNotEqual("HEALTHY", self.verdict())
+        self.plug()
+        wait_until(lambda: not self.told() and self.verdict() == "HEALTHY", 60, why=lambda: f"{self.told()}\n{self.weftd.log()}")
 
 
 if __name__ == "__main__":

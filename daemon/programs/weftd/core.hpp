@@ -147,6 +147,8 @@ class Core {
 
   void take_incidents(store::Restored& ledger);
   void remember_fabrics(std::vector<store::FabricMemory> memories);
+  /// Tells the rules of hosts which subnets that the ledger knows are swept.
+  void tell_swept(TimePoint now);
   /// True: `name` is a subnet already. One that was only known is watched through that port from now on.
   bool is_found(const std::string& name, const std::string& through);
   /// Of a subnet that no sweep told of yet, by the links that the ledger knows there; sorted.
@@ -207,7 +209,8 @@ class Core {
   std::map<std::string, store::FabricMemory> memories_;
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};
   std::map<std::string, Fabric> fabrics_;
-  std::set<std::string> unwatched_;  ///< of fabrics_: see watch_over_known()
+  std::map<std::string, bool> swept_;  ///< what tell_swept() told last
+  std::set<std::string> unwatched_;    ///< of fabrics_: see watch_over_known()
   std::map<std::string, double> analysis_seconds_;
 
   // Incidents on their way to the disk: at most one batch is there, the next one gathers.

@@ -91,16 +91,30 @@ std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached
 
 void Core::remember_fabrics(std::vector<store::FabricMemory> memories) {
   for (store::FabricMemory& memory : memories) memories_[memory.fabric] = std::move(memory);
-  std::set<PortKey> swept;
+  swept_.clear();
+  tell_swept(started_);
+}
+
+void Core::tell_swept(TimePoint now) {
+  const bool begins = !passed(now, started_, config_.analyzer.telemetry_start_grace);
+  std::map<std::string, bool> swept;
   for (const auto& [name, memory] : memories_) {
     if (memory.seen != kNever && started_ - memory.seen > kLongestUnseen) continue;
-    for (const KnownLink& link : memory.state.links) {
-      if (is_ethernet(link)) continue;
-      if (link.low.type == NodeType::kChannelAdapter) swept.insert(link.key.low);
-      if (link.high.type == NodeType::kChannelAdapter) swept.insert(link.key.high);
-    }
+    const auto fabric = fabrics_.find(name);
+    swept[name] = begins || (fabric != fabrics_.end() && is_seen(fabric->second.view));
   }
-  host_rules_.set_swept(std::move(swept));
+  if (swept == swept_) return;
+  swept_ = std::move(swept);
+  std::vector<analyzer::KnownSubnet> subnets;
+  for (const auto& [name, is_swept] : swept_) {
+    analyzer::KnownSubnet& subnet = subnets.emplace_back(analyzer::KnownSubnet{name, {}, is_swept});
+    const auto is_of_a_host = [](const KnownLink& link) {
+      const auto is_adapter = [](const KnownEnd& end) { return end.type == NodeType::kChannelAdapter; };
+      return !is_ethernet(link) && (is_adapter(link.low) || is_adapter(link.high));
+    };
+    std::ranges::copy_if(memories_.at(name).state.links, std::back_inserter(subnet.links), is_of_a_host);
+  }
+  host_rules_.set_known(std::move(subnets));
 }
 
 std::vector<NodeGuid> Core::known_switches(const std::string& fabric) const {
@@ -250,9 +264,10 @@ void Core::call_incidents(const std::string& before, const std::string& since) {
 }
 
 void Core::watch_over_known(TimePoint now) {
-  if (!leads_ || !config_.infiniband.enabled) return;
-  if (!passed(now, started_, config_.analyzer.telemetry_start_grace) || !passed(now, known_looked_, kLookEvery)) return;
+  if (!leads_ || !passed(now, known_looked_, kLookEvery)) return;
   known_looked_ = now;
+  tell_swept(now);
+  if (!config_.infiniband.enabled || !passed(now, started_, config_.analyzer.telemetry_start_grace)) return;
   std::set<std::string> elsewhere, too_old;  // the same subnet has another name now: another port leads there
   for (const FabricSight& sight : sights())
     if (!unwatched_.contains(sight.name)) take_back_kept(sight.name, sight.switches);

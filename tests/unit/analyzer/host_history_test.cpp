@@ -343,7 +343,15 @@ TEST(HostHistory, APortThatFlappedHasItsName) {
   EXPECT_EQ(after.open().front().finding.cause.label, "node-0 mlx5_0 port 1 (eth0)");
 }
 
-// Their links are in the ledger of the subnet: its sweeps tell that they are down.
+KnownSubnet subnet_of_one(NodeGuid adapter, bool is_swept) {
+  return {.name = "ib0",
+          .links = {{.key = make_link_key({NodeGuid{0x10}, PortNum{3}}, {adapter, PortNum{1}}),
+                     .low = {"leaf-1", NodeType::kSwitch},
+                     .high = {"node-0 mlx5_0", NodeType::kChannelAdapter}}},
+          .is_swept = is_swept};
+}
+
+// Their links are in the ledger of the subnet: its sweeps tell that they are down, and where nobody sweeps collectors.
 TEST(HostHistory, PortsThatSweepsCoverAreToldByThese) {
   for (const bool is_gone : {false, true}) {
     HostWatching before;
@@ -352,13 +360,24 @@ TEST(HostHistory, PortsThatSweepsCoverAreToldByThese) {
     inventory.ports.front().link_layer = LinkLayer::kInfiniBand;
     set(before, inventory);
     before.seconds(3);
-    for (const bool is_swept : {true, false}) {
+    for (const auto& [adapter, is_swept] :
+         {std::pair{NodeGuid{0xA0}, true}, {NodeGuid{0xA0}, false}, {NodeGuid{0xB0}, true}}) {
       HostWatching after = restarted(before);
-      after.analyzer.set_swept({{NodeGuid{is_swept ? 0xA0U : 0xB0U}, PortNum{1}}});
+      after.analyzer.set_known({subnet_of_one(adapter, is_swept)});
       inventory.ports.front().state = PortState::kDown;
       set(after, is_gone ? HostInventory{} : inventory);
       after.seconds(5);
-      EXPECT_EQ(after.book.all()->empty(), is_swept) << is_gone << describe_incidents(after.book);
+      const bool is_known = adapter == NodeGuid{0xA0};
+      EXPECT_EQ(after.book.all()->empty(), is_known && is_swept) << is_gone << describe_incidents(after.book);
+      if (!is_known || is_swept) continue;
+      // As the sweeps name it.
+      ASSERT_EQ(after.kinds(), Kinds{IncidentKind::kLinkDown});
+      EXPECT_EQ(after.open().front().finding.cause.label, "leaf-1 port 3 - node-0 mlx5_0 port 1");
+      EXPECT_EQ(after.open().front().finding.cause.fabric, "ib0");
+      inventory.ports.front().state = PortState::kActive;
+      set(after, inventory);
+      after.seconds(120);
+      EXPECT_EQ(after.kinds(), Kinds{}) << describe_incidents(after.book);
     }
   }
 }

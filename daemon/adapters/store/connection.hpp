@@ -67,8 +67,8 @@ class Connection {
   virtual Result<void> commit() = 0;
   /// Gives an open transaction up; does nothing where none is open.
   virtual void roll_back() = 0;
-  /// Rows changed by the last statement.
-  virtual std::int64_t changes() = 0;
+  /// Rows changed by the last statement; fails where Cursor::run() said that one may fail later, and it did.
+  virtual Result<std::int64_t> changes() = 0;
   /// Fails when what was opened is no longer where it was.
   virtual Result<void> check_place() = 0;
   /// The last commit() failed, and it is not known whether it stayed. The next begin() finds out, or fails.

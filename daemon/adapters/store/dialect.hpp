@@ -158,14 +158,20 @@ inline constexpr const char* kMissingOfSite =
     "EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = wanted.field AND NOT attisdropped)";
 /// For ALTER TABLE: who waits for it holds up all others. And for whoever only looks.
 inline constexpr const char* kWaitShortly = "SET LOCAL lock_timeout = '500ms'";
-/// Who uses tables of a schema, or holds the lock of kOneAtATime: "pg_dump, process 123; …". Parameters: the schema, or
-/// none for the own one; that lock, too: 1, else 0.
-inline constexpr const char* kUsersOfSchema =
-    "SELECT coalesce(string_agg(DISTINCT coalesce(nullif(left(application_name, 64), ''), 'somebody') || ', process ' "
-    "|| pg_locks.pid, '; '), '') FROM pg_locks JOIN pg_stat_activity ON pg_stat_activity.pid = pg_locks.pid WHERE "
-    "granted AND pg_locks.pid <> pg_backend_pid() AND (relation IN (SELECT oid FROM pg_class WHERE relnamespace = "
-    "to_regnamespace(coalesce(nullif(?::TEXT, ''), quote_ident(current_schema())))) OR (?::BIGINT = 1 AND locktype = "
-    "'advisory' AND classid = 0 AND objid = 8313759))";
+/// Who uses tables of the own schema, and of the site, or holds the lock of kOneAtATime: "its tables are in use:
+/// pg_dump, process 123; …". Parameters: the process of the server that waited for a lock; the schema: a shard's, that
+/// of the site, or empty for a weftd of no site. Who only reads is named when nobody does more: only a change of tables
+/// waits for that.
+inline constexpr const char* kUsers =
+    "SELECT string_agg(said, '; ' ORDER BY said) FROM (SELECT what || ' in use: ' || string_agg(DISTINCT who, '; ') AS "
+    "said FROM (SELECT CASE WHEN nspname = current_schema() THEN 'its tables are' ELSE 'the tables of the site are' "
+    "END AS what, coalesce(nullif(left(application_name, 64), ''), 'somebody') || ', process ' || pg_locks.pid AS who, "
+    "mode = 'AccessShareLock' AS reads, bool_and(mode = 'AccessShareLock') OVER () AS all_read FROM pg_locks JOIN "
+    "pg_stat_activity ON pg_stat_activity.pid = pg_locks.pid LEFT JOIN pg_class ON pg_class.oid = relation LEFT JOIN "
+    "pg_namespace ON pg_namespace.oid = relnamespace WHERE granted AND datname = current_database() AND pg_locks.pid "
+    "NOT IN (pg_backend_pid(), ?::BIGINT) AND ((?2::TEXT <> 'weft_site' AND nspname = current_schema()) OR (?2 <> '' "
+    "AND (nspname = 'weft_site' OR (locktype = 'advisory' AND classid = 0 AND objid = 8313759))))) AS held WHERE "
+    "all_read OR NOT reads GROUP BY what) AS all_of_them";
 /// Parameters: seat, machine, address, holder, epoch, fabrics, collectors, switches, shard, number. Changes no row
 /// where the site does not list that shard. Times are the server's.
 inline constexpr const char* kTellSite =
@@ -252,6 +258,16 @@ inline constexpr const char* kBegin =
     "idle_in_transaction_session_timeout = '4s'; "
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') IN ('off', "
     "'local')";
+/// The same bounds in a transaction that is one statement and comes with it: the server gives up before we do, so that
+/// it says why, and nothing of ours is left in the queue of a lock.
+inline constexpr const char* kBoundAlone =
+    "SELECT set_config('statement_timeout', '5s', true), set_config('lock_timeout', '3s', true)";
+/// See kBoundAlone; as kBeginSetUp.
+inline constexpr const char* kBoundSetUp =
+    "SELECT set_config('statement_timeout', '55s', true), set_config('lock_timeout', '3s', true)";
+/// The same for what the lease asks, also behind kBegin: two locks within PostgresConnection::kLongestOfLease.
+inline constexpr const char* kBoundOfLease =
+    "SELECT set_config('statement_timeout', '5s', true), set_config('lock_timeout', '800ms', true)";
 /// The first statement of a transaction that writes, behind kBegin. No row is changed when another weftd has taken the
 /// database. `mark` has digits and dots alone.
 std::string mark(std::string_view mark, std::int64_t epoch);

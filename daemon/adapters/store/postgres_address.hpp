@@ -34,6 +34,8 @@ void name_connection(PostgresAddress& address, const std::string& use);
 /// Of keywords of libpq that list servers (`host`, `hostaddr`, `port`): those of each server alone, in that order.
 std::vector<std::map<std::string, std::string>> each_server(const std::map<std::string, std::string>& options);
 
+/// The schema with the tables of a site: see site_table.hpp.
+inline constexpr const char* kSiteSchema = "weft_site";
 /// The schema with the tables of a shard: "weft_shard_north".
 std::string shard_schema(const std::string& shard);
 /// The shard of such a schema; empty for any other.

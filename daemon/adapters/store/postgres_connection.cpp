@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "daemon/adapters/store/dialect.hpp"
+#include "daemon/platform/cli/terminal_text.hpp"
 
 namespace weft::store {
 namespace {
@@ -256,8 +257,8 @@ Result<void> PostgresConnection::queue(const char* sql, const Parameters& parame
   return ++queued_ < kMostQueued ? Result<void>{} : collect();
 }
 
-Result<void> PostgresConnection::collect() {
-  std::optional<Error> error = std::exchange(late_, std::nullopt);
+Result<void> PostgresConnection::collect(Rows* last) {
+  std::optional<Error> error;
   bool gone = false;
   if (std::exchange(queued_, 0) > 0 && handle_) {
     const auto until = deadline();
@@ -272,6 +273,7 @@ Result<void> PostgresConnection::collect() {
       if (*answer && (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK))
         changes_ = number<std::int64_t>(PQcmdTuples(answer->get()));
       is_end = *answer && status == PGRES_PIPELINE_SYNC;
+      if (*answer && !is_end && last != nullptr) *last = std::move(*answer);
     }
     if (gone || PQexitPipelineMode(handle_.get()) != 1)
       return lose(error ? error->message : one_line(PQerrorMessage(handle_.get())));
@@ -280,11 +282,8 @@ Result<void> PostgresConnection::collect() {
   return {};
 }
 
-std::int64_t PostgresConnection::changes() {
-  auto done = collect();
-  if (done) return changes_;
-  late_ = std::move(done.error());
-  return 0;
+Result<std::int64_t> PostgresConnection::changes() {
+  return collect().map([this] { return changes_; });
 }
 
 Result<PostgresConnection::Rows> PostgresConnection::next_answer(Steady::time_point until) {
@@ -304,7 +303,26 @@ Error PostgresConnection::failure(const PGresult* answer, bool& gone) const {
   if (text == nullptr) text = PQresultErrorMessage(answer);
   // 25006: it has become a standby. Another takes writes.
   gone = state != nullptr && std::string_view(state) == "25006";
-  return Error{of_sqlstate(state == nullptr ? "08000" : state), name() + ": " + one_line(text)};
+  const std::string said = one_line(text);
+  const bool is_locked_out = state != nullptr && std::string_view(state) == "55P03";
+  return Error{of_sqlstate(state == nullptr ? "08000" : state),
+               name() + ": " + (is_locked_out ? in_the_way(said) : said)};
+}
+
+std::string PostgresConnection::in_the_way(const std::string& said) const {
+  PostgresAddress address = address_;
+  address.options["application_name"] = "weftd";  // it is neither the store's nor the lease's: see kStandby
+  address.options["connect_timeout"] = "2";
+  const auto other = make(address);
+  other->keep_lease();
+  const auto connected = other->connect();
+  const Parameters parameters{std::to_string(PQbackendPID(handle_.get())), address_.schema};
+  const auto users = connected ? other->execute_alone(postgres::statement(postgres::kUsers).c_str(), &parameters)
+                               : tl::unexpected<Error>(connected.error());
+  if (users && PQntuples(users->get()) == 1 && PQgetisnull(users->get(), 0, 0) == 0)
+    return usage::printable(postgres::from_text(PQgetvalue(users->get(), 0, 0)));
+  return "another session holds a lock that it needs, and which one cannot be told (" + said +
+         (users ? "" : "; " + users.error().message) + ")";
 }
 
 Result<PostgresConnection::Rows> PostgresConnection::receive(Steady::time_point until) {
@@ -329,10 +347,28 @@ Result<PostgresConnection::Rows> PostgresConnection::execute_anywhere(const char
   if (open_) return execute(sql, parameters);
   const bool is_old = handle_ != nullptr;
   if (auto connected = connect(); !connected) return tl::unexpected<Error>(connected.error());
-  auto rows = execute(sql, parameters);
+  auto rows = execute_alone(sql, parameters);
   if (rows || handle_ || !is_old) return rows;
   if (auto connected = connect(); !connected) return tl::unexpected<Error>(connected.error());
-  return execute(sql, parameters);
+  return execute_alone(sql, parameters);
+}
+
+const char* PostgresConnection::bounds() const {
+  return use_ == Use::kSetUp   ? postgres::kBoundSetUp
+         : use_ == Use::kLease ? postgres::kBoundOfLease
+                               : postgres::kBoundAlone;
+}
+
+// Statements up to the next sync of a pipeline are one transaction, as those of one message are (PostgreSQL 15
+// documentation, 55.2.4 and 55.2.2.1).
+Result<PostgresConnection::Rows> PostgresConnection::execute_alone(const char* sql, const Parameters* parameters) {
+  if (parameters == nullptr) return execute((std::string(bounds()) + "; " + sql).c_str(), nullptr);
+  auto sent = queue(bounds(), {});
+  if (sent) sent = queue(sql, *parameters);
+  Rows rows;
+  if (sent) sent = collect(&rows);
+  if (!sent) return tl::unexpected<Error>(sent.error());
+  return rows;
 }
 
 Result<std::unique_ptr<Cursor>> PostgresConnection::prepare(std::string_view sql) {
@@ -364,6 +400,7 @@ Result<void> PostgresConnection::begin_connected() {
     if (auto found = find_committed(); !found) return found;
   open_ = true;
   std::string begin = use_ == Use::kSetUp ? postgres::kBeginSetUp : postgres::kBegin;
+  if (use_ == Use::kLease) begin += "; " + std::string(postgres::kBoundOfLease);
   if (use_ == Use::kLead && is_history_) {
     begin += "; " + std::string(postgres::kBeginHistory) + std::to_string(epoch_);
   } else if (use_ == Use::kLead) {
@@ -408,7 +445,7 @@ Result<void> PostgresConnection::settle() {
 
 // Of another epoch the mark is another weftd's, and this one writes no more.
 Result<void> PostgresConnection::find_committed() {
-  const auto row = execute((std::string(postgres::kMarkOfEpoch) + std::to_string(epoch_)).c_str(), nullptr);
+  const auto row = execute_alone((std::string(postgres::kMarkOfEpoch) + std::to_string(epoch_)).c_str(), nullptr);
   if (!row) return tl::unexpected<Error>(row.error());
   is_new_ = false;
   if (PQntuples(row->get()) != 1) return {};

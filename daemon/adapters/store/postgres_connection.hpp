@@ -54,7 +54,7 @@ class PostgresConnection final : public Connection {
   Result<void> begin() override;
   Result<void> commit() override;
   void roll_back() override;
-  std::int64_t changes() override;
+  Result<std::int64_t> changes() override;
   Result<void> check_place() override { return {}; }
   bool unsettled() const override { return !unsettled_.empty(); }
   std::optional<bool> take_settled() override { return std::exchange(settled_, std::nullopt); }
@@ -84,7 +84,8 @@ class PostgresConnection final : public Connection {
   /// What the connection is for.
   enum class Use : std::uint8_t { kSetUp, kFollow, kLead, kLease };
 
-  /// Of an answer once the database is opened: whoever is paged waits for it. The server gives up before (see kBegin).
+  /// Of an answer once the database is opened: whoever is paged waits for it. The server gives up before (see kBegin
+  /// and kBoundAlone), and says who was in the way.
   static constexpr std::chrono::seconds kLongestAnswer{6};
   /// Before: tables are made, or changed.
   static constexpr std::chrono::seconds kLongestAtFirst{60};
@@ -108,11 +109,14 @@ class PostgresConnection final : public Connection {
   Result<Rows> execute(const char* sql, const Parameters* parameters);
   /// The same; where no transaction is open, over a new connection if the present one is lost.
   Result<Rows> execute_anywhere(const char* sql, const Parameters* parameters);
+  /// The same over the present connection, where no transaction is open: bounded by the server, see kBoundAlone.
+  Result<Rows> execute_alone(const char* sql, const Parameters* parameters);
+  const char* bounds() const;
   Result<Rows> receive(Steady::time_point deadline);
   /// Sends a statement of the transaction that is open; its answer is read by collect().
   Result<void> queue(const char* sql, const Parameters& parameters);
-  /// Reads the answers to what was queued; the first failure among them.
-  Result<void> collect();
+  /// Reads the answers to what was queued; the first failure among them. `last`: gets the last one.
+  Result<void> collect(Rows* last = nullptr);
   /// 1: libpq took it.
   int send(const char* sql, const Parameters* parameters);
   Result<void> flush(Steady::time_point deadline);
@@ -120,6 +124,9 @@ class PostgresConnection final : public Connection {
   Result<Rows> next_answer(Steady::time_point deadline);
   /// What an answer says that is a failure. `gone`: the server takes no writes any more.
   Error failure(const PGresult* answer, bool& gone) const;
+  /// Who holds the lock that this connection waited for in vain, asked over another one: a transaction that failed
+  /// answers nothing. `said`: by the server.
+  std::string in_the_way(const std::string& said) const;
   Steady::time_point deadline() const;
   /// Waits for the socket. False: the time is over.
   bool wait(bool for_room, Steady::time_point deadline) const;
@@ -134,12 +141,11 @@ class PostgresConnection final : public Connection {
   bool is_history_ = false;
   std::int64_t epoch_ = 0;  ///< of kLead
   std::int64_t changes_ = 0;
-  std::size_t queued_ = 0;     ///< statements whose answers are not read
-  std::optional<Error> late_;  ///< the first failure among answers that were read for changes()
-  bool open_ = false;          ///< a transaction was begun and not ended, whatever became of the connection
-  std::string warning_;        ///< sent with the last statement
-  std::string mark_;           ///< of the transaction that is open
-  std::string unsettled_;      ///< the mark of a transaction of which we do not know whether it stayed
+  std::size_t queued_ = 0;  ///< statements whose answers are not read
+  bool open_ = false;       ///< a transaction was begun and not ended, whatever became of the connection
+  std::string warning_;     ///< sent with the last statement
+  std::string mark_;        ///< of the transaction that is open
+  std::string unsettled_;   ///< the mark of a transaction of which we do not know whether it stayed
   std::optional<bool> settled_;
   std::string committed_;       ///< the mark of the last transaction that stayed, of this epoch
   bool is_new_ = false;         ///< the connection was made, and find_committed() was not called

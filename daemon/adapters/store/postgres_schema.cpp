@@ -161,24 +161,10 @@ Result<Found> prepare(const std::string& url, const Schema& schema, Opening open
   return found;
 }
 
-/// Who was in the way of prepare().
-std::string users_of_tables(const std::string& url, const Error& error) {
-  auto address = parse_postgres_address(url);
-  if (!address) return error.message;
-  auto opened = PostgresConnection::open(*address);
-  if (!opened) return error.message;
-  Database database(std::move(*opened));
-  const std::string users = users_of(database, {}, false);
-  if (!database.outcome() || users.empty()) return error.message;
-  return database.name() + ": its tables are in use: " + users;
-}
-
 }  // namespace
 
 Result<Database> open_postgres(const std::string& url, const Schema& schema, Opening opening, const TellWait& tell) {
-  auto found = wait_for_others(
-      tell, [&] { return prepare(url, schema, opening); },
-      [&](const Error& error) { return users_of_tables(url, error); });
+  auto found = wait_for_others(tell, [&] { return prepare(url, schema, opening); });
   if (!found) return tl::unexpected<Error>(found.error());
   return std::move(found->database);
 }

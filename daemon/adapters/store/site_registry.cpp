@@ -35,6 +35,7 @@ Result<std::unique_ptr<SiteRegistry>> SiteRegistry::start(const std::string& url
   auto parsed = parse_postgres_address(url);
   if (!parsed) return tl::unexpected<Error>(parsed.error());
   name_connection(*parsed, "site");
+  parsed->schema = kSiteSchema;
   auto connection = PostgresConnection::make(*parsed);
   connection->keep_lease();  // short waits, and no mark: the tables are the site's
   std::unique_ptr<SiteRegistry> registry(new SiteRegistry(Database(std::move(connection)), std::move(self)));

@@ -31,16 +31,10 @@ Result<Database> open_site(const std::string& url) {
   auto address = parse_postgres_address(url);
   if (!address) return fail(address.error().code, "store.url " + address.error().message);
   name_connection(*address, "start");
+  address->schema = kSiteSchema;
   auto opened = PostgresConnection::open(*address);
   if (!opened) return tl::unexpected<Error>(opened.error());
   return Database(std::move(*opened));
-}
-
-/// Why joining the site ended with kTimeout.
-std::string in_the_way(Database& database, const Error& error) {
-  const std::string users = users_of(database, "weft_site", true);
-  if (!database.outcome() || users.empty()) return error.message;
-  return database.name() + ": the tables of the site are in use: " + users;
 }
 
 bool has_schema(Database& database, const std::string& schema) {
@@ -241,7 +235,7 @@ std::string disagreement(const Told& first, const Told& other) {
   return {};
 }
 
-/// See look_at_site(); kTimeout without who is in the way.
+/// See look_at_site().
 Result<SiteFound> look(Database& database, const std::string& shard) {
   SiteFound found;
   {
@@ -297,32 +291,26 @@ Result<SitePlace> join_site(const std::string& url, const std::string& shard, co
       return tl::unexpected<Error>(may_not_create(done.error(), shard_schema(shard)));
     return found.place;
   };
-  return wait_for_others(tell, attempt, [&](const Error& error) { return in_the_way(*opened, error); });
+  return wait_for_others(tell, attempt);
 }
 
 Result<SiteFound> look_at_site(const std::string& url, const std::string& shard) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  auto found = look(*opened, shard);
-  if (!found && found.error().code == ErrorCode::kTimeout)
-    return fail(ErrorCode::kTimeout, in_the_way(*opened, found.error()) + ". This check waits for nobody: repeat it");
-  return found;
+  return look(*opened, shard);
 }
 
 Result<SiteFound> wait_to_look_at_site(const std::string& url, const std::string& shard, const TellWait& tell) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  return wait_for_others(
-      tell, [&] { return look(*opened, shard); }, [&](const Error& error) { return in_the_way(*opened, error); });
+  return wait_for_others(tell, [&] { return look(*opened, shard); });
 }
 
 Result<bool> leave_site(const std::string& url, const std::string& shard, const SitePlace& place,
                         const std::string& seat, const TellWait& tell) {
   auto opened = open_site(url);
   if (!opened) return tl::unexpected<Error>(opened.error());
-  return wait_for_others(
-      tell, [&] { return leave(*opened, shard, place, seat); },
-      [&](const Error& error) { return in_the_way(*opened, error); });
+  return wait_for_others(tell, [&] { return leave(*opened, shard, place, seat); });
 }
 
 bool write_member(Database& database, const SiteMember& member) {

@@ -39,8 +39,8 @@ class Database {
 
   /// First column of the first row, or 0 when there is none.
   std::int64_t number(const char* sql);
-  /// Rows changed by the last statement.
-  std::int64_t changes() const { return connection_->changes(); }
+  /// Rows changed by the last statement; 0 after a failure.
+  std::int64_t changes() { return keep(connection_->changes()); }
   /// The engine's side.
   Connection& connection() { return *connection_; }
   /// What messages call it: a path, or an address without a password.

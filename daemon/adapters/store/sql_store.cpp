@@ -56,7 +56,7 @@ Result<Database> open_state(const std::filesystem::path& state_dir, const StoreO
     if (auto checked = check_mark_for_file(state_dir); !checked) return tl::unexpected<Error>(checked.error());
     return open_database(state_dir / "weft.db", state_schema());
   }
-  const auto found = look_at_postgres(url, state_schema());
+  const auto found = wait_for_others(options.on_caution, [&] { return look_at_postgres(url, state_schema()); });
   if (!found) return tl::unexpected<Error>(found.error());
   if (auto checked = check_postgres(state_dir, options, *found); !checked)
     return tl::unexpected<Error>(checked.error());

@@ -28,7 +28,7 @@ class SqliteConnection final : public Connection {
   Result<void> begin() override { return run("BEGIN IMMEDIATE"); }
   Result<void> commit() override { return run("COMMIT"); }
   void roll_back() override;
-  std::int64_t changes() override { return sqlite3_changes64(handle_.get()); }
+  Result<std::int64_t> changes() override { return sqlite3_changes64(handle_.get()); }
   /// SQLite would go on writing a file that was removed, where nobody can find it again.
   Result<void> check_place() override;
   void lead(std::int64_t) override {}

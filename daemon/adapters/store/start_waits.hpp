@@ -7,7 +7,6 @@
 #include <string>
 #include <thread>
 
-#include "daemon/adapters/store/sql.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::store {
@@ -15,21 +14,17 @@ namespace weft::store {
 /// Takes a sentence about who is waited for.
 using TellWait = std::function<void(const std::string&)>;
 
-/// Who uses tables of `schema` (empty: the own one), as the server knows them, "pg_dump, process 123; …"; of
-/// `joins`, also who joins the site. Empty: nobody now.
-std::string users_of(Database& database, const std::string& schema, bool joins);
-
 /// Calls `attempt` until it does not end with kTimeout, which it does soon: whoever waits for a table holds up all who
-/// come later. It is called for a minute, once a second. `why`, of the Error, says who is in the way; `tell` hears it
-/// when it changes, and the kTimeout that is returned in the end has it.
-template <typename Attempt, typename Why>
-auto wait_for_others(const TellWait& tell, const Attempt& attempt, const Why& why) -> decltype(attempt()) {
+/// come later. It is called for a minute, once a second. The message of that kTimeout says who is in the way (see
+/// PostgresConnection); `tell` hears it when it changes, and the kTimeout that is returned in the end has it.
+template <typename Attempt>
+auto wait_for_others(const TellWait& tell, const Attempt& attempt) -> decltype(attempt()) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   std::string told;
   while (true) {
     auto done = attempt();
     if (done || done.error().code != ErrorCode::kTimeout) return done;
-    const std::string text = why(done.error());
+    const std::string text = done.error().message;
     if (std::chrono::steady_clock::now() > until)
       return fail(ErrorCode::kTimeout, text + ". Start weftd again when that has ended");
     if (tell && told != text) tell(text + "; a start waits for that");

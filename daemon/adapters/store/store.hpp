@@ -246,7 +246,8 @@ struct StoreOptions {
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir, const StoreOptions& options);
 
 /// Whether open_store() could take the database of `options.url`, in words: "postgresql://… is reachable, with schema
-/// version 14". Empty without an url. Nothing is changed.
+/// version 14". Empty without an url. Nothing is changed. kTimeout, after some seconds, says who holds a lock that it
+/// needs.
 Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options);
 
 /// One database, as a start of this weftd would find it.

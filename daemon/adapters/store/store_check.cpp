@@ -9,6 +9,7 @@
 #include "daemon/adapters/store/schema.hpp"
 #include "daemon/adapters/store/site_table.hpp"
 #include "daemon/adapters/store/sql.hpp"
+#include "daemon/adapters/store/start_waits.hpp"
 
 namespace weft::store {
 namespace {
@@ -20,13 +21,34 @@ Result<void> check_left_behind(const std::filesystem::path& state_dir, const Sto
   none.name = site.name;
   if (auto checked = check_mark_for_postgres(state_dir, none); !checked) return checked;
   if (site.place.number != 1 || !site.place.is_new) return {};
-  // Without a schema to look into there is nothing to miss: why, says whoever makes one.
   const auto before = look_at_postgres(options.url, state_schema());
+  if (!before && before.error().code == ErrorCode::kTimeout) return tl::unexpected<Error>(before.error());
+  // Without a schema to look into there is nothing to miss: why, says whoever makes one.
   if (!before || !before->shard.empty() || (before->next_incident <= 1 && before->audit_records == 0)) return {};
   return fail(ErrorCode::kFailedPrecondition,
               before->name + " holds incidents or an audit trail of a weftd of no site, and shard " + options.shard +
                   " would begin without them: stop every weftd that uses it and run " + rename_to_shard(options.shard) +
                   "; if they are not wanted any more, rename that schema to another name");
+}
+
+/// See check_store().
+Result<std::string> look_at_database(const std::filesystem::path& state_dir, const StoreOptions& options) {
+  std::string owner;
+  if (!options.shard.empty()) {
+    const auto site = look_at_site(options.url, options.shard);
+    if (!site) return tl::unexpected<Error>(site.error());
+    if (!site->has_schema) return check_left_behind(state_dir, options, *site).map([&site] { return site->text; });
+    owner = site->owner;
+  }
+  const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
+  if (!found) return tl::unexpected<Error>(found.error());
+  return check_postgres(state_dir, options, *found).map([&] {
+    std::string text = found->name + ' ' + found->state;
+    if (!owner.empty()) text += "; " + owner;
+    if (const auto moved = moved_from(state_dir, *found); moved && !moved->empty()) text += "; " + *moved;
+    for (const std::string& caution : found->cautions) text += "; " + caution;
+    return text;
+  });
 }
 
 }  // namespace
@@ -44,27 +66,16 @@ Result<void> check_postgres(const std::filesystem::path& state_dir, const StoreO
 Result<void> check_new_shard(const std::filesystem::path& state_dir, const StoreOptions& options) {
   const auto site = wait_to_look_at_site(options.url, options.shard, options.on_caution);
   if (!site) return tl::unexpected<Error>(site.error());
-  return site->has_schema ? Result<void>{} : check_left_behind(state_dir, options, *site);
+  if (site->has_schema) return {};
+  return wait_for_others(options.on_caution, [&] { return check_left_behind(state_dir, options, *site); });
 }
 
 Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options) {
   if (options.url.empty()) return check_mark_for_file(state_dir).map([] { return std::string(); });
-  std::string owner;
-  if (!options.shard.empty()) {
-    const auto site = look_at_site(options.url, options.shard);
-    if (!site) return tl::unexpected<Error>(site.error());
-    if (!site->has_schema) return check_left_behind(state_dir, options, *site).map([&site] { return site->text; });
-    owner = site->owner;
-  }
-  const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
-  if (!found) return tl::unexpected<Error>(found.error());
-  return check_postgres(state_dir, options, *found).map([&] {
-    std::string text = found->name + ' ' + found->state;
-    if (!owner.empty()) text += "; " + owner;
-    if (const auto moved = moved_from(state_dir, *found); moved && !moved->empty()) text += "; " + *moved;
-    for (const std::string& caution : found->cautions) text += "; " + caution;
-    return text;
-  });
+  auto found = look_at_database(state_dir, options);
+  if (!found && found.error().code == ErrorCode::kTimeout)
+    found.error().message += ". This check waits for nobody: repeat it";
+  return found;
 }
 
 Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::path& state_dir,

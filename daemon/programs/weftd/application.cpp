@@ -22,6 +22,7 @@
 #include "daemon/adapters/store/lease.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/site_registry.hpp"
+#include "daemon/adapters/store/start_waits.hpp"
 #include "daemon/adapters/store/store_mark.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
@@ -216,11 +217,14 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
   const bool leads = !lease || epoch;
   std::unique_ptr<store::SiteRegistry> registry;
   if (!config.site.shard.empty()) {
-    auto started = store::SiteRegistry::start(config.store.url, site_member(config, enrolment->number()));
+    const store::SiteMember self = site_member(config, enrolment->number());
+    auto started =
+        store::wait_for_others(options.on_caution, [&] { return store::SiteRegistry::start(config.store.url, self); });
     if (!started) return tl::unexpected(started.error());
     registry = std::move(*started);
   }
-  auto ledger = read_ledger(**store, config, clock.now(), true);
+  auto ledger =
+      store::wait_for_others(options.on_caution, [&] { return read_ledger(**store, config, clock.now(), true); });
   if (!ledger) return tl::unexpected(ledger.error());
   remedy_options->clock = std::move(ledger->clock);
   remedy_options->boot = runtime::boot_id();

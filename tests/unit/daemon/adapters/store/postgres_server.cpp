@@ -124,9 +124,10 @@ void PostgresServer::start() {
   const std::string where = "host=" + directory_.string() + " user=weft dbname=postgres connect_timeout=2";
   // What is on the disk outlives the server without fsync: the machine goes on.
   const std::vector<std::string> words{
-      kPrograms / "postgres", "-D", directory_ / "data",  "-k", directory_,           "-c",
-      "listen_addresses=",    "-c", "shared_buffers=8MB", "-c", "max_connections=20", "-c",
-      "max_wal_senders=2",    "-c", "autovacuum=off",     "-c", "fsync=off"};
+      kPrograms / "postgres",       "-D", directory_ / "data",  "-k", directory_,           "-c",
+      "listen_addresses=",          "-c", "shared_buffers=8MB", "-c", "max_connections=20", "-c",
+      "max_wal_senders=2",          "-c", "autovacuum=off",     "-c", "fsync=off",          "-c",
+      "max_prepared_transactions=2"};
   const auto ready = [&where] { return PQping(where.c_str()) == PQPING_OK; };
   for (int attempt = 0; attempt < 600 && (process_ < 0 || !ready()); ++attempt) {
     // It refuses while processes of one that was killed are still there.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host's port that no sweep covers fails while no weftd hears its collector: at a takeover of a pair, and when the collector moves to another
-shard of a site. A start beside one that hangs waits for that."""
+shard of a site. A start beside one that hangs waits for that, and for one who locks its tables."""
 
 import os
 import signal
@@ -94,14 +94,50 @@ class InASite(FabriclessSite):
         return f"/{weftd.process.pid} " in self.postgres.primary.sql(
             "SELECT application_name || ' ' FROM pg_stat_activity WHERE application_name LIKE '%start' AND wait_event_type = 'Lock'")
 
-    def test_a_start_waits_for_one_that_hangs(self):
+    def hold(self, lock: str) -> subprocess.Popen:
+        """A psql that holds it until COMMIT."""
         server = self.postgres.primary
-        first = subprocess.Popen(self.postgres.command(server, "psql", "-h", "127.0.0.1", "-p", str(server.port), "-U", "weft", "-d", "postgres", "-Xq"),
-                                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        self.addCleanup(first.wait)
-        self.addCleanup(first.stdin.close)
-        first.stdin.write("BEGIN; SELECT pg_advisory_xact_lock(8313759);\n")
-        first.stdin.flush()
+        psql = subprocess.Popen(self.postgres.command(server, "psql", "-h", "127.0.0.1", "-p", str(server.port), "-U", "weft", "-d", "postgres", "-Xq"),
+                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        self.addCleanup(psql.wait)
+        self.addCleanup(psql.stdin.close)
+        psql.stdin.write(f"SET application_name = 'blocker {psql.pid}'; BEGIN; {lock};\n")
+        psql.stdin.flush()
+        holding = f"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'blocker {psql.pid}' AND state = 'idle in transaction'"
+        wait_until(lambda: server.sql(holding) == "1", 30, why=lambda: lock)
+        return psql
+
+    def test_a_start_names_who_locks_its_tables_and_goes_on_afterwards(self):
+        weftd = self.make("locked")
+        self.addCleanup(weftd.stop)
+        weftd.start(wait=False)
+        self.wait_log(weftd, "HTTP on")
+        for lock, words, beside in (("LOCK TABLE weft_shard_locked.number IN ACCESS EXCLUSIVE MODE", "its tables are in use: ", "; a start waits for that"),
+                                    ("LOCK TABLE weft_shard_locked.plan IN ACCESS EXCLUSIVE MODE", "its tables are in use: ", "; a start waits for that"),
+                                    ("SELECT 1 FROM weft_shard_locked.weft_beat FOR UPDATE", "this standby cannot take over: the row of the lease is locked: ",
+                                     "standing by: nobody is seen to have the database")):
+            with self.subTest(lock):
+                weftd.stop(remove=False)
+                psql = self.hold(lock)
+                before = len(weftd.log())
+                weftd.start(wait=False)
+
+                def said(before=before) -> str:
+                    return weftd.log()[before:]
+
+                wait_until(lambda words=words, said=said: words in said(), 15, why=said)
+                time.sleep(5)
+                self.assertEqual(1, said().count(words), said())
+                self.assertIn(f"in use: blocker {psql.pid}, process ", said())
+                self.assertIn(beside, said())
+                self.assertFalse(leads(weftd))
+                self.assertNotIn("does not answer", said())
+                psql.stdin.write("COMMIT;\n\\q\n")
+                psql.stdin.flush()
+                wait_until(lambda: leads(weftd), 20, why=said)
+
+    def test_a_start_waits_for_one_that_hangs(self):
+        first = self.hold("SELECT pg_advisory_xact_lock(8313759)")
         good, hanging = self.make("good"), self.make("hanging")
         for weftd in (good, hanging):
             self.addCleanup(weftd.stop)

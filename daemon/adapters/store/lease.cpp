@@ -85,7 +85,12 @@ void Lease::turn() {
 
 void Lease::keep(const Result<void>& outcome) {
   const std::lock_guard lock(mutex_);
-  view_.trouble = outcome ? "" : outcome.error().message;
+  if (outcome)
+    view_.trouble.clear();
+  else if (outcome.error().code == ErrorCode::kTimeout)
+    view_.trouble = "the row of the lease is locked: " + outcome.error().message;
+  else
+    view_.trouble = outcome.error().message;
   if (outcome) answered_ = runtime::boot_time();
 }
 
@@ -106,9 +111,13 @@ std::optional<LeaseState> Lease::read() {
   look.query();
   while (look.next())
     state = LeaseState{look.integer(0), look.integer(1), look.text(2), look.text(3), look.time(4), look.text(5)};
-  const auto outcome = database_.outcome();
-  keep(outcome);
-  return outcome ? state : std::nullopt;
+  if (const auto outcome = database_.outcome(); !outcome) {
+    keep(outcome);
+    return std::nullopt;
+  }
+  const std::lock_guard lock(mutex_);
+  answered_ = runtime::boot_time();
+  return state;
 }
 
 bool Lease::beat() {
@@ -153,10 +162,13 @@ void Lease::look() {
     is_due = rules_.is_due(*seen, now);
     is_doubtful = rules_.is_doubtful(now);
   }
-  if (is_due)
+  // Why it could not be taken before is still true until it can.
+  if (is_due) {
     take(*seen);
-  else if (is_doubtful)
-    connection_.look_around();
+    return;
+  }
+  keep({});
+  if (is_doubtful) connection_.look_around();
 }
 
 bool Lease::take(const LeaseState& seen) {

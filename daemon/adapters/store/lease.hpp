@@ -89,6 +89,7 @@ class Lease {
   void look();
   /// True: it is ours.
   bool take(const LeaseState& seen);
+  /// Failures are kept; after a success the trouble of before stays.
   std::optional<LeaseState> read();
   void keep(const Result<void>& outcome);
 

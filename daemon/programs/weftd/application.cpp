@@ -146,16 +146,6 @@ Result<void> keep_told(runtime::Lane& store_lane, store::Store& store, const std
   return done->get_future().get();
 }
 
-void tell_role(const store::LeaseView& view) {
-  if (const std::string text = went_back_text(view); !text.empty()) logger("weftd")->warn("{}", text);
-  if (view.epoch)
-    logger("weftd")->info("this weftd leads (epoch {})", *view.epoch);
-  else
-    logger("weftd")->info(
-        "standing by: {} has the database (epoch {}); this weftd takes over when its beat stands still for {} s",
-        view.seen.holder, view.seen.epoch, store::kStillness / 1s);
-}
-
 /// At the end: what waits. A database that is just back is asked again after a pause (PostgresConnection::hold_off()).
 void write_last(store::Store& store) {
   const auto last = std::chrono::steady_clock::now() + kTimeToWriteLast;

@@ -42,6 +42,18 @@ std::string went_back_text(const store::LeaseView& view) {
          "and isolated";
 }
 
+void tell_role(const store::LeaseView& view) {
+  if (const std::string text = went_back_text(view); !text.empty()) logger("weftd")->warn("{}", text);
+  if (view.epoch)
+    logger("weftd")->info("this weftd leads (epoch {})", *view.epoch);
+  else if (view.seen.holder.empty())
+    logger("weftd")->info("standing by: nobody is seen to have the database: this weftd takes it when it can");
+  else
+    logger("weftd")->info(
+        "standing by: {} has the database (epoch {}); this weftd takes over when its beat stands still for {} s",
+        view.seen.holder, view.seen.epoch, store::kStillness / std::chrono::seconds(1));
+}
+
 Duration patience_after(const store::LeaseView& view) {
   return view.succeeds_unended ? actuate::kLongestCall : Duration{};
 }
@@ -183,9 +195,9 @@ void RoleKeeper::tell_changes(const store::LeaseView& view) {
   if (!leads_) was_held_ = true;
   if (leads_ || std::exchange(was_troubled_, !view.trouble.empty()) == !view.trouble.empty()) return;
   if (view.trouble.empty())
-    logger("weftd")->info("the database answers again");
+    logger("weftd")->info("this standby can take over again");
   else
-    logger("weftd")->warn("the database does not answer: this standby cannot take over{}", reason);
+    logger("weftd")->warn("this standby cannot take over{}", reason);
 }
 
 void RoleKeeper::follow(const std::string& mark) {

@@ -32,6 +32,8 @@ Result<Ledger> read_ledger(store::Store& store, const config::WeftdConfig& confi
 /// Where a lease was taken or raised above an epoch that its database had forgotten: what happened, and what to look
 /// at. Empty: it was not.
 std::string went_back_text(const store::LeaseView& view);
+/// Logs, at a start, who has the database.
+void tell_role(const store::LeaseView& view);
 
 /// How long a new leader asks nothing of actuators: the bound of a call that the leader before it may have begun; zero
 /// where that one gave the lease back.

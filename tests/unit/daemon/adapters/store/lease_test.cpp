@@ -141,6 +141,29 @@ TEST_P(LeaseTest, OneOfTheSameEpochThatTookAnotherCopyOfTheDatabaseIsAnother) {
   EXPECT_EQ(a->view().seen.holder, "c");
 }
 
+TEST_P(LeaseTest, WhoLocksItsRowIsNamedAndItIsTakenAfterwards) {
+  follow(dir);
+  start("a")->release();
+  for (const char* lock : {"SELECT 1 FROM weft_beat FOR UPDATE", "SELECT 1 FROM weft_store FOR UPDATE",
+                           "LOCK TABLE weft_beat IN ACCESS EXCLUSIVE MODE"}) {
+    auto blocker = std::make_unique<Database>(by_hand(dir.path()));
+    blocker->run((std::string("BEGIN; SET application_name = 'the blocker'; ") + lock).c_str());
+    ASSERT_TRUE(blocker->outcome());
+    const auto b = start("b");
+    for (int i = 0; i < 100; ++i) {
+      const LeaseView view = b->view();
+      ASSERT_EQ(view.trouble.find("the row of the lease is locked: "), 0U) << lock << ": " << view.trouble;
+      ASSERT_NE(view.trouble.find(": its tables are in use: the blocker, process "), std::string::npos) << view.trouble;
+      std::this_thread::sleep_for(50ms);
+    }
+    EXPECT_FALSE(b->view().epoch);
+    blocker.reset();
+    EXPECT_TRUE(in_time([&] { return b->permit().has_value(); }, 5s)) << lock;
+    EXPECT_EQ(b->view().trouble, "");
+    b->release();
+  }
+}
+
 TEST_P(LeaseTest, WithoutTheDatabaseItIsNotHeldAndItIsWhenThatIsBack) {
   must_open(dir.path());
   const auto b = start("b");

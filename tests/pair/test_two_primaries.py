@@ -9,7 +9,7 @@ import weft_testing
 from weft_testing import wait_until, weftctl
 
 
-class TwoPrimaries(WithPair):
+class KnowsBoth(WithPair):
     KNOWS_BOTH = True
 
     def logs(self) -> str:
@@ -23,6 +23,22 @@ class TwoPrimaries(WithPair):
         self.subnet.unlink(host.identity, 1)
         self.addCleanup(self.subnet.relink, host.identity, 1)
 
+
+class LatePromotion(KnowsBoth):
+    def test_what_waits_for_a_commit_that_waits_for_a_standby_finds_the_promoted_server(self):
+        self.roles()
+        self.postgres.standby.sql("ALTER SYSTEM SET primary_conninfo = ''")
+        self.postgres.standby.sql("SELECT pg_reload_conf()")
+        time.sleep(8)  # a commit has waited for longer than it is waited for, and holds the rows of the lease and the store
+        self.postgres.promote()
+        since, first = time.monotonic(), self.beat()
+        wait_until(lambda: self.beat() > first, 60, why=self.logs)
+        self.assertLess(time.monotonic() - since, TAKEOVER)
+        self.pull(0)
+        wait_until(lambda: self.sql("SELECT count(*) FROM incident") != "0", 60, why=self.logs)
+
+
+class TwoPrimaries(KnowsBoth):
     def former(self):
         """The server that was the primary. It goes on."""
         return self.postgres.standby

@@ -158,7 +158,8 @@ tl::unexpected<Error> PostgresConnection::hold_off(std::string why) {
 Result<void> PostgresConnection::connect() {
   if (!refusal_.empty() && Steady::now() < retry_) return fail(ErrorCode::kUnavailable, refusal_);
   const bool waits_for_standby = use_ != Use::kFollow && !is_history_;
-  if (handle_ && !waits_for_standby && Steady::now() - looked_ > kLooksAround) look_around();
+  const bool is_time = !waits_for_standby && Steady::now() - looked_ > kLooksAround;
+  if (handle_ && (is_doubtful_ || is_time)) look_around();
   if (handle_) return {};
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : address_.options) {
@@ -185,6 +186,7 @@ Result<void> PostgresConnection::connect() {
 
 void PostgresConnection::look_around() {
   looked_ = Steady::now();
+  is_doubtful_ = false;
   if (!handle_) return;
   const PGconn* const before = handle_.get();
   auto newest = newest_server(std::move(handle_), address_.options);
@@ -297,7 +299,7 @@ Result<PostgresConnection::Rows> PostgresConnection::next_answer(Steady::time_po
   return Rows(PQgetResult(handle_.get()));
 }
 
-Error PostgresConnection::failure(const PGresult* answer, bool& gone) const {
+Error PostgresConnection::failure(const PGresult* answer, bool& gone) {
   const char* state = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
   const char* text = PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY);
   if (text == nullptr) text = PQresultErrorMessage(answer);
@@ -305,6 +307,10 @@ Error PostgresConnection::failure(const PGresult* answer, bool& gone) const {
   gone = state != nullptr && std::string_view(state) == "25006";
   const std::string said = one_line(text);
   const bool is_locked_out = state != nullptr && std::string_view(state) == "55P03";
+  if (is_locked_out) {
+    is_doubtful_ = true;
+    ask_last(handle_.get(), address_.options);
+  }
   return Error{of_sqlstate(state == nullptr ? "08000" : state),
                name() + ": " + (is_locked_out ? in_the_way(said) : said)};
 }
@@ -313,6 +319,9 @@ std::string PostgresConnection::in_the_way(const std::string& said) const {
   PostgresAddress address = address_;
   address.options["application_name"] = "weftd";  // it is neither the store's nor the lease's: see kStandby
   address.options["connect_timeout"] = "2";
+  address.options["host"] = PQhost(handle_.get());
+  address.options["port"] = PQport(handle_.get());
+  if (address.options.contains("hostaddr")) address.options["hostaddr"] = PQhostaddr(handle_.get());
   const auto other = make(address);
   other->keep_lease();
   const auto connected = other->connect();

@@ -65,6 +65,7 @@ class PostgresConnection final : public Connection {
     epoch_ = epoch;
     use_ = Use::kLead;
     committed_.clear();
+    is_doubtful_ = true;
   }
   /// From now on it reads alone.
   void follow() { use_ = Use::kFollow; }
@@ -123,9 +124,9 @@ class PostgresConnection final : public Connection {
   /// The next answer, when it is there; null at the end of those to one statement.
   Result<Rows> next_answer(Steady::time_point deadline);
   /// What an answer says that is a failure. `gone`: the server takes no writes any more.
-  Error failure(const PGresult* answer, bool& gone) const;
-  /// Who holds the lock that this connection waited for in vain, asked over another one: a transaction that failed
-  /// answers nothing. `said`: by the server.
+  Error failure(const PGresult* answer, bool& gone);
+  /// Who holds the lock that this connection waited for in vain, asked of the same server over another connection: a
+  /// transaction that failed answers nothing. `said`: by the server.
   std::string in_the_way(const std::string& said) const;
   Steady::time_point deadline() const;
   /// Waits for the socket. False: the time is over.
@@ -139,6 +140,9 @@ class PostgresConnection final : public Connection {
   Steady::time_point looked_{};  ///< when it was last the newest server's
   Use use_ = Use::kSetUp;
   bool is_history_ = false;
+  /// Another server may have taken over: a lock was not given, which a commit of ours may hold that waits for a standby
+  /// in vain; or the lease was taken over a connection of its own.
+  bool is_doubtful_ = false;
   std::int64_t epoch_ = 0;  ///< of kLead
   std::int64_t changes_ = 0;
   std::size_t queued_ = 0;  ///< statements whose answers are not read

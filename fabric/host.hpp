@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fabric/clock.hpp"
+#include "fabric/config_facts.hpp"
 #include "fabric/counters.hpp"
 #include "fabric/ids.hpp"
 #include "fabric/neighbours.hpp"
@@ -159,6 +160,10 @@ struct HostReading {
   /// By LLDP, as they were read last; the same object until something changes. Null: never read.
   std::shared_ptr<const NeighbourTable> neighbours{};
   TimePoint neighbours_at = kNever;  ///< when they were, on the clock of `taken`
+  /// How ports and adapters are set up, as it was read last; tidy(), the same object until something changes. Null:
+  /// never read.
+  std::shared_ptr<const FactTable> facts{};
+  TimePoint facts_at = kNever;  ///< when they were, on the clock of `taken`
 };
 
 /// A carrier or port state change, told at once.

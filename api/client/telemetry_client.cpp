@@ -237,15 +237,17 @@ void TelemetryClient::open(const std::string& analyzer, const TelemetryHello& he
 }
 
 void TelemetryClient::send(std::uint64_t sequence, bool late, const std::vector<std::byte>& body,
-                           const SentNeighbours& neighbours) {
+                           const SentTables& tables) {
   if (!stream_) return;
   v1::CollectorMessage message;
   v1::Batch& batch = *message.mutable_batch();
   batch.set_sequence(sequence);
   batch.set_late(late);
   batch.set_body(body.data(), body.size());
-  if (neighbours.table != nullptr) batch.set_neighbours(neighbours.table->data(), neighbours.table->size());
-  if (neighbours.read_at != kNever) batch.set_neighbours_read(neighbours.read_at.time_since_epoch().count());
+  if (tables.neighbours != nullptr) batch.set_neighbours(tables.neighbours->data(), tables.neighbours->size());
+  if (tables.neighbours_at != kNever) batch.set_neighbours_read(tables.neighbours_at.time_since_epoch().count());
+  if (tables.facts != nullptr) batch.set_facts(tables.facts->data(), tables.facts->size());
+  if (tables.facts_at != kNever) batch.set_facts_read(tables.facts_at.time_since_epoch().count());
   stream_->push(std::move(message));
 }
 

@@ -44,9 +44,11 @@ struct TelemetryPatience {
 };
 
 /// Goes with a batch: what Batch has in telemetry.proto.
-struct SentNeighbours {
-  const std::vector<std::byte>* table = nullptr;  ///< packed; null: as before
-  TimePoint read_at = kNever;                     ///< kNever: as before
+struct SentTables {
+  const std::vector<std::byte>* neighbours = nullptr;  ///< packed; null: as before
+  TimePoint neighbours_at = kNever;                    ///< kNever: as before
+  const std::vector<std::byte>* facts = nullptr;       ///< packed; null: as before
+  TimePoint facts_at = kNever;                         ///< kNever: as before
 };
 
 /// One stream at a time. Questions for our clock are answered at once, before any batch that waits. All methods may be
@@ -66,8 +68,7 @@ class TelemetryClient {
   /// before still had to tell is forgotten.
   void open(const std::string& analyzer, const TelemetryHello& hello);
   /// Queues a batch for the stream. Nothing happens when it has ended: next() tells.
-  void send(std::uint64_t sequence, bool late, const std::vector<std::byte>& body,
-            const SentNeighbours& neighbours = {});
+  void send(std::uint64_t sequence, bool late, const std::vector<std::byte>& body, const SentTables& tables = {});
   /// Batches that gRPC has not taken yet.
   std::size_t queued() const;
   /// Asks the stream to end; kEnded follows.

@@ -113,6 +113,25 @@ bool is_wanted(const HostView& host, const v1::ListCollectorsRequest& request) {
   return jobs && std::ranges::any_of(*jobs, [&](const std::string& job) { return is_job(job, request.job()); });
 }
 
+void add_facts(const HostReading& reading, v1::Collector& to) {
+  if (!reading.facts) return;
+  if (reading.facts_at != kNever) set_timestamp(*to.mutable_configuration_read(), reading.facts_at);
+  for (const PortFacts& from : reading.facts->ports) {
+    v1::PortConfiguration& port = *to.add_configuration();
+    port.set_device(from.device);
+    port.set_port(from.number);
+    for (const FactValue& fact : from.facts) {
+      const ConfigFactRow& row = row_of(fact.fact);
+      v1::ConfigurationFact& one = *port.add_facts();
+      one.set_name(row.name);
+      one.set_value(fact.value);
+      one.set_unit(row.unit);
+      one.set_source(to_string(fact.source));
+      one.set_read_from(row.read_from);
+    }
+  }
+}
+
 }  // namespace
 
 void add_readings(const HostReading& reading, v1::Collector& to) {
@@ -159,6 +178,7 @@ Result<v1::ListCollectorsResponse> list_collectors(const Snapshot& snapshot, con
     if (request.with_readings() && (*at)->reading) {
       add_readings(*(*at)->reading, added);
       add_neighbours(*(*at)->reading, added);
+      add_facts(*(*at)->reading, added);
     }
     // A reading of before, or one that waited, is no news of now.
     const bool is_of_now = (*at)->reading && !(*at)->is_late && (*at)->told != kNever && (*at)->told >= (*at)->since;

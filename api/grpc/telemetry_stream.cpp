@@ -8,6 +8,7 @@
 #include "api/grpc/answer.hpp"
 #include "api/grpc/callers.hpp"
 #include "api/publication/utf8.hpp"
+#include "api/telemetry/fact_codec.hpp"
 #include "api/telemetry/neighbour_codec.hpp"
 
 namespace weft::api {
@@ -307,9 +308,11 @@ std::optional<Error> TelemetryStream::take_batch(const v1::Batch& message) {
   batch->is_late = message.late();
   if (batch->reading) {
     if (auto wrong = take_neighbours(message)) return wrong;
+    if (auto wrong = take_facts(message)) return wrong;
     batch->reading->neighbours = neighbours_;
-    // Eight bytes of neighbours weigh as much as a value.
-    const std::size_t values = batch->reading->values.size() + neighbour_bytes_ / sizeof(std::uint64_t);
+    batch->reading->facts = facts_;
+    // Eight bytes of neighbours and facts weigh as much as a value.
+    const std::size_t values = batch->reading->values.size() + (neighbour_bytes_ + fact_bytes_) / sizeof(std::uint64_t);
     if (!hall_.change_values(values_, values))
       return Error{ErrorCode::kResourceExhausted, "too many values over all collectors: retry later"};
     values_ = values;
@@ -320,6 +323,7 @@ std::optional<Error> TelemetryStream::take_batch(const v1::Batch& message) {
     const TimePoint now = hall_.clock.now();
     if (batch->reading) batch->reading->taken = clock_.correct(batch->reading->taken, now);
     if (batch->reading && neighbours_) batch->reading->neighbours_at = clock_.correct(neighbours_at_, now);
+    if (batch->reading && facts_) batch->reading->facts_at = clock_.correct(facts_at_, now);
     for (LinkEvent& event : batch->events) event.at = clock_.correct(event.at, now);
     offset = clock_.offset();
     throttle();
@@ -338,6 +342,20 @@ std::optional<Error> TelemetryStream::take_neighbours(const v1::Batch& message) 
   if (message.neighbours_read() == 0) return std::nullopt;
   neighbours_at_ = TimePoint(Duration(message.neighbours_read()));
   if (!is_sane(neighbours_at_)) return invalid("neighbours without a time");
+  return std::nullopt;
+}
+
+std::optional<Error> TelemetryStream::take_facts(const v1::Batch& message) {
+  if (message.has_facts()) {
+    auto table = decode_facts(std::as_bytes(std::span(message.facts().data(), message.facts().size())));
+    if (!table) return invalid(table.error().message);
+    // Hourly readings and new streams tell the same again: what is kept stays one object.
+    if (!facts_ || *facts_ != *table) facts_ = std::make_shared<const FactTable>(std::move(*table));
+    fact_bytes_ = message.facts().size();
+  }
+  if (message.facts_read() == 0) return std::nullopt;
+  facts_at_ = TimePoint(Duration(message.facts_read()));
+  if (!is_sane(facts_at_)) return invalid("facts without a time");
   return std::nullopt;
 }
 

@@ -46,6 +46,7 @@ class TelemetryStream final : public grpc::ServerBidiReactor<v1::CollectorMessag
   std::optional<Error> take_hello(const v1::Hello& hello);
   std::optional<Error> take_batch(const v1::Batch& batch);
   std::optional<Error> take_neighbours(const v1::Batch& message);
+  std::optional<Error> take_facts(const v1::Batch& message);
   std::optional<Error> take_clock_reply(const v1::ClockReply& reply, TimePoint received);
   std::optional<Error> take_unknown();
   void throttle();
@@ -65,6 +66,9 @@ class TelemetryStream final : public grpc::ServerBidiReactor<v1::CollectorMessag
   std::shared_ptr<const NeighbourTable> neighbours_;  ///< as it last told
   TimePoint neighbours_at_ = kNever;                  ///< by its own clock
   std::size_t neighbour_bytes_ = 0;
+  std::shared_ptr<const FactTable> facts_;  ///< as it last told
+  TimePoint facts_at_ = kNever;             ///< by its own clock
+  std::size_t fact_bytes_ = 0;
   TokenBucket bucket_;
   std::uint64_t sequence_ = 0;  ///< of the last batch of this stream
   std::size_t values_ = 0;      ///< series of its last reading

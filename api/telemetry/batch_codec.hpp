@@ -14,8 +14,8 @@
 //
 //   byte 1                        the format
 //   byte                          what follows: bit 0 refers to nothing, 1 ports, 2 series, 3 reading, 4 sources,
-//                                  5 jobs, 6 events, 7 neighbours. Bits 1, 2, 4, 5 and 7 only together with bit 3. Bit
-//                                  7 is in the spool alone: older analyzers refuse it
+//                                  5 jobs, 6 events, 7 neighbours and facts. Bits 1, 2, 4, 5 and 7 only together with
+//                                  bit 3. Bit 7 is in the spool alone: older analyzers refuse it
 //   ports     count, and for each  text device, byte number, text netdev, text bond, text PCI address, text driver,
 //                                  text firmware, byte flags (bits 0-1 link layer, 2 virtual function, 3 set down by
 //                                  somebody, 4 has a board), [text board id, text device type], 8 bytes node GUID, 8
@@ -31,8 +31,11 @@
 //                                  each value its difference from the last reading's
 //   sources   count, and for each  text name, byte well, text message
 //   jobs      count, and for each  text
-//   neighbours                     byte flags (bit 0 another table), [varint length, a table of neighbour_codec.hpp],
-//                                  difference of the reading's `taken` in ns from when they were read
+//   neighbours                     byte flags (bit 0 another table, 1 none but facts, 2 facts, 3 another table of
+//   facts);
+//                                  without bit 1 [varint length, a table of neighbour_codec.hpp], difference of the
+//                                  reading's `taken` in ns from when they were read; with bit 2 the same of facts, with
+//                                  a table of fact_codec.hpp
 //   events    count, and for each  difference of `at` in ns from the event before, for the first one from the last
 //                                  reading's `taken`; text device, byte port, text netdev, byte flags (bit 0 up,
 //                                  1 set by somebody, 2 has an up count, 3 has a down count), [varint up count],
@@ -68,9 +71,9 @@ struct BatchLimits {
 /// are cut, and control characters in names are replaced by '?'.
 class BatchEncoder {
  public:
-  /// `with_neighbours`: they are in its bodies.
-  explicit BatchEncoder(const BatchLimits& limits = {}, bool with_neighbours = false)
-      : limits_(limits), with_neighbours_(with_neighbours) {}
+  /// `with_tables`: neighbours and facts are in its bodies.
+  explicit BatchEncoder(const BatchLimits& limits = {}, bool with_tables = false)
+      : limits_(limits), with_tables_(with_tables) {}
 
   /// The body of `batch`, which must be the one after the last that was encoded. kResourceExhausted when it would be
   /// longer than the limit, kInternal when the reading has not one value for each series; the batch counts as never
@@ -81,7 +84,7 @@ class BatchEncoder {
 
  private:
   BatchLimits limits_;
-  bool with_neighbours_;
+  bool with_tables_;
   bool fresh_ = true;
   std::optional<HostReading> last_;
 };

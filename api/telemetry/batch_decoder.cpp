@@ -7,6 +7,7 @@
 
 #include "api/telemetry/batch_codec.hpp"
 #include "api/telemetry/batch_format.hpp"
+#include "api/telemetry/fact_codec.hpp"
 #include "api/telemetry/neighbour_codec.hpp"
 
 namespace weft::api {
@@ -119,20 +120,13 @@ class Reader {
     jobs.resize(count("jobs", limits_.jobs, 1));
     for (std::string& job : jobs) job = text();
   }
-  void neighbours(HostReading& reading) {
-    if ((at_most(kAnotherTable, "set of flags") & kAnotherTable) != 0) {
-      const std::uint64_t length = varint();
-      if (length > rest_.size()) wrong(ErrorCode::kProtocol, "it is truncated");
-      if (failed()) return;
-      auto table = decode_neighbours(rest_.first(static_cast<std::size_t>(length)));
-      if (!table) return wrong(table.error().code, table.error().message);
-      rest_ = rest_.subspan(static_cast<std::size_t>(length));
-      reading.neighbours = std::make_shared<const NeighbourTable>(std::move(*table));
-    } else if (!reading.neighbours) {
-      return wrong(ErrorCode::kProtocol, "its neighbours refer to an unknown batch");
-    }
-    reading.neighbours_at =
-        moment(static_cast<std::uint64_t>(reading.taken.time_since_epoch().count()) - unzigzag(varint()));
+  void tables(HostReading& reading) {
+    const std::uint8_t flags = at_most(kKnownTableFlags, "set of flags");
+    if ((flags & kNoNeighbours) == 0)
+      table((flags & kAnotherTable) != 0, decode_neighbours, "neighbours", reading.neighbours, reading.neighbours_at,
+            reading.taken);
+    if ((flags & kHasFacts) != 0)
+      table((flags & kOtherFacts) != 0, decode_facts, "facts", reading.facts, reading.facts_at, reading.taken);
   }
   void events(std::vector<LinkEvent>& events, std::uint64_t before) {
     events.resize(count("events", limits_.events, 6));
@@ -145,6 +139,23 @@ class Reader {
   }
 
  private:
+  template <typename Table>
+  void table(bool is_another, Result<Table> (*decode)(std::span<const std::byte>), const char* what,
+             std::shared_ptr<const Table>& kept, TimePoint& read_at, TimePoint taken) {
+    if (failed()) return;
+    if (is_another) {
+      const std::uint64_t length = varint();
+      if (length > rest_.size()) wrong(ErrorCode::kProtocol, "it is truncated");
+      if (failed()) return;
+      auto decoded = decode(rest_.first(static_cast<std::size_t>(length)));
+      if (!decoded) return wrong(decoded.error().code, decoded.error().message);
+      rest_ = rest_.subspan(static_cast<std::size_t>(length));
+      kept = std::make_shared<const Table>(std::move(*decoded));
+    } else if (!kept) {
+      return wrong(ErrorCode::kProtocol, std::string("its ") + what + " refer to an unknown batch");
+    }
+    read_at = moment(static_cast<std::uint64_t>(taken.time_since_epoch().count()) - unzigzag(varint()));
+  }
   std::size_t count(const char* what, std::size_t limit, std::size_t least) {
     const std::uint64_t number = varint();
     if (number > limit)
@@ -330,7 +341,7 @@ Result<HostBatch> BatchDecoder::decode(std::span<const std::byte> body) {
     reader.values(*last_);
     if (parts & kHasSources) reader.sources(last_->sources);
     if (parts & kHasJobs) reader.jobs(last_->jobs);
-    if (parts & kHasNeighbours) reader.neighbours(*last_);
+    if (parts & kHasNeighbours) reader.tables(*last_);
   }
   if (!reader.failed() && (parts & kHasEvents))
     reader.events(batch.events,

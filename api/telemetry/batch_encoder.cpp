@@ -6,6 +6,7 @@
 
 #include "api/telemetry/batch_codec.hpp"
 #include "api/telemetry/batch_format.hpp"
+#include "api/telemetry/fact_codec.hpp"
 #include "api/telemetry/neighbour_codec.hpp"
 
 namespace weft::api {
@@ -55,19 +56,27 @@ class Writer {
     varint(count);
     for (std::size_t i = 0; i < count; ++i) text(jobs[i]);
   }
-  void neighbours(const HostReading& now, const HostReading* last) {
-    const bool another = is_another_table(now, last);
-    byte(another ? kAnotherTable : 0);
-    if (another) {
-      const std::vector<std::byte> packed = encode_neighbours(*now.neighbours);
-      varint(packed.size());
-      body_.insert(body_.end(), packed.begin(), packed.end());
-    }
-    difference(nanoseconds(now.taken), nanoseconds(now.neighbours_at));
+  void tables(const HostReading& now, const HostReading* last) {
+    const bool has_neighbours = are_news(now, last, &HostReading::neighbours, &HostReading::neighbours_at);
+    const bool has_facts = are_news(now, last, &HostReading::facts, &HostReading::facts_at);
+    const bool other_neighbours = has_neighbours && is_another(now, last, &HostReading::neighbours);
+    const bool other_facts = has_facts && is_another(now, last, &HostReading::facts);
+    byte(static_cast<std::uint8_t>((other_neighbours ? kAnotherTable : 0U) | (has_neighbours ? 0U : kNoNeighbours) |
+                                   (has_facts ? kHasFacts : 0U) | (other_facts ? kOtherFacts : 0U)));
+    if (other_neighbours) packed(encode_neighbours(*now.neighbours));
+    if (has_neighbours) difference(nanoseconds(now.taken), nanoseconds(now.neighbours_at));
+    if (other_facts) packed(encode_facts(*now.facts));
+    if (has_facts) difference(nanoseconds(now.taken), nanoseconds(now.facts_at));
   }
-  static bool is_another_table(const HostReading& now, const HostReading* last) {
-    return last == nullptr || last->neighbours == nullptr ||
-           (last->neighbours != now.neighbours && *last->neighbours != *now.neighbours);
+  /// Whether a table is another one, or was read again, since `last`.
+  template <typename Table>
+  static bool are_news(const HostReading& now, const HostReading* last, Table table, TimePoint HostReading::*read_at) {
+    return now.*table && (is_another(now, last, table) || now.*read_at != last->*read_at);
+  }
+  template <typename Table>
+  static bool is_another(const HostReading& now, const HostReading* last, Table table) {
+    return last == nullptr || last->*table == nullptr ||
+           (last->*table != now.*table && *(last->*table) != *(now.*table));
   }
   void events(const std::vector<LinkEvent>& events, std::uint64_t before) {
     const std::size_t count = std::min(events.size(), limits_.events);
@@ -106,6 +115,10 @@ class Writer {
   /// What was absent counts as 0: a body depends on the last reading alone.
   static std::uint64_t old_value(const HostReading* last, std::size_t i) {
     return last == nullptr || last->present[i] == 0 ? 0 : last->values[i];
+  }
+  void packed(const std::vector<std::byte>& table) {
+    varint(table.size());
+    body_.insert(body_.end(), table.begin(), table.end());
   }
   void run(Run kind, std::size_t length) { varint((length - 1) * 4 + static_cast<std::uint64_t>(kind)); }
 
@@ -207,9 +220,9 @@ Result<std::vector<std::byte>> BatchEncoder::encode(const HostBatch& batch) {
     if (known == nullptr || (now != known && now->series != known->series)) parts |= kHasSeries;
     if (!last_ || reading->sources != last_->sources) parts |= kHasSources;
     if (!last_ || reading->jobs != last_->jobs) parts |= kHasJobs;
-    if (with_neighbours_ && reading->neighbours &&
-        (Writer::is_another_table(*reading, last_ ? &*last_ : nullptr) ||
-         reading->neighbours_at != last_->neighbours_at))
+    const HostReading* const before = last_ ? &*last_ : nullptr;
+    if (with_tables_ && (Writer::are_news(*reading, before, &HostReading::neighbours, &HostReading::neighbours_at) ||
+                         Writer::are_news(*reading, before, &HostReading::facts, &HostReading::facts_at)))
       parts |= kHasNeighbours;
   }
   if (!batch.events.empty()) parts |= kHasEvents;
@@ -227,7 +240,7 @@ Result<std::vector<std::byte>> BatchEncoder::encode(const HostBatch& batch) {
   }
   if (parts & kHasSources) writer.sources(reading->sources);
   if (parts & kHasJobs) writer.jobs(reading->jobs);
-  if (parts & kHasNeighbours) writer.neighbours(*reading, last_ ? &*last_ : nullptr);
+  if (parts & kHasNeighbours) writer.tables(*reading, last_ ? &*last_ : nullptr);
   if (parts & kHasEvents) writer.events(batch.events, taken);
   if (writer.size() > limits_.bytes)
     return fail(ErrorCode::kResourceExhausted, "a batch of " + std::to_string(writer.size()) +

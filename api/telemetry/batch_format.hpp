@@ -18,8 +18,12 @@ inline constexpr std::uint8_t kHasJobs = 1U << 5;
 inline constexpr std::uint8_t kHasEvents = 1U << 6;
 inline constexpr std::uint8_t kHasNeighbours = 1U << 7;
 
-// Of the neighbours.
+// Of the neighbours and facts. A body of the spool without facts has at most the first.
 inline constexpr std::uint8_t kAnotherTable = 1U << 0;
+inline constexpr std::uint8_t kNoNeighbours = 1U << 1;
+inline constexpr std::uint8_t kHasFacts = 1U << 2;
+inline constexpr std::uint8_t kOtherFacts = 1U << 3;
+inline constexpr std::uint8_t kKnownTableFlags = 0x0F;
 
 // Of a port: bits 0-1 are the link layer.
 inline constexpr std::uint8_t kVirtualFunction = 1U << 2;

@@ -5,8 +5,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "collectors/ethernet/kernel_answers.hpp"
+#include "fabric/config_facts.hpp"
 
 namespace weft::ethernet {
 
@@ -24,11 +26,16 @@ class DcbSource {
   void read(ValueSink& sink);
   /// True when answers had values that are not entered yet: enter() must be called again.
   bool has_new() const { return answers_.has_new(); }
+  /// Adds PFC, ETS and DSCP settings of an interface to `facts`; nothing where the driver has none.
+  void read_facts(const Interface& interface, std::vector<FactValue>& facts);
+  /// Whether somebody changed such a setting of any interface since the last call, as the kernel told (RTNLGRP_DCB).
+  bool take_changes();
   /// What went wrong last; ok when nothing did.
   SourceStatus status() const { return {"dcb", trouble_.empty(), trouble_}; }
 
  private:
   std::optional<netlink::Socket> socket_;
+  std::optional<netlink::Socket> events_;
   std::string trouble_;
   KernelAnswers answers_;
 };

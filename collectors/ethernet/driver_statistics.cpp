@@ -74,6 +74,7 @@ void DriverStatistics::learn(Watched& watched) const {
   if (!ask(watched, &driver)) return;
   watched.driver = text_of(driver.driver, sizeof(driver.driver));
   watched.firmware = text_of(driver.fw_version, sizeof(driver.fw_version));
+  watched.version = text_of(driver.version, sizeof(driver.version));
   if (ethtool_table(watched.driver).empty() && !raw_names_) return;
   watched.count = count_of(watched);
   if (watched.count == 0) return;
@@ -159,6 +160,12 @@ void DriverStatistics::read(ValueSink& sink) {
 std::string DriverStatistics::firmware_of(std::string_view interface) const {
   for (const Watched& watched : watched_)
     if (watched.interface.name == interface) return watched.firmware;
+  return {};
+}
+
+std::string DriverStatistics::version_of(std::string_view interface) const {
+  for (const Watched& watched : watched_)
+    if (watched.interface.name == interface) return watched.version;
   return {};
 }
 

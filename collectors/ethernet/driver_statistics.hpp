@@ -40,6 +40,8 @@ class DriverStatistics {
   bool is_outdated() const { return is_outdated_; }
   /// Firmware of an interface as its driver tells; empty when it does not.
   std::string firmware_of(std::string_view interface) const;
+  /// Version of an interface's driver as it tells; that of the kernel for most of its own. Empty when it does not.
+  std::string version_of(std::string_view interface) const;
   /// False when the socket could not be opened.
   bool is_open() const { return fd_ >= 0; }
 
@@ -48,6 +50,7 @@ class DriverStatistics {
     Interface interface;
     std::string driver;
     std::string firmware;
+    std::string version;
     std::uint32_t count = 0;  ///< of the driver's statistics
     /// One that is wanted: its place among the driver's, and where it goes.
     struct Statistic {

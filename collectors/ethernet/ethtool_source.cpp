@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "collectors/ethernet/fact_message.hpp"
+
 namespace weft::ethernet {
 namespace {
 
@@ -104,6 +106,22 @@ std::string EthtoolSource::down_reason(const Interface& interface) {
     if (error == 0) reason = parse_down_reason(netlink::attributes_of(answer.payload, sizeof(genlmsghdr)));
   });
   return reason;
+}
+
+void EthtoolSource::read_facts(const Interface& interface, std::vector<FactValue>& facts) {
+  if (!socket_) return;
+  std::array<netlink::Request, 2> requests = {
+      ethtool_request(family_, ETHTOOL_MSG_PAUSE_GET, kHeaderAttribute, interface, 0).finish(),
+      ethtool_request(family_, ETHTOOL_MSG_FEC_GET, kHeaderAttribute, interface, 0).finish()};
+  // A driver without one of them answers EOPNOTSUPP, and the fact stays absent.
+  (void)socket_->ask(requests, [&](std::size_t request, int error, const netlink::Message& answer) {
+    if (error != 0) return;
+    const netlink::Bytes attributes = netlink::attributes_of(answer.payload, sizeof(genlmsghdr));
+    if (request == 0)
+      parse_pause_facts(attributes, facts);
+    else
+      parse_fec_facts(attributes, facts);
+  });
 }
 
 int EthtoolSource::read_module(const Interface& interface, ModulePlace place,

@@ -10,6 +10,7 @@
 
 #include "collectors/ethernet/kernel_answers.hpp"
 #include "collectors/ethernet/module_memory.hpp"
+#include "fabric/config_facts.hpp"
 
 namespace weft::ethernet {
 
@@ -31,6 +32,9 @@ class EthtoolSource {
 
   /// Why the link of an interface is down, in ethtool(8)'s words; empty when it is up or nobody knows.
   std::string down_reason(const Interface& interface);
+
+  /// Adds pause and FEC settings of an interface to `facts`; nothing where the driver has none.
+  void read_facts(const Interface& interface, std::vector<FactValue>& facts);
 
   /// Reads 128 bytes of an interface's module and hands them to `take`. 0 or the kernel's errno: EPERM without
   /// CAP_NET_ADMIN, EOPNOTSUPP where the driver cannot, EIO and others where there is no module.

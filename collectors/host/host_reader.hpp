@@ -42,6 +42,8 @@ struct HostReaderOptions {
   Duration module_interval = std::chrono::seconds(10);
   /// Between two looks at what changes without a device coming or going: firmware, GIDs, interfaces of a device.
   Duration rescan_interval = std::chrono::seconds(10);
+  /// Between two looks at how ports and adapters are set up, where nothing tells of a change.
+  Duration facts_interval = std::chrono::hours(1);
 };
 
 /// Reads the host again and again. Not for several threads at a time. Nothing of it fails as a whole: what cannot be

@@ -31,7 +31,8 @@ HostReaderOptions with_plain_root(HostReaderOptions options) {
 
 Sources::Sources(HostReaderOptions options)
     : options_(with_plain_root(std::move(options))),
-      sysfs_({options_.sysfs_root, options_.raw_names, options_.rescan_interval}) {
+      sysfs_({options_.sysfs_root, options_.raw_names, options_.rescan_interval}),
+      facts_({options_.sysfs_root, options_.sysfs, options_.rescan_interval, options_.facts_interval}) {
   if (options_.sysfs_root != "/sys") return;  // a recorded tree: the kernel knows nothing of it
   if (options_.sysfs && options_.rdma_netlink) nldev_.emplace(options_.raw_names);
   if (options_.ethtool) ethtool_.emplace();
@@ -67,7 +68,18 @@ HostReading Sources::read(TimePoint now) {
   const std::shared_ptr<const HostInventory> before = inventory_;
   reading.inventory = current_inventory();
   if (reading.inventory != before) tell_port_states(now);
+  read_facts(now);
+  reading.facts = facts_.table();
+  reading.facts_at = facts_.read_at();
   return reading;
+}
+
+void Sources::read_facts(TimePoint now) {
+  FactAsk ask;
+  ask.ethtool = ethtool_ ? &*ethtool_ : nullptr;
+  ask.statistics = statistics_ ? &*statistics_ : nullptr;
+  ask.dcb = dcb_ ? &*dcb_ : nullptr;
+  facts_.read(now, inventory_->ports, interfaces_.interfaces, ask);
 }
 
 void Sources::read_sources(TimePoint now, ValueSink& sink) {

@@ -15,6 +15,7 @@
 #include "collectors/ethernet/interface_scan.hpp"
 #include "collectors/ethernet/link_source.hpp"
 #include "collectors/ethernet/module_source.hpp"
+#include "collectors/host/fact_reader.hpp"
 #include "collectors/host/host_reader.hpp"
 #include "collectors/lldp/lldp_source.hpp"
 #include "collectors/rdma/nldev_source.hpp"
@@ -47,6 +48,7 @@ class Sources {
   void add_event(LinkEvent event);
   std::shared_ptr<const HostInventory> current_inventory();
   void add_interface_states();
+  void read_facts(TimePoint now);
   std::string down_reason(const ethernet::Interface& interface);
   std::string reason_of(const ethernet::LinkChange& change, const ethernet::Interface& interface);
 
@@ -67,6 +69,7 @@ class Sources {
   SeriesRegistry book_;
   bool book_is_old_ = true;
 
+  FactReader facts_;
   std::vector<HostPort> ports_;
   std::shared_ptr<const HostInventory> inventory_;
   std::vector<LinkEvent> events_;

@@ -37,6 +37,7 @@ struct Reading {
   std::string interfaces;  ///< regular expression; empty: none
   Duration module_interval = std::chrono::seconds(10);
   Duration rescan_interval = std::chrono::seconds(10);
+  Duration facts_interval = std::chrono::hours(1);
   Duration lldp_interval = std::chrono::seconds(5);
   std::filesystem::path lldp_socket;  ///< empty: the usual one
 };

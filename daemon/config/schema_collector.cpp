@@ -138,6 +138,13 @@ std::vector<CollectorKey> reading_schema() {
        {1, kDay},
        "",
        "Interval for reading firmware versions, GIDs and interface names, which change without a device event."},
+      {"reading.facts_interval",
+       [](CollectorConfig& c) -> Field { return &c.reading.facts_interval; },
+       {1, kDay},
+       "",
+       "Interval for reading how ports and adapters are set up: firmware, MTU, PCIe link, PFC, FEC. Most changes are "
+       "noticed within rescan_interval, those of PFC, ETS and DSCP at once; changes of pause and FEC settings only "
+       "here."},
       {"reading.lldp_interval",
        [](CollectorConfig& c) -> Field { return &c.reading.lldp_interval; },
        {1, kMinute / 2},

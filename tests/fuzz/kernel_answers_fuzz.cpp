@@ -3,6 +3,7 @@
 #include "collectors/ethernet/dcb_message.hpp"
 #include "collectors/ethernet/driver_statistics.hpp"
 #include "collectors/ethernet/ethtool_message.hpp"
+#include "collectors/ethernet/fact_message.hpp"
 #include "collectors/ethernet/link_message.hpp"
 #include "collectors/rdma/nldev_message.hpp"
 #include "fabric/counters.hpp"
@@ -67,6 +68,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
            weft::ethernet::parse_statistics_names(weft::fuzz::text_of(data + 1, size - 1)))
         demand(name.size() <= 32, "a name of ethtool is short");
       break;
+    case 'c': {
+      std::vector<weft::FactValue> facts;
+      weft::ethernet::parse_pause_facts(bytes, facts);
+      weft::ethernet::parse_fec_facts(bytes, facts);
+      weft::ethernet::parse_dcb_facts(bytes, facts);
+      demand(facts.size() <= weft::kConfigFacts, "each fact once");
+      break;
+    }
     default:
       break;
   }

@@ -102,6 +102,7 @@ HostReaderOptions reader_options(const config::CollectorConfig& config) {
   options.lldp_interval = config.reading.lldp_interval;
   options.module_interval = config.reading.module_interval;
   options.rescan_interval = config.reading.rescan_interval;
+  options.facts_interval = config.reading.facts_interval;
   return options;
 }
 

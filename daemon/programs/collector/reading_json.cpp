@@ -66,6 +66,21 @@ Json of(const Neighbour& neighbour) {
   return object;
 }
 
+Json of(const FactTable& table) {
+  Json list = Json::array();
+  for (const PortFacts& port : table.ports) {
+    Json entry{{"device", port.device}, {"port", port.number}, {"facts", Json::array()}};
+    for (const FactValue& fact : port.facts) {
+      const ConfigFactRow& row = row_of(fact.fact);
+      Json one{{"name", row.name}, {"value", fact.value}, {"source", to_string(fact.source)}};
+      put(one, "unit", row.unit);
+      entry["facts"].push_back(std::move(one));
+    }
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 /// Only interfaces that have neighbours.
 Json of(const NeighbourTable& table) {
   Json list = Json::array();
@@ -96,6 +111,7 @@ std::string to_json(const std::string& node, const HostReading& reading) {
   }
   object["jobs"] = reading.jobs;
   if (reading.neighbours) object["neighbours"] = of(*reading.neighbours);
+  if (reading.facts) object["facts"] = of(*reading.facts);
   // What a driver or a prolog wrote may be no UTF-8.
   return object.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -219,7 +219,8 @@ class Uplink {
     }
     for (const uplink::Outgoing& batch : outgoing)
       client_.send(batch.sequence, batch.late, batch.body,
-                   {batch.neighbours ? &*batch.neighbours : nullptr, batch.neighbours_at});
+                   {batch.neighbours ? &*batch.neighbours : nullptr, batch.neighbours_at,
+                    batch.facts ? &*batch.facts : nullptr, batch.facts_at});
   }
 
   void report() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/telemetry/fact_codec.hpp"
 #include "api/telemetry/neighbour_codec.hpp"
 
 namespace weft::uplink {
@@ -31,6 +32,8 @@ void Shipper::welcome(std::uint64_t sequence) {
   encoder_.restart();
   neighbours_.reset();
   neighbours_at_ = kNever;
+  facts_.reset();
+  facts_at_ = kNever;
   spool_.seek(sequence + 1);
 }
 
@@ -72,16 +75,22 @@ bool Shipper::is_late(const spool::SpoolRecord& record, TimePoint now) const {
 }
 
 /// Beside the body, where an older analyzer does not look.
-void Shipper::add_neighbours(const HostReading& reading, Outgoing& outgoing) {
-  if (!reading.neighbours) return;
-  if (neighbours_ != reading.neighbours) {
-    outgoing.neighbours = api::encode_neighbours(*reading.neighbours);
-    in_flight_.back().bytes += outgoing.neighbours->size();
-    in_flight_bytes_ += outgoing.neighbours->size();
-  }
-  if (outgoing.neighbours || neighbours_at_ != reading.neighbours_at) outgoing.neighbours_at = reading.neighbours_at;
-  neighbours_ = reading.neighbours;
-  neighbours_at_ = reading.neighbours_at;
+void Shipper::add_tables(const HostReading& reading, Outgoing& outgoing) {
+  const auto add = [&](const auto& table, TimePoint read_at, auto& told, TimePoint& told_at, auto encode, auto& packed,
+                       TimePoint& packed_at) {
+    if (!table) return;
+    if (told != table) {
+      packed = encode(*table);
+      in_flight_.back().bytes += packed->size();
+      in_flight_bytes_ += packed->size();
+    }
+    if (packed || told_at != read_at) packed_at = read_at;
+    told = table;
+    told_at = read_at;
+  };
+  add(reading.neighbours, reading.neighbours_at, neighbours_, neighbours_at_, api::encode_neighbours,
+      outgoing.neighbours, outgoing.neighbours_at);
+  add(reading.facts, reading.facts_at, facts_, facts_at_, api::encode_facts, outgoing.facts, outgoing.facts_at);
 }
 
 std::optional<Outgoing> Shipper::next(TimePoint now) {
@@ -101,7 +110,7 @@ std::optional<Outgoing> Shipper::next(TimePoint now) {
     in_flight_.push_back({record->sequence, body->size()});
     in_flight_bytes_ += body->size();
     Outgoing outgoing{record->sequence, is_late(*record, now), std::move(*body)};
-    if (batch->reading) add_neighbours(*batch->reading, outgoing);
+    if (batch->reading) add_tables(*batch->reading, outgoing);
     ++report_.sent;
     if (outgoing.late) ++report_.late;
     if (outgoing.sequence <= highest_) ++report_.resent;

@@ -32,6 +32,8 @@ struct Outgoing {
   std::vector<std::byte> body;
   std::optional<std::vector<std::byte>> neighbours{};  ///< of its reading; none: as before, or none at all
   TimePoint neighbours_at = kNever;                    ///< kNever: as before
+  std::optional<std::vector<std::byte>> facts{};       ///< the same of how ports and adapters are set up
+  TimePoint facts_at = kNever;                         ///< kNever: as before
 };
 
 /// Bodies in the spool refer to those before them in the spool, bodies on a stream to those before them on the stream:
@@ -67,7 +69,7 @@ class Shipper {
   };
   bool window_is_full() const;
   bool is_late(const spool::SpoolRecord& record, TimePoint now) const;
-  void add_neighbours(const HostReading& reading, Outgoing& outgoing);
+  void add_tables(const HostReading& reading, Outgoing& outgoing);
 
   spool::SpoolReader& spool_;
   ShipperOptions options_;
@@ -75,6 +77,8 @@ class Shipper {
   api::BatchEncoder encoder_;
   std::shared_ptr<const NeighbourTable> neighbours_;  ///< as they were told on this stream
   TimePoint neighbours_at_ = kNever;
+  std::shared_ptr<const FactTable> facts_;  ///< as they were told on this stream
+  TimePoint facts_at_ = kNever;
   std::deque<InFlight> in_flight_;
   std::size_t in_flight_bytes_ = 0;
   std::uint64_t waited_ = 0;  ///< sequence number of the last batch that was there when the stream was opened

@@ -49,6 +49,21 @@ void print_neighbours(std::ostream& out, const v1::Collector& collector) {
   }
 }
 
+/// How its ports and adapters are set up, one fact a row.
+void print_configuration(const Session& session, const v1::Collector& collector) {
+  if (collector.configuration().empty()) return;
+  session.out << "\nconfiguration of " << printable(collector.host()) << ", read "
+              << age_text(collector.has_configuration_read(), collector.configuration_read(), session.now) << " ago:\n";
+  Table table({key("DEVICE"), key("FACT"), "VALUE", spare("UNIT"), spare("SOURCE")});
+  for (const v1::PortConfiguration& port : collector.configuration())
+    for (const v1::ConfigurationFact& fact : port.facts())
+      table.add({port.device().empty() ? "(host)"
+                 : port.port() == 0    ? port.device()
+                                       : port.device() + " port " + std::to_string(port.port()),
+                 fact.name(), fact.value(), fact.unit().empty() ? "-" : fact.unit(), fact.source()});
+  table.print(session.sheet());
+}
+
 }  // namespace
 
 Exit show_collectors(const Session& session, const std::vector<std::string>& hosts) {
@@ -89,6 +104,7 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
   }
   table.print(session.sheet());
   for (const v1::Collector& one : answer.collectors()) print_neighbours(session.out, one);
+  for (const v1::Collector& one : answer.collectors()) print_configuration(session, one);
   return exit;
 }
 

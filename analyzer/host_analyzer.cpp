@@ -52,7 +52,8 @@ HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
       stragglers_(thresholds.straggler),
       job_flaps_(thresholds),
       job_troubles_(thresholds),
-      mass_(host_mass_scope(thresholds)) {}
+      mass_(host_mass_scope(thresholds)),
+      drift_(thresholds.config_drift) {}
 
 HostWatch* HostAnalyzer::find_host(std::string_view name) {
   const auto found = by_name_.find(name);
@@ -75,6 +76,7 @@ void HostAnalyzer::remember(const Incident& incident) {
   if (!incident.is_open()) return;
   const Entity& cause = incident.finding.cause;
   outages_.remember(incident);
+  drift_.remember(incident);
   if (incident.finding.kind == IncidentKind::kNodeDown) down_before_[cause.port.node] = cause.label;
   if (cause.kind != EntityKind::kHostPort) return;
   HostWatch& host = add_host(cause.host);
@@ -157,6 +159,7 @@ void HostAnalyzer::forget(const std::string& name) {
   const auto host = hosts_.find(name);
   if (host == hosts_.end()) return;
   for (const PortWatch& port : host->second.ports) slots_.give_back(port.slot);
+  drift_.forget(name);
   by_name_.erase(name);
   hosts_.erase(host);
   std::erase_if(host_of_node_, [&](const auto& entry) { return entry.second == name; });
@@ -202,6 +205,7 @@ bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, boo
   }
   if (!is_late) {
     take_states(host, reading);
+    drift_.take(host.name, reading);
     host.jobs = reading.jobs;
     host.has_reading = true;
   } else if (is_missed_from(host, reading.taken)) {
@@ -290,6 +294,8 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   std::ranges::move(troubles, std::back_inserter(analysis.findings));
   stragglers_.judge(hosts_, stalls_, now, analysis.findings);
   note_idle(analysis.findings, now);
+  drift_.judge(
+      hosts_, [this](const SubnetPlace& place) { return is_of_a_switch(place); }, now, analysis.findings);
   news_.clear();
   analysis.coverage =
       Coverage::of_hosts([this, now](IncidentKind kind, const Entity& cause) { return observed(kind, cause, now); });
@@ -298,6 +304,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
 
 bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint now) const {
   const bool settled = silence_.is_settled(now);
+  if (kind == IncidentKind::kConfigDrift) return settled && drift_.observed(cause, hosts_);
   if (cause.fabric != kHostsFabric) {
     if (kind == IncidentKind::kSilentLoss) return losses_.has_judged(cause.fabric) || (settled && hosts_.empty());
     if (kind == IncidentKind::kStraggler && !settled) return false;

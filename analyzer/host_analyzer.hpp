@@ -12,6 +12,7 @@
 
 #include "analyzer/congestion/host_signals.hpp"
 #include "analyzer/congestion/pause_storms.hpp"
+#include "analyzer/drift/config_drift.hpp"
 #include "analyzer/fabric_analyzer.hpp"
 #include "analyzer/host_silence.hpp"
 #include "analyzer/incidents/mass_alarms.hpp"
@@ -92,6 +93,9 @@ class HostAnalyzer {
   /// Everything that is wrong now. Call it about once a second.
   Analysis judge(TimePoint now);
 
+  /// How configurations differ, as of the last judge(); null before.
+  const std::shared_ptr<const DriftReport>& drift() const { return drift_.report(); }
+
   /// What hosts tell of marks at ports of the Ethernet fabric `fabric`, for FabricAnalyzer::analyze().
   std::vector<MarkedPort> marks(std::string_view fabric, TimePoint now) const;
 
@@ -161,6 +165,7 @@ class HostAnalyzer {
   JobFlaps job_flaps_;
   JobTroubles job_troubles_;
   MassAlarms mass_;
+  ConfigDrift drift_;
 
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port

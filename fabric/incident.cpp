@@ -31,13 +31,15 @@ constexpr std::array<const char*, static_cast<std::size_t>(IncidentKind::kCount)
                                                                                          "DUPLICATE_GUID",
                                                                                          "COUNTER_STUCK",
                                                                                          "TELEMETRY_LOST",
-                                                                                         "LINKS_NOT_ACTIVATED"};
+                                                                                         "LINKS_NOT_ACTIVATED",
+                                                                                         "CONFIG_DRIFT"};
 constexpr std::array<const char*, 3> kSeverities{"INFO", "WARNING", "CRITICAL"};
 constexpr std::array<const char*, 3> kStates{"OPEN", "ACKNOWLEDGED", "RESOLVED"};
 constexpr std::array<const char*, 9> kChanges{"OPENED",           "REOPENED",     "UPDATED",
                                               "SEVERITY_CHANGED", "ACKNOWLEDGED", "SILENCED",
                                               "SILENCE_ENDED",    "RESOLVED",     "FOLDED"};
-constexpr std::array<const char*, 7> kEntities{"fabric", "node", "port", "link", "collector", "host_port", "host"};
+constexpr std::array<const char*, 8> kEntities{"fabric",    "node",      "port", "link",
+                                               "collector", "host_port", "host", "cohort"};
 constexpr std::array<const char*, 4> kVerdicts{"UNKNOWN", "HEALTHY", "DEGRADED", "UNHEALTHY"};
 constexpr std::array<const char*, 4> kActions{"NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN"};
 
@@ -110,6 +112,9 @@ std::string Entity::identity() const {
     case EntityKind::kHostPort:
       text += ':' + host + ':' + device + ':' + std::to_string(port.port.value);
       break;
+    case EntityKind::kCohort:
+      text += ':' + device;
+      break;
   }
   return text;
 }
@@ -130,6 +135,8 @@ bool Entity::same_as(const Entity& other) const {
       return host == other.host;
     case EntityKind::kHostPort:
       return host == other.host && device == other.device && port.port == other.port.port;
+    case EntityKind::kCohort:
+      return device == other.device;
   }
   return false;
 }

@@ -35,6 +35,7 @@ enum class IncidentKind : std::uint8_t {
   kCounterStuck,
   kTelemetryLost,
   kLinksNotActivated,
+  kConfigDrift,
   kCount,
 };
 /// "LINK_DOWN" …: the spelling of metrics, JSON, the store and people.
@@ -61,7 +62,7 @@ inline constexpr std::size_t kManyNotActivated = 3;
 /// Ethernet.
 constexpr bool is_told_by_hosts(IncidentKind kind) {
   return kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kSilentLoss || kind == IncidentKind::kStraggler ||
-         kind == IncidentKind::kLinkDegraded;
+         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kConfigDrift;
 }
 /// What may cut connections of jobs, for a moment or for good: a flap is enough to lose transfers, and behind what is
 /// out of sight there may be an outage.
@@ -100,17 +101,19 @@ const char* to_string(IncidentChange change);
 std::optional<IncidentChange> parse_incident_change(std::string_view text);
 
 /// What kind of thing an Entity is.
-enum class EntityKind : std::uint8_t { kFabric, kNode, kPort, kLink, kCollector, kHostPort, kHost };
-const char* to_string(EntityKind kind);  ///< "fabric", "node", "port", "link", "collector", "host_port", "host"
+enum class EntityKind : std::uint8_t { kFabric, kNode, kPort, kLink, kCollector, kHostPort, kHost, kCohort };
+const char* to_string(
+    EntityKind kind);  ///< "fabric", "node", "port", "link", "collector", "host_port", "host", "cohort"
 /// The reverse of to_string(); nullopt for any other text.
 std::optional<EntityKind> parse_entity_kind(std::string_view text);
 
 /// A thing that incidents speak of. Which fields are set follows from `kind`: a fabric has none but its name; a node
 /// its GUID; a port a key; a link both keys (canonical order, see LinkKey); a collector its host's name in `host`; a
 /// port that only a collector sees `host`, `device` and port.port (0 for an interface alone); a host, which a scheduler
-/// drains as a whole, `host`. A host's port that is on a watched subnet is a port, known by its key there; in a cause
-/// that only its collector tells of, `host` names that one. Equality and identity are kind, fabric and what is set for
-/// that kind; labels may change, and so may the host of a port or link.
+/// drains as a whole, `host`; a cohort, which is one setting of all ports of one make, `device`. A host's port that is
+/// on a watched subnet is a port, known by its key there; in a cause that only its collector tells of, `host` names
+/// that one. Equality and identity are kind, fabric and what is set for that kind; labels may change, and so may the
+/// host of a port or link.
 struct Entity {
   EntityKind kind = EntityKind::kFabric;
   std::string fabric;
@@ -118,7 +121,7 @@ struct Entity {
   PortKey peer;          ///< the other end, of a link
   std::string label;     ///< for people: "leaf-1 port 12 - dgx-04 mlx5_0 port 1"
   std::string host{};    ///< of a collector, host_port or host; of a port or link, whose collector told of it
-  std::string device{};  ///< of a host_port, as HostPort::device
+  std::string device{};  ///< of a host_port, as HostPort::device; of a cohort which one it is
 
   /// Text that is equal exactly when the entity is the same: key of maps and of the store.
   std::string identity() const;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fabric/cabling_differences.hpp"
+#include "fabric/drift_report.hpp"
 #include "fabric/host.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
@@ -98,6 +99,7 @@ struct Snapshot {
   bool watches_subnets = true;  ///< false: there is no subnet or Ethernet fabric to wait for
   /// Hosts with a collector, sorted by name; null where there never was one.
   std::shared_ptr<const std::vector<std::shared_ptr<const HostView>>> hosts;
+  std::shared_ptr<const DriftReport> drift;  ///< how their configurations differ; null: not judged yet
   /// Switches that are read by gNMI, in the order of the configuration; null where none is configured, or told of yet.
   std::shared_ptr<const std::vector<SwitchTarget>> switch_targets;
   /// All open incidents and those resolved within the configured retention, newest id last.

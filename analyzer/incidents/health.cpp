@@ -290,6 +290,8 @@ void Assessment::blame(const FabricView& view, const Incident& incident, const E
 }
 
 void Assessment::read(const FabricView& view, const Incident& incident) {
+  // Another setting is no worse health.
+  if (incident.finding.kind == IncidentKind::kConfigDrift) return;
   if (incident.finding.cause.kind == EntityKind::kFabric) {
     if (is_outage(incident.finding.kind))
       for (const Entity& entity : incident.finding.affected) blame(view, incident, entity, false);
@@ -378,7 +380,9 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
   }
   for (const IncidentPtr& incident : incidents) {
     const Entity& cause = incident->finding.cause;
-    if (!incident->is_open() || incident->finding.maintenance != 0 || !cause.fabric.empty()) continue;
+    if (!incident->is_open() || incident->finding.maintenance != 0 || !cause.fabric.empty() ||
+        cause.kind == EntityKind::kCohort)
+      continue;
     if (cause.kind == EntityKind::kFabric) {
       for (const auto& [name, host] : silent) add_reason(subject(name, false, {}), *incident, {});
       continue;

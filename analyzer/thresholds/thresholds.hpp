@@ -2,6 +2,7 @@
 #pragma once
 // Every number that a rule compares with, its unit and why it has the default it has. Each is bound to a config key.
 
+#include "analyzer/thresholds/config_drift.hpp"
 #include "analyzer/thresholds/congestion.hpp"
 #include "analyzer/thresholds/drift.hpp"
 #include "analyzer/thresholds/loss.hpp"
@@ -163,6 +164,9 @@ struct Thresholds {
 
   // --- STRAGGLER
   StragglerThresholds straggler;
+
+  // --- CONFIG_DRIFT
+  ConfigDriftLimits config_drift;
 };
 
 /// The life cycle of incidents.

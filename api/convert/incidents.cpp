@@ -10,11 +10,11 @@ namespace weft::api {
 // The messages' enums are ours moved up by one, for their "unspecified" zero.
 static_assert(v1::Incident::LINK_DOWN == static_cast<int>(IncidentKind::kLinkDown) + 1);
 static_assert(v1::Incident::STRAGGLER == static_cast<int>(IncidentKind::kStraggler) + 1);
-static_assert(v1::Incident::LINKS_NOT_ACTIVATED == static_cast<int>(IncidentKind::kLinksNotActivated) + 1);
+static_assert(v1::Incident::CONFIG_DRIFT == static_cast<int>(IncidentKind::kConfigDrift) + 1);
 static_assert(v1::Incident::CRITICAL == static_cast<int>(Severity::kCritical) + 1);
 static_assert(v1::Incident::TimelineEntry::FOLDED == static_cast<int>(IncidentChange::kFolded) + 1);
 static_assert(v1::Incident::RESOLVED == static_cast<int>(IncidentState::kResolved) + 1);
-static_assert(v1::Entity::HOST == static_cast<int>(EntityKind::kHost) + 1);
+static_assert(v1::Entity::COHORT == static_cast<int>(EntityKind::kCohort) + 1);
 static_assert(v1::Entity::COLLECTOR == static_cast<int>(EntityKind::kCollector) + 1);
 static_assert(v1::NodeHealth::UNHEALTHY == static_cast<int>(HealthVerdict::kUnhealthy));
 static_assert(v1::NodeHealth::DRAIN == static_cast<int>(RecommendedAction::kDrain));

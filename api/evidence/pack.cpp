@@ -171,7 +171,7 @@ void add_gone(const std::shared_ptr<const Snapshot>& snapshot, const std::string
 /// The ports that an incident is about.
 void add_ports_of(const std::shared_ptr<const Snapshot>& snapshot, const Entity& cause, TimePoint now,
                   BegunEvidence& begun) {
-  if (cause.kind == EntityKind::kFabric || cause.kind == EntityKind::kCollector)
+  if (cause.kind == EntityKind::kFabric || cause.kind == EntityKind::kCollector || cause.kind == EntityKind::kCohort)
     return note_unknown(begun.pack,
                         "The incident is about no single port: there are no counters and no charts of one.");
   if (cause.kind == EntityKind::kHost || cause.kind == EntityKind::kHostPort) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/convert/cabling.hpp"
+#include "api/convert/drift.hpp"
 #include "api/convert/fabric_map.hpp"
 #include "api/convert/path.hpp"
 #include "api/convert/queries.hpp"
@@ -136,6 +137,14 @@ grpc::ServerUnaryReactor* FabricService::GetCablingDifferences(grpc::CallbackSer
     return ask_site(response, [&](auto done) { site_->get_cabling_differences(*request, std::move(done)); });
   const auto of = [&](const Snapshot& snapshot) { return cabling_differences(snapshot, request->fabric()); };
   return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
+}
+
+grpc::ServerUnaryReactor* FabricService::GetDrift(grpc::CallbackServerContext* context,
+                                                  const v1::GetDriftRequest* request, v1::GetDriftResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->get_drift(*request, std::move(done)); });
+  const auto of = [&](const Snapshot& snapshot) { return get_drift(snapshot, *request); };
+  return answer(context, of_own_shard(*context, *publication_.load(), of), response);
 }
 
 grpc::ServerWriteReactor<v1::WatchFabricResponse>* FabricService::Watch(grpc::CallbackServerContext* context,

@@ -38,6 +38,8 @@ class FabricService final : public v1::FabricService::CallbackService {
   grpc::ServerUnaryReactor* GetCablingDifferences(grpc::CallbackServerContext* context,
                                                   const v1::GetCablingDifferencesRequest* request,
                                                   v1::GetCablingDifferencesResponse* response) override;
+  grpc::ServerUnaryReactor* GetDrift(grpc::CallbackServerContext* context, const v1::GetDriftRequest* request,
+                                     v1::GetDriftResponse* response) override;
   grpc::ServerWriteReactor<v1::WatchFabricResponse>* Watch(grpc::CallbackServerContext* context,
                                                            const v1::WatchFabricRequest* request) override;
   grpc::ServerUnaryReactor* GetMap(grpc::CallbackServerContext* context, const v1::GetMapRequest* request,

@@ -6,6 +6,7 @@
 
 #include "api/convert/cabling.hpp"
 #include "api/convert/collectors.hpp"
+#include "api/convert/drift.hpp"
 #include "api/convert/fabric_map.hpp"
 #include "api/convert/health.hpp"
 #include "api/convert/incident_timeline.hpp"
@@ -187,6 +188,7 @@ HttpReply api_reply(ApiQuestion question) {
       return list_reply(std::move(question), std::move(request), "collectors",
                         [](const Question& asked, const auto& page) { return list_collectors(*asked.snapshot, page); });
     }
+    if (what == "drift") return reply_of(get_drift(*question.snapshot, drift_request(question.target)));
     if (what == "incidents") {
       auto request = incidents_request(question.target);
       if (!request) return error_reply(request.error());

@@ -184,6 +184,12 @@ v1::GetPathRequest path_request(const HttpTarget& target) {
   return request;
 }
 
+v1::GetDriftRequest drift_request(const HttpTarget& target) {
+  v1::GetDriftRequest request;
+  request.set_fact(target.parameter("fact"));
+  return request;
+}
+
 v1::GetCablingDifferencesRequest differences_request(const HttpTarget& target) {
   v1::GetCablingDifferencesRequest request;
   request.set_fabric(target.parameter("fabric"));

@@ -40,6 +40,8 @@ v1::ListLinksRequest links_request(const HttpTarget& target);
 v1::GetPathRequest path_request(const HttpTarget& target);
 /// `host` and `readings`.
 v1::ListCollectorsRequest collectors_request(const HttpTarget& target);
+/// "?fact=mtu".
+v1::GetDriftRequest drift_request(const HttpTarget& target);
 /// "?fabric=ib0".
 v1::GetCablingDifferencesRequest differences_request(const HttpTarget& target);
 

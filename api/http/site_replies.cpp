@@ -149,6 +149,8 @@ bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Route
     topology_of_site(site, target.parameter("fabric"), done);
   } else if (what == "path") {
     site.get_path(path_request(target), reply_with<v1::GetPathResponse>(done));
+  } else if (what == "drift") {
+    site.get_drift(drift_request(target), reply_with<v1::GetDriftResponse>(done));
   } else if (what == "collectors") {
     list_reply<v1::ListCollectorsRequest, v1::ListCollectorsResponse>(site, &SiteQueries::list_collectors, target,
                                                                       collectors_request(target), "collectors", done);

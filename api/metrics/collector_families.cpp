@@ -42,6 +42,40 @@ void append_failing_sources(std::string& out, const Snapshot& snapshot, MetricsF
     out.append(kName).append("{source=\"").append(kSources[i]).append("\"} ").append(std::to_string(counts[i])) += '\n';
 }
 
+void append_config_drift(std::string& out, const Snapshot& snapshot, MetricsFormat format) {
+  if (!snapshot.drift || !snapshot.drift->is_enabled) return;
+  std::array<std::uint64_t, kConfigFacts> differing{};
+  std::array<std::uint64_t, kConfigFacts> young{};
+  std::array<std::uint64_t, kConfigFacts> undecided{};
+  for (const DriftDifference& one : snapshot.drift->differences) {
+    const auto fact = static_cast<std::size_t>(one.fact);
+    differing[fact] += one.differing - one.young;
+    young[fact] += one.young;
+    if (one.state == ConfigDriftState::kTooFew || one.state == ConfigDriftState::kNoMajority) ++undecided[fact];
+  }
+  const auto append = [&](const MetricFamily& family, const std::array<std::uint64_t, kConfigFacts>& counts) {
+    append_head(out, family, format);
+    for (std::size_t fact = 0; fact < kConfigFacts; ++fact) {
+      const ConfigFactRow& row = row_of(static_cast<ConfigFact>(fact));
+      if (row.by_cohort || row.by_ends)
+        out.append(family.name)
+            .append("{fact=\"")
+            .append(row.name)
+            .append("\"} ")
+            .append(std::to_string(counts[fact])) += '\n';
+    }
+  };
+  append({"weft_config_drift", MetricType::kGauge,
+          "Ports or adapters with another setting than most of their make, or than the other end of their link."},
+         differing);
+  append({"weft_config_drift_rolling_out", MetricType::kGauge,
+          "The same, for less than drift.rollout: it may be a rollout."},
+         young);
+  append({"weft_config_drift_undecided", MetricType::kGauge,
+          "Comparisons in which a setting differs on too few hosts, or without a majority."},
+         undecided);
+}
+
 bool append_collectors(std::string& out, const Snapshot& snapshot, MetricsFormat format, std::size_t& position) {
   struct Kind {
     MetricFamily family;

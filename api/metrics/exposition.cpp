@@ -29,6 +29,7 @@ std::string_view Exposition::next() {
       if (groups_.has(MetricGroup::kPlans)) append_remedy_families(text_, *snapshot_, format_);
       if (has_hosts) append_collector_states(text_, *snapshot_, format_);
       if (has_hosts) append_failing_sources(text_, *snapshot_, format_);
+      if (has_hosts) append_config_drift(text_, *snapshot_, format_);
       part_ = Part::kHealth;
       if (!text_.empty()) return text_;
       [[fallthrough]];

@@ -348,6 +348,26 @@ Result<v1::GetCablingDifferencesResponse> merge_cabling(
   return merged;
 }
 
+Result<v1::GetDriftResponse> merge_drift(std::vector<ShardAnswer<v1::GetDriftResponse>> answers) {
+  v1::GetDriftResponse merged;
+  bool is_known = false;
+  for (auto& each : answers) {
+    if (!each.answer) continue;
+    is_known = true;
+    for (v1::DriftDifference& difference : *each.answer->mutable_differences()) {
+      difference.set_shard(each.shard);
+      *merged.add_differences() = std::move(difference);
+    }
+    for (v1::DriftSummary& summary : *each.answer->mutable_summaries()) {
+      summary.set_shard(each.shard);
+      *merged.add_summaries() = std::move(summary);
+    }
+  }
+  if (!is_known) return tl::unexpected(nobody_knows(answers));
+  add_missing(missing_of(answers), merged);
+  return merged;
+}
+
 Result<v1::GetPathResponse> merge_paths(std::vector<ShardAnswer<v1::GetPathResponse>> answers) {
   v1::GetPathResponse merged;
   std::size_t bytes = 0;

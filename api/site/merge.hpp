@@ -105,6 +105,8 @@ Result<v1::ListWorstLinksResponse> merge_worst_links(std::vector<ShardAnswer<v1:
 /// What differs in the subnets of all shards. Errors as of merge_health().
 Result<v1::GetCablingDifferencesResponse> merge_cabling(
     std::vector<ShardAnswer<v1::GetCablingDifferencesResponse>> answers);
+/// What configurations differ in all shards. Errors as of merge_health().
+Result<v1::GetDriftResponse> merge_drift(std::vector<ShardAnswer<v1::GetDriftResponse>> answers);
 /// The paths within each shard, as many as one shard's answer may have. Without any: the error of a shard that knows
 /// both ends, else as of merge_health().
 Result<v1::GetPathResponse> merge_paths(std::vector<ShardAnswer<v1::GetPathResponse>> answers);

@@ -8,6 +8,7 @@
 
 #include "api/convert/cabling.hpp"
 #include "api/convert/collectors.hpp"
+#include "api/convert/drift.hpp"
 #include "api/convert/fabric_map.hpp"
 #include "api/convert/health.hpp"
 #include "api/convert/incident_timeline.hpp"
@@ -240,6 +241,15 @@ void SiteQueries::get_cabling_differences(const v1::GetCablingDifferencesRequest
   state_->ask_all<v1::FabricService, v1::GetCablingDifferencesRequest, v1::GetCablingDifferencesResponse>(
       *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetCablingDifferences),
       [done](auto answers) { done(merge_cabling(std::move(answers))); }, State::Needs::kSweep);
+}
+
+void SiteQueries::get_drift(const v1::GetDriftRequest& request, Done<v1::GetDriftResponse> done) const {
+  const auto snapshot = state_->publication.load();
+  auto local = api::get_drift(*snapshot, request);
+  if (!snapshot->site) return done(std::move(local));
+  state_->ask_all<v1::FabricService, v1::GetDriftRequest, v1::GetDriftResponse>(
+      *snapshot, std::move(local), request, rpc(&Calls<v1::FabricService>::GetDrift),
+      [done](auto answers) { done(merge_drift(std::move(answers))); }, State::Needs::kCollectors);
 }
 
 std::shared_ptr<SiteTopology> SiteQueries::topology(const std::string& fabric) const {

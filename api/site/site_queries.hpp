@@ -22,6 +22,8 @@ class BatchGetHealthRequest;
 class BatchGetHealthResponse;
 class GetCablingDifferencesRequest;
 class GetCablingDifferencesResponse;
+class GetDriftRequest;
+class GetDriftResponse;
 class EvidencePack;
 class GetEvidenceRequest;
 class GetJobHealthRequest;
@@ -149,6 +151,8 @@ class SiteQueries {
   /// A page of collectors; see TelemetryService. A weftd that stands by asks its leader. Of a shard of which only a
   /// standby is reached they are missing.
   void list_collectors(const v1::ListCollectorsRequest& request, Done<v1::ListCollectorsResponse> done) const;
+  /// How configurations differ; see FabricService. A weftd that stands by asks its leader.
+  void get_drift(const v1::GetDriftRequest& request, Done<v1::GetDriftResponse> done) const;
   /// What other shards know of the collectors of `hosts`, which are lost here: an entry for each shard that answers.
   void find_collectors(const std::vector<std::string>& hosts,
                        std::function<void(std::vector<ShardCollectors>)> done) const;

@@ -59,6 +59,8 @@ std::vector<std::string_view> beginnings_for(IncidentKind kind) {
               "analyzer.collector_silence_minimum"};
     case IncidentKind::kLinksNotActivated:
       return {"analyzer.sm_patience", "analyzer.activation_grace_sweeps"};
+    case IncidentKind::kConfigDrift:
+      return {"drift."};
     case IncidentKind::kDuplicateGuid:
     case IncidentKind::kCount:
       break;

@@ -79,6 +79,8 @@ std::vector<CollectorKey> schema<CollectorConfig>();
 std::vector<Key> analyzer_schema();
 /// Those of STRAGGLER, which are among them.
 std::vector<Key> straggler_schema();
+/// The keys of drift.*; part of schema().
+std::vector<Key> drift_schema();
 
 /// The keys of security.*; part of schema().
 std::vector<Key> security_schema();

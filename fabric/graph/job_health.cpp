@@ -38,6 +38,7 @@ Effect effect_of(const Incident& incident) {
     case IncidentKind::kCongestionIncast:
     case IncidentKind::kCongestionUnevenLoad:
     case IncidentKind::kCounterStuck:
+    case IncidentKind::kConfigDrift:
       return {HealthVerdict::kHealthy, RecommendedAction::kWatch};
     case IncidentKind::kTelemetryLost:
       return {HealthVerdict::kUnknown, RecommendedAction::kWatch};

@@ -22,6 +22,7 @@ struct Arguments {
   std::string color = "auto";
   std::string every;  ///< seconds between two pages; empty: one is enough
   std::string fabric;
+  std::string fact;
   std::string node;
   std::string contains;  ///< of links and nodes, see ListLinksRequest.contains and ListNodesRequest.contains
   std::string type;

@@ -62,6 +62,8 @@ const char* meaning_of(v1::Incident::Kind kind) {
       return "no telemetry from a part of the fabric";
     case v1::Incident::LINKS_NOT_ACTIVATED:
       return "links are trained, but the subnet manager does not activate them";
+    case v1::Incident::CONFIG_DRIFT:
+      return "configuration drift: ports that should be set up alike are not";
     default:
       return "unknown kind: this weftctl is older than weftd";
   }

@@ -29,8 +29,8 @@ namespace weft::ctl {
 namespace {
 
 // Verbs that only show, and so may be asked again and again.
-constexpr std::array kShow{"status", "nodes",      "ports", "links", "topology", "path",    "incidents", "incident",
-                           "health", "collectors", "plans", "plan",  "audit",    "history", "timeline"};
+constexpr std::array kShow{"status", "nodes",      "ports", "links", "topology", "path",  "incidents", "incident",
+                           "health", "collectors", "drift", "plans", "plan",     "audit", "history",   "timeline"};
 
 Client connect(const Arguments& given) {
   return Client(given.server.empty() ? standard_server(given.security) : given.server, given.security);
@@ -188,6 +188,11 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* collectors =
       app.add_subcommand("collectors", "Collectors: connection state, lost batches, failing sources");
   collectors->add_option("HOST", given.nodes, "Host names; default: all");
+  CLI::App* drift = app.add_subcommand("drift",
+                                       "Settings that differ among ports of one make, or between the ends of a link. "
+                                       "Exit status 1 if one is an incident");
+  drift->add_option("FACT", given.fact, "Only this setting, by its name: firmware, mtu; default: all");
+  drift->callback([&] { chosen = [&](const Session& session) { return show_drift(session, given.fact); }; });
   collectors->callback([&] { chosen = [&](const Session& session) { return show_collectors(session, given.nodes); }; });
   CLI::App* live = app.add_subcommand("watch", "Follow incidents; one line per change if not on a terminal");
   live->callback([&] { chosen = watch; });

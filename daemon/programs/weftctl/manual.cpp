@@ -62,6 +62,8 @@ constexpr std::array kExamples{
     Examples{"health", R"(  weftctl health                       every host that is not healthy
   weftctl health dgx-04                exit status 0 only if a job may run there
   weftctl health --job slurm:1234      a job's nodes and the links between them)"},
+    Examples{"drift", R"(  weftctl drift                        which settings differ, and at which ports
+  weftctl drift firmware               of firmware alone)"},
     Examples{"collectors", R"(  weftctl collectors                   connected and silent collectors, lost batches
   weftctl collectors dgx-04            one host)"},
     Examples{"watch", R"(  weftctl watch                        incidents as they change

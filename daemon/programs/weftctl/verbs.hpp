@@ -80,6 +80,9 @@ Exit show_topology(const Session& session, const NodeChoice& choice);
 /// Prints what differs from the expected topology, the counts first. kBadNews when anything does.
 Exit show_cabling_differences(const Session& session, const std::string& fabric);
 
+/// Prints which settings differ, of one fact where one is named. kBadNews when any of them is an incident.
+Exit show_drift(const Session& session, const std::string& fact);
+
 /// Which past is shown.
 struct HistoryWish {
   std::string what;  ///< a node or port, as of show_ports()

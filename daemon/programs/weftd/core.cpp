@@ -455,6 +455,7 @@ void Core::publish() {
   snapshot->hosts = hosts_.views();
   const std::span<const std::shared_ptr<const HostView>> hosts =
       snapshot->hosts ? *snapshot->hosts : std::span<const std::shared_ptr<const HostView>>{};
+  snapshot->drift = host_rules_.drift();
   snapshot->incidents = shown_;
   snapshot->maintenance = maintenance_.windows();
   auto health = analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now);

@@ -116,9 +116,13 @@ class ToldHost {
     reading->inventory = shared_;
     reading->values.assign(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(inventory_.series.size()));
     reading->present.assign(present_.begin(), present_.begin() + static_cast<std::ptrdiff_t>(inventory_.series.size()));
+    reading->facts = facts_;
+    if (facts_) reading->facts_at = now;
     view_.reading = std::move(reading);
     view_.heard = now;
   }
+  /// How its interfaces are set up, from its next reading on.
+  void set_facts(FactTable facts) { facts_ = std::make_shared<const FactTable>(tidy(std::move(facts))); }
 
  private:
   std::size_t find(std::string_view series, const std::string& interface, Direction direction, std::uint8_t priority) {
@@ -134,6 +138,7 @@ class ToldHost {
   HostView view_;
   HostInventory inventory_;
   std::shared_ptr<const HostInventory> shared_;
+  std::shared_ptr<const FactTable> facts_;
   std::vector<std::uint64_t> values_;
   std::vector<std::uint8_t> present_;
   bool changed_ = false;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// CONFIG_DRIFT: settings on which ports of one make, or the two ends of a link, do not agree.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/drift/cohorts.hpp"
+#include "analyzer/drift/link_ends.hpp"
+#include "analyzer/thresholds/config_drift.hpp"
+#include "fabric/drift_report.hpp"
+
+namespace weft::analyzer {
+
+/// Who has another value than most, as a vote found it.
+struct Deviant {
+  FactHolder port;
+  std::string value;
+  TimePoint since = kNever;
+};
+
+/// A vote with what is remembered of it until the next one.
+struct HeldVote {
+  VoteState state = VoteState::kAgreed;
+  std::string stem;
+  std::string places;  ///< "at 0000:17:00.0 and 3 more places"; empty: of the whole group
+  std::string first_place;
+  std::uint32_t ballots = 0;
+  std::uint32_t hosts = 0;
+  std::vector<DriftValue> values;  ///< most first, at most kMostDriftValues
+  std::uint32_t values_left_out = 0;
+  std::vector<Deviant> deviants;  ///< all of them
+  TimePoint majority_since = kNever;
+
+  /// When what that one has is no rollout any more.
+  TimePoint old_at(const Deviant& one, Duration rollout) const { return std::max(one.since, majority_since) + rollout; }
+};
+
+/// All differences of configuration. Not thread-safe.
+class ConfigDrift {
+ public:
+  /// Knows no host yet.
+  explicit ConfigDrift(const ConfigDriftLimits& limits) : limits_(limits) {}
+
+  /// An incident that was open when the process before ended: it is not over before those that it affects have told.
+  void remember(const Incident& incident);
+  /// A reading of now.
+  void take(const std::string& host, const HostReading& reading);
+  /// Removes the host.
+  void forget(const std::string& host);
+  /// Adds what differs to `findings`. Votes are held again when something changed, every few seconds at most. Hosts
+  /// whose collector is silent count with what they told last.
+  void judge(const Hosts& hosts, const IsSwitch& is_switch, TimePoint now, std::vector<Finding>& findings);
+  /// Would judge() have told of `cause`, were there still a difference? Of hosts in `hosts` that have not told yet
+  /// since weftd was started nothing is known.
+  bool observed(const Entity& cause, const Hosts& hosts) const;
+  /// What judge() found last; the same object until it is another. Null before.
+  const std::shared_ptr<const DriftReport>& report() const { return report_; }
+
+ private:
+  using Votes = std::vector<HeldVote>;
+
+  void hold(TimePoint now);
+  Votes hold(std::uint32_t cohort, ConfigFact fact, const Votes& before, TimePoint now) const;
+  void tell(const Hosts& hosts, TimePoint now);
+  void tell_votes(const Hosts& hosts, TimePoint now, DriftReport& report);
+  void tell_links(TimePoint now, DriftReport& report);
+
+  ConfigDriftLimits limits_;
+  Cohorts cohorts_;
+  LinkEnds ends_;
+  std::map<std::pair<std::uint32_t, ConfigFact>, Votes> votes_;  ///< by cohort and fact
+  std::vector<Finding> findings_;
+  std::set<std::pair<ConfigFact, FactHolder>> told_;  ///< who is in an incident of votes
+  std::set<std::string, std::less<>> undecided_;  ///< identities of causes whose difference is neither told nor over
+  std::map<std::string, std::set<std::string>, std::less<>> awaited_;  ///< hosts, by the identity of a cause
+  std::shared_ptr<const DriftReport> report_;
+  bool round_goes_on_ = false;  ///< votes of this round are still to be held
+  TimePoint held_at_ = kNever;
+  TimePoint due_ = kNever;  ///< when the next young difference gets old; kNever: there is none
+};
+
+}  // namespace weft::analyzer

@@ -55,8 +55,6 @@ class Host:
 
 class ConfigDrift(collector_testing.CollectorTest):
     adapters = 0
-    GPUS, STORES = 10, 5
-
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -66,16 +64,15 @@ class ConfigDrift(collector_testing.CollectorTest):
 
     def setUp(self):
         super().setUp()
-        place = tempfile.mkdtemp(prefix="weft-drift-")
-        self.addCleanup(shutil.rmtree, place, True)
-        self.hosts = [Host(place, f"gpu-{i:04d}", i, 2, FIRMWARE, "4092") for i in range(self.GPUS)]
-        # The same adapters, set up otherwise on purpose.
-        self.hosts += [Host(place, f"store-{i}", 100 + i, 2, OTHER_FIRMWARE, "2044") for i in range(self.STORES)]
-        self.weftd = collector_testing.Weftd(place, ("--drift-rollout", "0s"))
+        self.place = tempfile.mkdtemp(prefix="weft-drift-")
+        self.addCleanup(shutil.rmtree, self.place, True)
+        self.weftd = collector_testing.Weftd(self.place, ("--drift-rollout", "0s"))
         self.addCleanup(self.weftd.end)
+        self.hosts: list[Host] = []
         self.collectors: dict[str, collector_testing.Collector] = {}
 
     def start(self) -> None:
+        """All hosts and weftd, until each has told."""
         self.weftd.start()
         for host in self.hosts:
             one = collector_testing.Collector(host.tree, self.weftd.grpc, "500ms", ("--reading-rescan-interval", "1s"), host.name)
@@ -104,6 +101,9 @@ class ConfigDrift(collector_testing.CollectorTest):
         wait_until(lambda: self.named() == expected, 90, why=lambda: f"{self.named()}\n{json.dumps(self.drift())[:4000]}\n{self.weftd.log()[-2000:]}")
 
     def test_what_is_planted_is_named_and_nothing_else(self):
+        self.hosts = [Host(self.place, f"gpu-{i:04d}", i, 2, FIRMWARE, "4092") for i in range(10)]
+        # The same adapters, set up otherwise on purpose.
+        self.hosts += [Host(self.place, f"store-{i}", 100 + i, 2, OTHER_FIRMWARE, "2044") for i in range(5)]
         self.start()
         time.sleep(8)  # some judgements, with all of them
         self.assertEqual([], self.incidents())
@@ -159,6 +159,27 @@ class ConfigDrift(collector_testing.CollectorTest):
             host.set(1, mtu="4092")
         self.wait_named({})
         self.assertEqual(0, self.ctl("drift").returncode)
+
+    def test_on_few_hosts_only_what_is_plain_is_told(self):
+        """A hundred adapters in four hosts of names that say nothing. In each host the last adapter is set up
+        otherwise: nobody knows why, and it is in all of them."""
+        self.hosts = [Host(self.place, name, i, 25, FIRMWARE, "9000") for i, name in enumerate(("anna", "bert", "carl", "dora"))]
+        for host in self.hosts:
+            host.set(24, mtu="1500")
+        self.start()
+        self.hosts[2].set(7, firmware=OTHER_FIRMWARE)  # one of a hundred
+        for adapter in range(24):
+            self.hosts[1].set(adapter, width="8")  # a host as a whole: who is right nobody knows
+        self.wait_named({"firmware": {"carl mlx5_7 port 1 (ib7)"}})
+
+        def states() -> dict[str, str]:
+            return {one["fact"]: one["state"] for one in self.drift().get("differences", [])}
+
+        expected = {"firmware": "DIFFERS", "mtu": "TOO_FEW", "pcie_width": "TOO_FEW"}
+        wait_until(lambda: states() == expected, 60, why=lambda: f"{states()}\n{self.ctl('drift').stdout}")
+        time.sleep(6)
+        self.assertEqual({"firmware"}, set(self.named()))
+        self.assertIn("TOO_FEW", self.ctl("drift").stdout)
 
 
 if __name__ == "__main__":

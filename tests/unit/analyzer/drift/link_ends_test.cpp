@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "analyzer/incidents/health.hpp"
 #include "tests/unit/analyzer/ethernet_watch.hpp"
 
 namespace weft::analyzer {
@@ -92,6 +93,30 @@ TEST(LinkEnds, WhatTheCohortTellsIsNotToldTwice) {
   watch.seconds(90);
   ASSERT_EQ(watch.drifts().size(), 1U) << watch.describe();
   EXPECT_EQ(watch.drifts()[0].finding.cause.kind, EntityKind::kCohort);
+}
+
+/// Another setting is no worse health: no verdict, no advice and no reason is another one.
+TEST(LinkEnds, NoHostIsJudgedByIt) {
+  EndsWatch watch;
+  watch.set("leaf01", "swp2", "1500");
+  watch.seconds(90);
+  ASSERT_EQ(watch.drifts().size(), 1U);
+  FabricView view;
+  view.name = "ethernet";
+  view.watching = true;
+  view.sweep = std::make_shared<const Sweep>(watch.told.last);
+  const auto judged = [&](const IncidentList& incidents) {
+    return assess(std::vector{view}, watch.told.views(), incidents, {}, watch.told.now);
+  };
+  const auto with = judged(*watch.book.all());
+  const auto without = judged({});
+  ASSERT_EQ(with.size(), without.size());
+  ASSERT_FALSE(with.empty());
+  for (std::size_t i = 0; i < with.size(); ++i) {
+    EXPECT_EQ(with[i].verdict, without[i].verdict) << with[i].node;
+    EXPECT_EQ(with[i].action, without[i].action) << with[i].node;
+    EXPECT_EQ(with[i].reasons.size(), without[i].reasons.size()) << with[i].node;
+  }
 }
 
 /// Of the other leaf nobody tells: nothing is compared there.

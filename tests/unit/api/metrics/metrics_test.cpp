@@ -358,6 +358,26 @@ TEST(Exposition, SourcesThatFailAreCountedByTheNamesThatThereAre) {
   EXPECT_THAT(text, ::testing::Not(HasSubstr("made up")));
 }
 
+TEST(Exposition, DriftIsCountedByFact) {
+  auto report = std::make_shared<DriftReport>();
+  DriftDifference& firmware = report->differences.emplace_back();
+  firmware.differing = 7;
+  firmware.young = 2;
+  DriftDifference& mtu = report->differences.emplace_back();
+  mtu.fact = ConfigFact::kMtu;
+  mtu.state = ConfigDriftState::kTooFew;
+  auto snapshot = make_snapshot(1, {});
+  EXPECT_EQ(about(expose(snapshot), "weft_config_drift"), "");
+  snapshot->drift = report;
+  const std::string text = expose(snapshot);
+  EXPECT_THAT(text, HasSubstr("weft_config_drift{fact=\"firmware\"} 5\n"));
+  EXPECT_THAT(text, HasSubstr("weft_config_drift{fact=\"mtu\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("weft_config_drift_rolling_out{fact=\"firmware\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("weft_config_drift_undecided{fact=\"mtu\"} 1\n"));
+  // What is not compared has no series.
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("weft_config_drift{fact=\"board\"}")));
+}
+
 TEST(Exposition, OpenMetricsNamesFamiliesWithoutSuffix) {
   SmallFabric fabric(1);
   fabric.set(1, CounterId::kSymbolErrors, 1);

@@ -190,6 +190,20 @@ TEST(MergeJob, AShardWithoutTheJobIsLeftOut) {
             ErrorCode::kNotFound);
 }
 
+TEST(Merge, DriftOfEachShardSaysWhoseItIs) {
+  using Answer = v1::GetDriftResponse;
+  Answer one;
+  one.add_differences()->set_fact("mtu");
+  one.add_summaries()->set_hosts(5);
+  const auto both = merge_drift({{"north", one, false}, {"south", one, false}, missing<Answer>("west")});
+  ASSERT_TRUE(both);
+  ASSERT_EQ(both->differences_size(), 2);
+  EXPECT_EQ(both->differences(1).shard(), "south");
+  EXPECT_EQ(both->summaries(0).shard(), "north");
+  EXPECT_EQ(both->missing_shards(0), "west");
+  EXPECT_EQ(merge_drift({missing<Answer>("north")}).error().code, ErrorCode::kUnavailable);
+}
+
 TEST(MergeCabling, SubnetsOfEachShardAndWhoIsMissing) {
   using Answer = v1::GetCablingDifferencesResponse;
   Answer one;

@@ -93,6 +93,7 @@ void ConfigDrift::remember(const Incident& incident) {
   if (incident.finding.kind != IncidentKind::kConfigDrift || !incident.is_open()) return;
   std::set<std::string>& hosts = awaited_[incident.finding.cause.identity()];
   for (const Entity& entity : incident.finding.affected) hosts.insert(entity.host);
+  told_before_[incident.finding.cause.identity()] = hosts;
   if (incident.finding.affected.size() >= kMostAffected) hosts.insert(kEveryHost);
 }
 
@@ -157,6 +158,23 @@ void ConfigDrift::hold(TimePoint now) {
   cohorts_.held();
 }
 
+/// May what `host` has be a rollout? If so it is looked at again when it is none any more.
+bool ConfigDrift::is_young(const std::string& cause, const std::string& host, TimePoint old_at, TimePoint now) {
+  if (now >= old_at) return false;
+  if (const auto before = told_before_.find(cause); before != told_before_.end() && before->second.contains(host))
+    return false;
+  if (due_ == kNever || old_at < due_) due_ = old_at;
+  return true;
+}
+
+/// Hosts that told since weftd was started and do not differ: when they differ again, that is new.
+void ConfigDrift::forget_repaired(const std::string& cause, const std::set<std::string>& differing) {
+  if (const auto before = told_before_.find(cause); before != told_before_.end())
+    std::erase_if(before->second, [&](const std::string& host) {
+      return !differing.contains(host) && cohorts_.hosts().contains(host);
+    });
+}
+
 void ConfigDrift::tell_votes(const Hosts& hosts, TimePoint now, DriftReport& report) {
   for (const auto& [key, votes] : votes_) {
     const Cohort& cohort = cohorts_.all()[key.first];
@@ -165,6 +183,9 @@ void ConfigDrift::tell_votes(const Hosts& hosts, TimePoint now, DriftReport& rep
       std::size_t last = first;
       std::vector<DriftDifference> old;
       bool is_undecided = false;
+      const Entity cause = drift_cause(cohort, key.second, votes[first].stem);
+      const std::string identity = cause.identity();
+      std::set<std::string> differing;
       for (; last < votes.size() && votes[last].stem == votes[first].stem; ++last) {
         const HeldVote& vote = votes[last];
         ++report.groups;
@@ -175,14 +196,13 @@ void ConfigDrift::tell_votes(const Hosts& hosts, TimePoint now, DriftReport& rep
         DriftDifference difference = difference_of(cohort, key.second, vote);
         std::vector<DriftHolder> young;
         for (const Deviant& one : vote.deviants) {
-          const TimePoint old_at = vote.old_at(one, limits_.rollout);
-          const bool is_young = now < old_at;
-          if (is_young && (due_ == kNever || old_at < due_)) due_ = old_at;
-          difference.young += is_young ? 1 : 0;
-          std::vector<DriftHolder>& list = is_young ? young : difference.holders;
-          if (!is_young) told_.emplace(key.second, one.port);
+          const bool is_new = is_young(identity, one.port.host, vote.old_at(one, limits_.rollout), now);
+          differing.insert(one.port.host);
+          difference.young += is_new ? 1 : 0;
+          std::vector<DriftHolder>& list = is_new ? young : difference.holders;
+          if (!is_new) told_.emplace(key.second, one.port);
           if (list.size() < kMostDriftHolders)
-            list.push_back({entity_of_holder(hosts, one.port), one.value, one.since, is_young});
+            list.push_back({entity_of_holder(hosts, one.port), one.value, one.since, is_new});
         }
         const bool is_told = difference.young < difference.differing;
         for (DriftHolder& holder : young)
@@ -195,11 +215,11 @@ void ConfigDrift::tell_votes(const Hosts& hosts, TimePoint now, DriftReport& rep
           is_undecided = true;
         report.differences.push_back(std::move(difference));
       }
-      const Entity cause = drift_cause(cohort, key.second, votes[first].stem);
+      if (!is_undecided || !old.empty()) forget_repaired(identity, differing);
       if (!old.empty())
         findings_.push_back(drift_finding(cause, key.second, old, now));
       else if (is_undecided)
-        undecided_.insert(cause.identity());
+        undecided_.insert(identity);
       first = last;
     }
   }
@@ -215,21 +235,19 @@ void ConfigDrift::tell_links(TimePoint now, DriftReport& report) {
       const EndsDiffer& one = ends[last];
       // Its end differs from all others of its make: told once is enough.
       if (told_.contains({one.fact, one.low_port}) || told_.contains({one.fact, one.high_port})) continue;
-      const bool is_young = now < one.since + limits_.rollout;
-      if (is_young && (due_ == kNever || one.since + limits_.rollout < due_)) due_ = one.since + limits_.rollout;
-      has_young = has_young || is_young;
-      if (!is_young) old.push_back(one);
+      const bool is_new = is_young(one.link.identity(), one.low.host, one.since + limits_.rollout, now);
+      has_young = has_young || is_new;
+      if (!is_new) old.push_back(one);
       DriftDifference difference;
       difference.fact = one.fact;
-      difference.state = is_young ? ConfigDriftState::kRollingOut : ConfigDriftState::kEndsDiffer;
+      difference.state = is_new ? ConfigDriftState::kRollingOut : ConfigDriftState::kEndsDiffer;
       difference.group = one.link.label;
       difference.members = 2;
       difference.hosts = 2;
       difference.values = {{one.low_value, 1}, {one.high_value, 1}};
       difference.differing = 2;
-      difference.young = is_young ? 2 : 0;
-      difference.holders = {{one.low, one.low_value, one.since, is_young},
-                            {one.high, one.high_value, one.since, is_young}};
+      difference.young = is_new ? 2 : 0;
+      difference.holders = {{one.low, one.low_value, one.since, is_new}, {one.high, one.high_value, one.since, is_new}};
       report.differences.push_back(std::move(difference));
     }
     if (!old.empty())

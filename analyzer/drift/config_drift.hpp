@@ -69,6 +69,8 @@ class ConfigDrift {
   Votes hold(std::uint32_t cohort, ConfigFact fact, const Votes& before, TimePoint now) const;
   void tell(const Hosts& hosts, TimePoint now);
   void tell_votes(const Hosts& hosts, TimePoint now, DriftReport& report);
+  bool is_young(const std::string& cause, const std::string& host, TimePoint old_at, TimePoint now);
+  void forget_repaired(const std::string& cause, const std::set<std::string>& differing);
   void tell_links(TimePoint now, DriftReport& report);
 
   ConfigDriftLimits limits_;
@@ -78,7 +80,9 @@ class ConfigDrift {
   std::vector<Finding> findings_;
   std::set<std::pair<ConfigFact, FactHolder>> told_;  ///< who is in an incident of votes
   std::set<std::string, std::less<>> undecided_;  ///< identities of causes whose difference is neither told nor over
-  std::map<std::string, std::set<std::string>, std::less<>> awaited_;  ///< hosts, by the identity of a cause
+  using HostsOfCauses = std::map<std::string, std::set<std::string>, std::less<>>;  ///< by the identity of a cause
+  HostsOfCauses awaited_;      ///< that are to tell before an incident of the process before is over
+  HostsOfCauses told_before_;  ///< that differed then, and do so ever since: no rollout
   std::shared_ptr<const DriftReport> report_;
   bool round_goes_on_ = false;  ///< votes of this round are still to be held
   TimePoint held_at_ = kNever;

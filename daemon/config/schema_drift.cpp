@@ -18,7 +18,7 @@ std::vector<Key> drift_schema() {
        {0, 30 * kDay},
        "",
        "A difference younger than this may be a rollout that is under way: weftctl drift shows it, and it is no "
-       "incident. After a restart of weftd differences are as old as collectors' last readings of them."},
+       "incident. After a restart of weftd those that were no incident yet begin anew."},
       {"drift.least_hosts",
        [](WeftdConfig& c) -> Field { return &c.analyzer.config_drift.least_hosts; },
        {2, 10000},

@@ -53,7 +53,7 @@ void print_neighbours(std::ostream& out, const v1::Collector& collector) {
 void print_configuration(const Session& session, const v1::Collector& collector) {
   if (collector.configuration().empty()) return;
   session.out << "\nconfiguration of " << printable(collector.host()) << ", read "
-              << age_text(collector.has_configuration_read(), collector.configuration_read(), session.now) << " ago:\n";
+              << age_text(collector.has_configuration_read(), collector.configuration_read(), session.now) << ":\n";
   Table table({key("DEVICE"), key("FACT"), "VALUE", spare("UNIT"), spare("SOURCE")});
   for (const v1::PortConfiguration& port : collector.configuration())
     for (const v1::ConfigurationFact& fact : port.facts())

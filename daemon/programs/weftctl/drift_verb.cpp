@@ -45,8 +45,8 @@ void print_summary(const Session& session, const v1::DriftSummary& one) {
     session.out << "configurations are not compared (drift.enabled)\n";
     return;
   }
-  session.out << counted(one.hosts(), "host tells", "hosts tell") << " of their configuration; " << one.groups()
-              << " comparisons, in " << one.agreed() + one.small() << " all agree";
+  session.out << counted(one.hosts(), "host tells", "hosts tell") << " of their configuration; all agree in "
+              << one.agreed() + one.small() << " of " << counted(one.groups(), "comparison", "comparisons");
   if (one.small() > 0) session.out << " (" << one.small() << " of them on few hosts)";
   session.out << '\n';
   if (one.unjudged_ports() > 0)

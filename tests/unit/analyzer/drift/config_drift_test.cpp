@@ -302,6 +302,32 @@ TEST(ConfigDrift, ARestartResolvesNothingThatItDidNotSee) {
   EXPECT_TRUE(fleet.drifts().empty());
 }
 
+/// What was told before a restart is no rollout after it; what changes after its repair may be one.
+TEST(ConfigDrift, ARestartMakesNoOldDifferenceYoung) {
+  Fleet fleet(20, 2);
+  fleet.adapter(5).facts[ConfigFact::kMtu] = "1500";
+  fleet.changed();
+  fleet.seconds(10);
+  ASSERT_EQ(fleet.drifts().size(), 1U);
+  const Incident before = fleet.drifts()[0];
+  fleet.begin(6h);
+  for (const Fleet::Host& host : fleet.hosts) fleet.analyzer->expect(host.name, fleet.now);
+  fleet.analyzer->remember(before);
+  fleet.seconds(60);
+  ASSERT_EQ(fleet.drifts().size(), 1U);
+  ASSERT_EQ(fleet.report().differences.size(), 1U);
+  EXPECT_EQ(fleet.report().differences[0].state, ConfigDriftState::kDiffers);
+  fleet.adapter(5).facts[ConfigFact::kMtu] = "4200";
+  fleet.changed();
+  fleet.seconds(60);
+  EXPECT_TRUE(fleet.drifts().empty());
+  fleet.adapter(5).facts[ConfigFact::kMtu] = "1500";
+  fleet.changed();
+  fleet.seconds(60);
+  EXPECT_TRUE(fleet.drifts().empty());
+  EXPECT_EQ(fleet.report().differences.at(0).state, ConfigDriftState::kRollingOut);
+}
+
 TEST(ConfigDrift, BothPortsOfAnAdapterAreOneAdapter) {
   Fleet fleet(10, 2);
   for (Fleet::Host& host : fleet.hosts) {

@@ -22,6 +22,7 @@
 #include "analyzer/links/job_flaps.hpp"
 #include "analyzer/loss/host_losses.hpp"
 #include "analyzer/ports/host_stalls.hpp"
+#include "analyzer/ports/known_subnet.hpp"
 #include "analyzer/rdma/job_troubles.hpp"
 #include "analyzer/rdma/rdma_errors.hpp"
 #include "analyzer/stragglers/host_stragglers.hpp"
@@ -30,13 +31,6 @@ namespace weft::analyzer {
 
 /// Findings against collectors and ports that only a collector sees belong to no subnet: their fabric is this.
 inline constexpr std::string_view kHostsFabric{};
-
-/// An InfiniBand subnet of the process before.
-struct KnownSubnet {
-  std::string name;
-  std::vector<KnownLink> links;  ///< of which at least one end is an adapter's
-  bool is_swept = false;  ///< now, or it is to be soon: of a port that is not found there any more its sweeps tell
-};
 
 /// A host's port that is also a port of a watched subnet (joined by its port GUID, on Ethernet by the names of its host
 /// and interface) is that port: findings name it as the subnet does, and its LINK_DOWN is told at once here and carried

@@ -70,8 +70,8 @@ void HostAnalyzer::set_known(std::vector<KnownSubnet> subnets) {
   known_ = std::move(subnets);
   known_ports_.clear();
   for (std::uint32_t subnet = 0; subnet < known_.size(); ++subnet)
-    for (std::uint32_t link = 0; link < known_[subnet].links.size(); ++link) {
-      const KnownLink& known = known_[subnet].links[link];
+    for (std::uint32_t link = 0; link < known_[subnet].host_links->size(); ++link) {
+      const KnownLink& known = (*known_[subnet].host_links)[link];
       for (const auto& [key, end] : {std::pair(known.key.low, &known.low), {known.key.high, &known.high}})
         if (end->type == NodeType::kChannelAdapter && (known_[subnet].is_swept || !known_ports_.contains(key)))
           known_ports_[key] = {subnet, link};  // a subnet that has another name now is known by two
@@ -84,7 +84,7 @@ std::optional<PlaceBefore> HostAnalyzer::place_before(const PortWatch& port) con
   const auto found = known_ports_.find({port.node, PortNum{port.number}});
   if (found == known_ports_.end()) return std::nullopt;
   const KnownSubnet& subnet = known_[found->second.first];
-  const auto& [key, low, high] = subnet.links[found->second.second];
+  const auto& [key, low, high] = (*subnet.host_links)[found->second.second];
   return PlaceBefore{.link = {.kind = EntityKind::kLink,
                               .fabric = subnet.name,
                               .port = key.low,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/incidents/incident_manager.hpp"
+#include "analyzer/ports/known_subnet.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::analyzer {
@@ -19,6 +20,11 @@ namespace weft::analyzer {
 std::vector<NodeHealth> assess(std::span<const FabricView> fabrics,
                                std::span<const std::shared_ptr<const HostView>> hosts, const IncidentList& incidents,
                                const MaintenanceList& windows, TimePoint now);
+
+/// The same with the hosts of subnets that nobody sweeps, as far as no sweep in `fabrics` has found them: none of these
+/// is HEALTHY, and what is open of their ports is a reason. Those that are not in `health` are added. Sorted by name.
+std::vector<NodeHealth> with_unswept(std::vector<NodeHealth> health, std::span<const KnownSubnet> subnets,
+                                     std::span<const FabricView> fabrics, const IncidentList& incidents);
 
 /// The same with a reason at each host that a plan drained: who asks must see that no job will start there, and why.
 /// Its verdict stays: it says whether the host may come back. One that is not in `health` is added as UNKNOWN. Takes no

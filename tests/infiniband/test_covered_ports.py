@@ -83,14 +83,19 @@ class CoveredPorts(weft_testing.SubnetTest):
         self.weftd.kill()
         self.pull()
         self.subnet.unlink(self.watcher.identity, 1)
-        self.addCleanup(self.subnet.relink, self.watcher.identity, 1)
-        self.weftd.start(wait=False)
-        wait_until(self.told, 60, why=self.weftd.log)
-        self.assertNotEqual("HEALTHY", self.verdict())
-        self.subnet.relink(self.watcher.identity, 1)
+        try:
+            self.weftd.start(wait=False)
+            wait_until(lambda: "HTTP on" in self.weftd.log() and self.told(), 60, why=self.weftd.log)
+            health = self.weftd.client.json(f"/api/v1/nodes/{self.name}/health")
+            self.assertEqual("UNKNOWN", health["verdict"])
+            self.assertEqual(["LINK_DOWN", "TELEMETRY_LOST"], sorted(reason["kind"] for reason in health["reasons"]))
+        finally:
+            self.subnet.relink(self.watcher.identity, 1)
+        # The list of ports is read once a minute.
+        wait_until(lambda: self.weftd.fabric()["watching"], 120, why=self.weftd.log)
         self.weftd.wait_sweeps(3)
         self.assertEqual(1, len(self.told()), self.told())
-        self.assertNotEqual("HEALTHY", self.verdict())
+        self.assertNotIn(self.verdict(), ("HEALTHY", "UNKNOWN"))
         self.plug()
         wait_until(lambda: not self.told() and self.verdict() == "HEALTHY", 60, why=lambda: f"{self.told()}\n{self.weftd.log()}")
 

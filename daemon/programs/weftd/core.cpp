@@ -458,7 +458,9 @@ void Core::publish() {
   snapshot->drift = host_rules_.drift();
   snapshot->incidents = shown_;
   snapshot->maintenance = maintenance_.windows();
-  auto health = analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now);
+  auto health =
+      analyzer::with_unswept(analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now),
+                             known_subnets_, snapshot->fabrics, *shown_);
   explain_standby(health);
   snapshot->health = std::make_shared<const std::vector<NodeHealth>>(std::move(health));
   for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)

@@ -209,8 +209,8 @@ class Core {
   std::map<std::string, store::FabricMemory> memories_;
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};
   std::map<std::string, Fabric> fabrics_;
-  std::map<std::string, bool> swept_;  ///< what tell_swept() told last
-  std::set<std::string> unwatched_;    ///< of fabrics_: see watch_over_known()
+  std::vector<analyzer::KnownSubnet> known_subnets_;  ///< what tell_swept() told last
+  std::set<std::string> unwatched_;                   ///< of fabrics_: see watch_over_known()
   std::map<std::string, double> analysis_seconds_;
 
   // Incidents on their way to the disk: at most one batch is there, the next one gathers.

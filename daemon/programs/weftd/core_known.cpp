@@ -79,6 +79,15 @@ std::string no_port_text(const store::FabricMemory& memory) {
          " is another subnet now";
 }
 
+std::shared_ptr<const std::vector<KnownLink>> host_links_of(const store::FabricMemory& memory) {
+  auto links = std::make_shared<std::vector<KnownLink>>();
+  for (const KnownLink& link : memory.state.links)
+    if (!is_ethernet(link) &&
+        (link.low.type == NodeType::kChannelAdapter || link.high.type == NodeType::kChannelAdapter))
+      links->push_back(link);
+  return links;
+}
+
 }  // namespace
 
 std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached) {
@@ -91,30 +100,26 @@ std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached
 
 void Core::remember_fabrics(std::vector<store::FabricMemory> memories) {
   for (store::FabricMemory& memory : memories) memories_[memory.fabric] = std::move(memory);
-  swept_.clear();
+  known_subnets_.clear();
   tell_swept(started_);
 }
 
 void Core::tell_swept(TimePoint now) {
   const bool begins = !passed(now, started_, config_.analyzer.telemetry_start_grace);
-  std::map<std::string, bool> swept;
+  std::vector<std::pair<std::string, bool>> swept;
   for (const auto& [name, memory] : memories_) {
     if (memory.seen != kNever && started_ - memory.seen > kLongestUnseen) continue;
     const auto fabric = fabrics_.find(name);
-    swept[name] = begins || (fabric != fabrics_.end() && is_seen(fabric->second.view));
+    swept.emplace_back(name, begins || (fabric != fabrics_.end() && is_seen(fabric->second.view)));
   }
-  if (swept == swept_) return;
-  swept_ = std::move(swept);
-  std::vector<analyzer::KnownSubnet> subnets;
-  for (const auto& [name, is_swept] : swept_) {
-    analyzer::KnownSubnet& subnet = subnets.emplace_back(analyzer::KnownSubnet{name, {}, is_swept});
-    const auto is_of_a_host = [](const KnownLink& link) {
-      const auto is_adapter = [](const KnownEnd& end) { return end.type == NodeType::kChannelAdapter; };
-      return !is_ethernet(link) && (is_adapter(link.low) || is_adapter(link.high));
-    };
-    std::ranges::copy_if(memories_.at(name).state.links, std::back_inserter(subnet.links), is_of_a_host);
-  }
-  host_rules_.set_known(std::move(subnets));
+  const auto is_as_before = [](const auto& one, const analyzer::KnownSubnet& told) {
+    return one.first == told.name && one.second == told.is_swept;
+  };
+  if (std::ranges::equal(swept, known_subnets_, is_as_before)) return;
+  known_subnets_.clear();
+  for (const auto& [name, is_swept] : swept)
+    known_subnets_.push_back({name, host_links_of(memories_.at(name)), is_swept});
+  host_rules_.set_known(known_subnets_);
 }
 
 std::vector<NodeGuid> Core::known_switches(const std::string& fabric) const {

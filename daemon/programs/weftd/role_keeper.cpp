@@ -108,21 +108,25 @@ void RoleKeeper::look_for_standby() {
 
 // The lease is renewed, so the database answers: what it could not take is written now, not with the next incident.
 void RoleKeeper::catch_up(const store::LeaseView& view) {
+  if (!leads_) {
+    waited_ = 0;
+    return;
+  }
+  const store::StoreStatus status = store_.status();
+  if (!status.ok) {
+    waited_ = status.incidents_waiting;
+  } else if (const auto waited = std::exchange(waited_, 0); waited > 0) {
+    logger("store")->info("the database answers again: {} {} stored", waited,
+                          waited == 1 ? "incident that waited is" : "incidents that waited are");
+    core_.show_store();
+  }
   const Duration now = clock_.steady();
-  if (!leads_ || !view.is_held || !view.trouble.empty() || is_catching_up_) return;
+  if (status.ok || !view.is_held || !view.trouble.empty() || is_catching_up_) return;
   if (caught_up_at_ && now - *caught_up_at_ < kCatchUpEvery) return;
-  const store::StoreStatus before = store_.status();
-  if (before.ok) return;
   caught_up_at_ = now;
-  is_catching_up_ = store_lane_.post([this, waited = before.incidents_waiting] {
-    const bool done = store_.catch_up().has_value();
-    post_([this, waited, done] {
-      is_catching_up_ = false;
-      if (!done || waited == 0) return;
-      logger("store")->info("the database answers again: {} {} stored", waited,
-                            waited == 1 ? "incident that waited is" : "incidents that waited are");
-      core_.show_store();
-    });
+  is_catching_up_ = store_lane_.post([this] {
+    static_cast<void>(store_.catch_up());  // refused: what waits is still there
+    post_([this] { is_catching_up_ = false; });
   });
 }
 

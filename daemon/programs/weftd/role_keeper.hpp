@@ -115,6 +115,7 @@ class RoleKeeper {
   bool was_troubled_ = false;               ///< of a standby, as the log says
   std::string followed_;                    ///< the mark of the ledger that is shown
   Duration current_at_{};                   ///< when no newer one was known, on the steady clock
+  std::uint64_t waited_ = 0;                ///< incidents that waited when the store was last in trouble
   bool is_catching_up_ = false;             ///< see Store::catch_up()
   std::optional<Duration> caught_up_at_{};  ///< on the steady clock, when that was tried last
   /// Of a leader: since when it does not see a subnet, on the steady clock.

@@ -345,9 +345,10 @@ TEST(HostHistory, APortThatFlappedHasItsName) {
 
 KnownSubnet subnet_of_one(NodeGuid adapter, bool is_swept) {
   return {.name = "ib0",
-          .links = {{.key = make_link_key({NodeGuid{0x10}, PortNum{3}}, {adapter, PortNum{1}}),
-                     .low = {"leaf-1", NodeType::kSwitch},
-                     .high = {"node-0 mlx5_0", NodeType::kChannelAdapter}}},
+          .host_links = std::make_shared<std::vector<KnownLink>>(
+              std::vector{KnownLink{.key = make_link_key({NodeGuid{0x10}, PortNum{3}}, {adapter, PortNum{1}}),
+                                    .low = {"leaf-1", NodeType::kSwitch},
+                                    .high = {"node-0 mlx5_0", NodeType::kChannelAdapter}}}),
           .is_swept = is_swept};
 }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/incidents/health.hpp"
+#include "tests/unit/analyzer/watch.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+using fakes::FabricBuilder;
+
+KnownLink cable(std::uint16_t leaf_port, std::uint64_t adapter, const std::string& name) {
+  return {.key = make_link_key({NodeGuid{0x10}, PortNum{leaf_port}}, {NodeGuid{adapter}, PortNum{1}}),
+          .low = {"leaf-1", NodeType::kSwitch},
+          .high = {name, NodeType::kChannelAdapter}};
+}
+
+KnownSubnet subnet_of_two_hosts(bool is_swept = false) {
+  return {.name = "ib0",
+          .host_links = std::make_shared<std::vector<KnownLink>>(std::vector{
+              cable(1, 0xA0, "gpu-1 mlx5_0"), cable(2, 0xA1, "gpu-1 mlx5_1"), cable(3, 0xB0, "gpu-2 mlx5_0")}),
+          .is_swept = is_swept};
+}
+
+Entity link_of(const std::string& fabric, std::uint16_t leaf_port, std::uint64_t adapter) {
+  return {.kind = EntityKind::kLink,
+          .fabric = fabric,
+          .port = {NodeGuid{0x10}, PortNum{leaf_port}},
+          .peer = {NodeGuid{adapter}, PortNum{1}},
+          .label = {}};
+}
+
+IncidentPtr incident(std::uint64_t id, IncidentKind kind, Entity cause) {
+  auto made = std::make_shared<Incident>();
+  made->id = id;
+  made->finding.kind = kind;
+  made->finding.severity = Severity::kCritical;
+  made->finding.cause = std::move(cause);
+  return made;
+}
+
+NodeHealth healthy(const std::string& name) {
+  NodeHealth health;
+  health.node = name;
+  health.verdict = HealthVerdict::kHealthy;
+  return health;
+}
+
+TEST(UnsweptHosts, AreUnknownWithWhatIsOpenOfThem) {
+  const KnownSubnet subnet = subnet_of_two_hosts();
+  Entity whole;
+  whole.fabric = "ib0";
+  const IncidentList incidents = {incident(4, IncidentKind::kLinkDown, link_of("ib0", 2, 0xA1)),
+                                  incident(5, IncidentKind::kLinkDown, link_of("other", 3, 0xB0)),
+                                  incident(6, IncidentKind::kTelemetryLost, whole)};
+  const auto health = with_unswept({healthy("gpu-1"), healthy("store-1")}, std::span(&subnet, 1), {}, incidents);
+  ASSERT_EQ(health.size(), 3U);
+  EXPECT_EQ(health[0].node, "gpu-1");
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kUnknown);
+  EXPECT_EQ(health[0].guids, (std::vector{NodeGuid{0xA0}, NodeGuid{0xA1}}));
+  ASSERT_EQ(health[0].reasons.size(), 2U);
+  EXPECT_EQ(health[0].reasons[0].incident, 4U);
+  EXPECT_EQ(health[0].reasons[0].ports, (std::vector{PortKey{NodeGuid{0xA1}, PortNum{1}}}));
+  EXPECT_EQ(health[0].reasons[1].incident, 6U);
+  EXPECT_EQ(health[1].node, "gpu-2");  // no collector tells of it
+  EXPECT_EQ(health[1].verdict, HealthVerdict::kUnknown);
+  EXPECT_EQ(health[1].fabric, "ib0");
+  ASSERT_EQ(health[1].reasons.size(), 1U);
+  EXPECT_EQ(health[1].reasons[0].incident, 6U);
+  EXPECT_EQ(health[2].verdict, HealthVerdict::kHealthy);
+  EXPECT_TRUE(health[2].reasons.empty());
+}
+
+TEST(UnsweptHosts, SayWhyBeforeAnIncidentDoes) {
+  const KnownSubnet subnet = subnet_of_two_hosts();
+  auto worse = healthy("gpu-2");
+  worse.verdict = HealthVerdict::kUnhealthy;
+  const auto health = with_unswept({healthy("gpu-1"), worse}, std::span(&subnet, 1), {}, {});
+  ASSERT_EQ(health.size(), 2U);
+  ASSERT_EQ(health[0].reasons.size(), 1U);
+  EXPECT_EQ(health[0].reasons[0].message, "nobody sweeps ib0");
+  EXPECT_EQ(health[1].verdict, HealthVerdict::kUnhealthy);
+}
+
+TEST(UnsweptHosts, AreNoneOfThoseThatSweepsFind) {
+  const KnownSubnet swept = subnet_of_two_hosts(true);
+  EXPECT_EQ(with_unswept({healthy("gpu-1")}, std::span(&swept, 1), {}, {}).front().verdict, HealthVerdict::kHealthy);
+  // A sweep that finds only what is near tells of that.
+  Watch watch(FabricBuilder::fat_tree(2, 4, 4));
+  watch.sweeps(1);
+  FabricView view;
+  view.name = "ib0";
+  view.sweep = std::make_shared<const Sweep>(watch.last_sweep);
+  const Topology& topology = *view.sweep->topology;
+  const auto adapter = std::ranges::find(topology.nodes(), NodeType::kChannelAdapter, &Node::type);
+  KnownSubnet subnet = subnet_of_two_hosts();
+  subnet.host_links = std::make_shared<std::vector<KnownLink>>(
+      std::vector{cable(1, adapter->guid.value, "gpu-1 mlx5_0"), cable(3, 0xB0, "gpu-2 mlx5_0")});
+  const auto health = with_unswept({healthy("gpu-1")}, std::span(&subnet, 1), std::span(&view, 1), {});
+  ASSERT_EQ(health.size(), 2U);
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy);
+  EXPECT_EQ(health[1].verdict, HealthVerdict::kUnknown);
+}
+
+}  // namespace
+}  // namespace weft::analyzer

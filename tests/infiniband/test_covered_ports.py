@@ -24,7 +24,7 @@ class CoveredPorts(weft_testing.SubnetTest):
         return fat_tree.build(8, rails=1, radix=8)
 
     def setUp(self):
-        self.host = self.subnet.network.hosts()[0]
+        self.host = self.subnet.network.hosts()[1]  # at the first one is the subnet manager
         self.name = self.host.name.split(" ")[0]
         sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")
         self.addCleanup(shutil.rmtree, sysfs, True)

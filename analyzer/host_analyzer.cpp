@@ -128,9 +128,11 @@ void HostAnalyzer::join(std::span<const FabricView> fabrics) {
   losses_.watch(hosts_.empty() ? std::span<const FabricView>() : fabrics);
   std::vector<Subnet> subnets;
   for (const FabricView& view : fabrics)
-    if (view.watching && view.sweep && view.sweep->topology) subnets.push_back({view.name, view.sweep->topology});
-  const bool same = std::ranges::equal(
-      subnets, subnets_, [](const Subnet& a, const Subnet& b) { return a.topology == b.topology && a.name == b.name; });
+    if (view.watching && view.sweep && view.sweep->topology)
+      subnets.push_back({view.name, view.sweep->topology, is_blind(view)});
+  const bool same = std::ranges::equal(subnets, subnets_, [](const Subnet& a, const Subnet& b) {
+    return a.topology == b.topology && a.name == b.name && a.is_blind == b.is_blind;
+  });
   if (!same && !(hosts_.empty() && subnets_.empty())) rearrange(std::move(subnets));
   if (!subnets_.empty()) stragglers_.watch(fabrics, hosts_);
 }

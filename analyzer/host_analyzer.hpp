@@ -46,7 +46,8 @@ class HostAnalyzer {
   void restore(const std::string& host, std::span<const HostFlapState> flaps);
   /// What ports_seen() said of `host` in the process before: those that are down now are missed.
   void restore_ports(const std::string& host, std::span<const HostPortSeen> seen);
-  /// InfiniBand subnets of the process before, again whenever others of them are swept.
+  /// InfiniBand subnets that are shown, again whenever others are shown or swept: what a port that no sweep finds any
+  /// more is called.
   void set_known(std::vector<KnownSubnet> subnets);
   /// What subnets are watched, again whenever they have changed or were swept.
   void join(std::span<const FabricView> fabrics);
@@ -104,6 +105,7 @@ class HostAnalyzer {
   struct Subnet {
     std::string name;
     std::shared_ptr<const Topology> topology;
+    bool is_blind = false;
   };
 
   /// The host, or null. Each reading of each host asks.
@@ -117,7 +119,9 @@ class HostAnalyzer {
   void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
   bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;
-  std::optional<PlaceBefore> place_before(const PortWatch& port) const;
+  /// Where `port` stood, which has no place any more; `was`: its place until now.
+  std::optional<PlaceBefore> place_before(const PortWatch& port, const std::optional<SubnetPlace>& was) const;
+  std::optional<Entity> known_link(const PortWatch& port) const;
   /// Its collector was heard, and tells of that port of a subnet that nobody sweeps now.
   bool is_told_without_sweeps(PortKey port) const;
   void mark_exempt(HostWatch& host, TimePoint at) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the ports of hosts stand on the fabrics that are watched.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,31 +80,47 @@ void HostAnalyzer::set_known(std::vector<KnownSubnet> subnets) {
   for (auto& [name, host] : hosts_) place(host);
 }
 
-std::optional<PlaceBefore> HostAnalyzer::place_before(const PortWatch& port) const {
+std::optional<Entity> HostAnalyzer::known_link(const PortWatch& port) const {
   if (!port.node) return std::nullopt;
   const auto found = known_ports_.find({port.node, PortNum{port.number}});
   if (found == known_ports_.end()) return std::nullopt;
   const KnownSubnet& subnet = known_[found->second.first];
   const auto& [key, low, high] = (*subnet.host_links)[found->second.second];
-  return PlaceBefore{.link = {.kind = EntityKind::kLink,
-                              .fabric = subnet.name,
-                              .port = key.low,
-                              .peer = key.high,
-                              .label = known_label(key.low, low) + " - " + known_label(key.high, high)},
-                     .is_swept = subnet.is_swept};
+  return Entity{.kind = EntityKind::kLink,
+                .fabric = subnet.name,
+                .port = key.low,
+                .peer = key.high,
+                .label = known_label(key.low, low) + " - " + known_label(key.high, high)};
+}
+
+std::optional<PlaceBefore> HostAnalyzer::place_before(const PortWatch& port,
+                                                      const std::optional<SubnetPlace>& was) const {
+  std::array<std::optional<Entity>, 3> links;
+  if (was && !was->is_ethernet && was->link.kind == EntityKind::kLink) links[0] = was->link;
+  if (port.place_before) links[1] = port.place_before->link;
+  links[2] = known_link(port);
+  for (std::optional<Entity>& link : links) {
+    if (!link) continue;
+    // Of a fabric that is not shown any more, or not under that name, nobody is told.
+    if (const auto swept = std::ranges::find(subnets_, link->fabric, &Subnet::name); swept != subnets_.end())
+      return PlaceBefore{std::move(*link), !swept->is_blind};
+    if (const auto known = std::ranges::find(known_, link->fabric, &KnownSubnet::name); known != known_.end())
+      return PlaceBefore{std::move(*link), known->is_swept};
+  }
+  return std::nullopt;
 }
 
 /// Finds the host's ports on the subnets. Of one that was not heard yet they are only remembered.
 void HostAnalyzer::place(HostWatch& host) {
   if (!host.inventory) return;
   for (PortWatch& port : host.ports) {
-    port.place.reset();
+    const auto was = std::exchange(port.place, std::nullopt);
     std::pair<std::uint32_t, PortIndex> found;
     const bool is_there = find_place(host, port, found);
-    port.place_before = is_there ? std::nullopt : place_before(port);
+    port.place_before = is_there ? std::nullopt : place_before(port, was);
     if (port.place_before) host_of_node_[port.node] = host.name;
     if (!is_there) continue;
-    const auto& [name, topology] = subnets_[found.first];
+    const auto& [name, topology, is_blind] = subnets_[found.first];
     const PortIndex index = found.second;
     const PortKey key = topology->key_of(index);
     host_of_node_[key.node] = host.name;
@@ -126,15 +143,16 @@ void HostAnalyzer::place(HostWatch& host) {
                              .subnet = found.first,
                              .index = index,
                              .is_up = is_up,
-                             .is_ethernet = topology->is_ethernet()};
+                             .is_ethernet = topology->is_ethernet(),
+                             .is_blind = is_blind};
   }
 }
 
 bool HostAnalyzer::is_told_without_sweeps(PortKey key) const {
   const HostWatch* const host = host_at(key.node);
   return host && host->has_reading && !host->lost && std::ranges::any_of(host->ports, [&](const PortWatch& port) {
-           return port.node == key.node && port.number == key.port.value && port.place_before &&
-                  !port.place_before->is_swept && (port.present || is_gone(port));
+           return port.node == key.node && port.number == key.port.value && is_unswept(port) &&
+                  (port.present || is_gone(port));
          });
 }
 

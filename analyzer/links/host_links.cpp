@@ -177,7 +177,8 @@ void HostLinks::report(const HostWatch& host, const PortWatch& port, TimePoint n
   }
   const bool down = is_down(port, link, now);
   if (port.place) {
-    if (at_once && down && !port.up) report_down(host, port, findings);
+    if (port.place->is_blind) link.down_reported = down;
+    if (port.place->is_blind ? down : at_once && down && !port.up) report_down(host, port, findings);
     if (port.place->is_ethernet && is_slow(port, link)) report_slow(host, port, link, now, findings);
     return;
   }

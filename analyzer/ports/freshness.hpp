@@ -6,6 +6,7 @@
 
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/incident.hpp"
+#include "fabric/snapshot.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft::analyzer {
@@ -23,6 +24,14 @@ inline bool is_about_counters(const Finding& finding) {
 /// longer (a great fabric on a slow network).
 inline Duration effective_interval(const Sweep& sweep) {
   return std::max({sweep.interval, sweep.finished - sweep.started, Duration(std::chrono::milliseconds(1))});
+}
+
+/// Nobody reads the fabric now: there is no sweep of late, or our own port there is down.
+inline bool is_blind(const FabricView& fabric) {
+  if (!fabric.watching || !fabric.sweep) return !fabric.watching;
+  const Topology& topology = *fabric.sweep->topology;
+  const PortIndex own = topology.find_port(fabric.sweep->local_port);
+  return own != kNoIndex && topology.port(own).state == PortState::kDown;
 }
 
 /// A reading of `sweep` that is older than this at its end is stale. Also the value for FabricView::stale_after.

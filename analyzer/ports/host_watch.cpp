@@ -117,6 +117,7 @@ void renew(PortWatch& port, PortSlots& slots) {
   port.changed = kNever;
   port.best_rate = 0;
   port.place.reset();
+  port.place_before.reset();
 }
 
 /// Somebody wants it down, or no more: then it is missed when it is down.
@@ -229,7 +230,10 @@ void take_inventory(HostWatch& host, std::shared_ptr<const HostInventory> invent
     port->missing_readings = 0;
     port->missing_since = kNever;
     port->is_virtual = told.is_virtual_function;
-    if (port->guid != told.port_guid) port->place.reset();
+    if (port->guid != told.port_guid) {
+      port->place.reset();
+      port->place_before.reset();
+    }
     port->guid = told.port_guid;
     port->node = told.link_layer == LinkLayer::kInfiniBand ? told.node_guid : NodeGuid{};
     port->label = label_of(host, told.device, told.number, told.netdev);

@@ -36,11 +36,12 @@ struct SubnetPlace {
   PortIndex index = kNoIndex;  ///< of the port in the subnet's topology
   bool is_up = true;           ///< as the subnet was last seen
   bool is_ethernet = false;    ///< its sweeps are what collectors read: they know no rates, light or error correction
+  bool is_blind = false;       ///< as is_blind() of its fabric: the collector alone tells what is down
 };
 
 /// Where a port stood on an InfiniBand subnet that no sweep finds it on.
 struct PlaceBefore {
-  Entity link;            ///< as the ledger names it
+  Entity link;            ///< its cable, as the last sweep that found it named it, or the ledger
   bool is_swept = false;  ///< sweeps tell how well it works, or are about to
 };
 
@@ -137,6 +138,10 @@ inline bool is_gone(const PortWatch& port) {
 /// Do sweeps of a subnet, and not the collector, tell how well its link works?
 inline bool is_swept(const PortWatch& port) {
   return port.place && !port.place->is_ethernet;
+}
+/// Does its collector alone tell that a port of an InfiniBand subnet is down, since nobody sweeps that now?
+inline bool is_unswept(const PortWatch& port) {
+  return port.place ? port.place->is_blind : port.place_before && !port.place_before->is_swept;
 }
 /// The collector of a host, as the cause of TELEMETRY_LOST.
 Entity collector_of(const std::string& host);

@@ -147,7 +147,7 @@ class Core {
 
   void take_incidents(store::Restored& ledger);
   void remember_fabrics(std::vector<store::FabricMemory> memories);
-  /// Tells the rules of hosts which subnets that the ledger knows are swept.
+  /// Tells the rules of hosts which subnets are shown and swept.
   void tell_swept(TimePoint now);
   /// True: `name` is a subnet already. One that was only known is watched through that port from now on.
   bool is_found(const std::string& name, const std::string& through);
@@ -161,13 +161,18 @@ class Core {
   void tell_apart_from_ledger(Fabric& fabric);
   void keep_apart(Fabric& fabric, store::FabricMemory memory);
   /// What was kept apart and has those switches is `name` from now on. False: there is none.
-  bool take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches);
+  /// `rules`: of `name`, which know more of it than the ledger; null: they knew another subnet. They are to be renewed.
+  bool take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,
+                      const analyzer::FabricAnalyzer* rules);
+  /// Rules that know what the ledger tells of that name now.
+  void renew_rules(Fabric& fabric);
   void forget_kept(const std::string& name);
   /// True: nothing of another subnet is to be stored before what is known of this one.
   bool store_apart(Fabric& fabric);
   void call_incidents(const std::string& before, const std::string& since);
   /// Shows subnets that the ledger knows and no port of this host leads to, as fabrics that are not watched.
   void watch_over_known(TimePoint now);
+  void look_at_known(TimePoint now);
   void give_up(const std::string& fabric, TimePoint now,
                const char* why = "its subnet is no longer monitored under this name");
   void give_up_what_nobody_watches(TimePoint now);

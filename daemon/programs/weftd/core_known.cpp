@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analyzer/ports/freshness.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/core.hpp"
 #include "fabric/list_text.hpp"
@@ -79,9 +83,20 @@ std::string no_port_text(const store::FabricMemory& memory) {
          " is another subnet now";
 }
 
-std::shared_ptr<const std::vector<KnownLink>> host_links_of(const store::FabricMemory& memory) {
+/// Two subnets have grown together.
+void add_state(AnalyzerState& state, const AnalyzerState& more) {
+  std::set<LinkKey> known;
+  for (const KnownLink& link : state.links) known.insert(link.key);
+  std::ranges::copy_if(more.links, std::back_inserter(state.links),
+                       [&](const KnownLink& link) { return !known.contains(link.key); });
+  std::ranges::copy(more.flaps, std::back_inserter(state.flaps));
+  std::ranges::copy(more.errors, std::back_inserter(state.errors));
+  std::ranges::copy(more.fec_baselines, std::back_inserter(state.fec_baselines));
+}
+
+std::shared_ptr<const std::vector<KnownLink>> host_links_of(std::span<const KnownLink> known) {
   auto links = std::make_shared<std::vector<KnownLink>>();
-  for (const KnownLink& link : memory.state.links)
+  for (const KnownLink& link : known)
     if (!is_ethernet(link) &&
         (link.low.type == NodeType::kChannelAdapter || link.high.type == NodeType::kChannelAdapter))
       links->push_back(link);
@@ -105,20 +120,21 @@ void Core::remember_fabrics(std::vector<store::FabricMemory> memories) {
 }
 
 void Core::tell_swept(TimePoint now) {
-  const bool begins = !passed(now, started_, config_.analyzer.telemetry_start_grace);
-  std::vector<std::pair<std::string, bool>> swept;
-  for (const auto& [name, memory] : memories_) {
-    if (memory.seen != kNever && started_ - memory.seen > kLongestUnseen) continue;
-    const auto fabric = fabrics_.find(name);
-    swept.emplace_back(name, begins || (fabric != fabrics_.end() && is_seen(fabric->second.view)));
-  }
+  // Before the first sweeps it is not known which subnets are shown.
+  const bool begins = config_.infiniband.enabled && !passed(now, started_, config_.analyzer.telemetry_start_grace);
+  std::map<std::string, bool> swept;
+  if (begins)
+    for (const auto& [name, memory] : memories_)
+      if (memory.seen == kNever || started_ - memory.seen <= kLongestUnseen) swept[name] = true;
+  for (const auto& [name, fabric] : fabrics_)
+    if (fabric.layer != LinkLayer::kEthernet) swept[name] = begins || !analyzer::is_blind(fabric.view);
   const auto is_as_before = [](const auto& one, const analyzer::KnownSubnet& told) {
     return one.first == told.name && one.second == told.is_swept;
   };
   if (std::ranges::equal(swept, known_subnets_, is_as_before)) return;
   known_subnets_.clear();
   for (const auto& [name, is_swept] : swept)
-    known_subnets_.push_back({name, host_links_of(memories_.at(name)), is_swept});
+    known_subnets_.push_back({name, host_links_of(known_links(name)), is_swept});
   host_rules_.set_known(known_subnets_);
 }
 
@@ -165,12 +181,17 @@ void Core::tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now) {
   if (const auto memory = memories_.find(name); is_first && memory != memories_.end())
     before.seen = memory->second.seen;
   if (!known.empty()) keep_apart(fabric, std::move(before));
-  if (!take_back_kept(name, fabric.switches) && known.empty()) return;
-  fabric.analyzer = rules_of(name, fabric.layer);
+  if (!take_back_kept(name, fabric.switches, nullptr) && known.empty()) return;
+  renew_rules(fabric);
+}
+
+void Core::renew_rules(Fabric& fabric) {
+  fabric.analyzer = rules_of(fabric.view.name, fabric.layer);
   fabric.cables = {};
   fabric.tell_differences = true;
   fabric.saved_links = fabric.saved_history = kNothingSaved;
   fabric.nodes_saved = fabric.baselines_saved = kNever;
+  known_looked_ = kNever;  // the hosts' rules are to know the new names
 }
 
 // What the sweeper knew before may answer for what is at the same place now: only our own cable tells.
@@ -201,7 +222,7 @@ void Core::tell_apart_from_ledger(Fabric& fabric) {
   if (!known.empty() && !share_one(known, fabric.switches) &&
       !share_one(known, switches_at(fabric.analyzer.state().links)))
     keep_apart(fabric, memories_.at(name));
-  take_back_kept(name, fabric.switches);
+  if (take_back_kept(name, fabric.switches, &fabric.analyzer)) renew_rules(fabric);
 }
 
 void Core::keep_apart(Fabric& fabric, store::FabricMemory memory) {
@@ -219,17 +240,20 @@ void Core::keep_apart(Fabric& fabric, store::FabricMemory memory) {
   memories_[memory.fabric] = std::move(memory);
 }
 
-bool Core::take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches) {
+bool Core::take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,
+                          const analyzer::FabricAnalyzer* rules) {
   std::vector<std::string> kept;
   for (const auto& [other, memory] : memories_)
     if (is_kept(other) && share_one(switches_at(memory.state.links), switches)) kept.push_back(other);
+  AnalyzerState present = rules != nullptr && !kept.empty() ? rules->state() : AnalyzerState{};
   for (const std::string& other : kept) {
     logger("infiniband")->info("{} is watched as {} now", other, name);
     fabrics_.erase(other);
     unwatched_.erase(other);
     analysis_seconds_.erase(other);
     call_incidents(other, name);
-    memories_.try_emplace(name, store::FabricMemory{name, memories_.at(other).state, memories_.at(other).seen});
+    add_state(present, memories_.at(other).state);
+    memories_[name] = {name, present, memories_.at(other).seen};
     forget_kept(other);
   }
   return !kept.empty();
@@ -271,11 +295,17 @@ void Core::call_incidents(const std::string& before, const std::string& since) {
 void Core::watch_over_known(TimePoint now) {
   if (!leads_ || !passed(now, known_looked_, kLookEvery)) return;
   known_looked_ = now;
+  if (config_.infiniband.enabled && passed(now, started_, config_.analyzer.telemetry_start_grace)) look_at_known(now);
   tell_swept(now);
-  if (!config_.infiniband.enabled || !passed(now, started_, config_.analyzer.telemetry_start_grace)) return;
+}
+
+void Core::look_at_known(TimePoint now) {
   std::set<std::string> elsewhere, too_old;  // the same subnet has another name now: another port leads there
-  for (const FabricSight& sight : sights())
-    if (!unwatched_.contains(sight.name)) take_back_kept(sight.name, sight.switches);
+  for (const FabricSight& sight : sights()) {
+    const auto fabric = fabrics_.find(sight.name);
+    if (fabric == fabrics_.end() || unwatched_.contains(sight.name)) continue;  // the first: it was just taken back
+    if (take_back_kept(sight.name, sight.switches, &fabric->second.analyzer)) renew_rules(fabric->second);
+  }
   const auto before = sights();
   for (const auto& [name, memory] : memories_) {
     const bool is_shown = unwatched_.contains(name);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/ports/freshness.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/core.hpp"
 #include "fabric/list_text.hpp"
@@ -25,10 +26,9 @@ std::vector<FabricSight> other_sight(const Leadership& leadership) {
 }  // namespace
 
 bool is_seen(const FabricView& fabric) {
-  if (!fabric.watching || !fabric.sweep) return fabric.watching;
+  if (analyzer::is_blind(fabric)) return false;
+  if (!fabric.sweep) return true;
   const Topology& topology = *fabric.sweep->topology;
-  const PortIndex own = topology.find_port(fabric.sweep->local_port);
-  if (own != kNoIndex && topology.port(own).state == PortState::kDown) return false;
   const auto is_switch = [](const Node& node) { return node.type == NodeType::kSwitch; };
   const auto is_reached = [&](const Node& node) { return is_switch(node) && node.reachable; };
   return 2 * std::ranges::count_if(topology.nodes(), is_reached) >= std::ranges::count_if(topology.nodes(), is_switch);

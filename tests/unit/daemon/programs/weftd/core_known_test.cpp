@@ -274,6 +274,24 @@ TEST_F(CoreOtherSubnetTest, WhatIsBackUnderItsNameHasItsLinksAndIncidents) {
   EXPECT_TRUE(store.copy_of_links()[kName].empty()) << "it is forgotten under that name";
 }
 
+TEST_F(CoreOtherSubnetTest, OneThatGrowsTogetherWithWhatIsWatchedKeepsItsIncidents) {
+  known.fabric = down.finding.cause.fabric = kName;
+  start(ledger());
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(70s);
+  ASSERT_EQ(publication.load()->fabrics.size(), 2U);
+  // A switch of the other one is cabled to a leaf, and the port that its link had is down there.
+  const PortIndex free = fabric.port_towards("leaf-0", "host-0-1 mlx5_0");
+  fabric.unlink(free);
+  fabric.node(fabric.add_switch("joined", 8)).guid = link.low.node;
+  fabric.connect(fabric.port_of("joined", 8), free);
+  sweep_for(30s);
+  ASSERT_EQ(publication.load()->fabrics.size(), 1U);
+  EXPECT_EQ(shown()[0].id, 7U);
+  EXPECT_EQ(shown()[0].finding.cause.fabric, "test");
+  EXPECT_TRUE(shown()[0].is_open()) << "nobody repaired that cable";
+}
+
 TEST_F(CoreOtherSubnetTest, ItEndsWhereAPortOfAnotherNameLeadsToIt) {
   known.fabric = down.finding.cause.fabric = kName;
   start(ledger());

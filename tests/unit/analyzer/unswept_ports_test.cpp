@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports of InfiniBand subnets that nobody sweeps any more: their collectors alone tell that they are down.
+#include "tests/fakes/fabric_builder.hpp"
+#include "tests/unit/analyzer/host_watching.hpp"
+
+namespace weft::analyzer {
+namespace {
+
+struct UnsweptPorts : testing::Test {
+  UnsweptPorts() {
+    const Topology& topology = *fabric.topology();
+    const PortIndex own = topology.find_port(fabric.local_port());
+    adapter = 0;
+    while (topology.node_of(topology.port(adapter)).type != NodeType::kChannelAdapter || !topology.port(adapter).guid ||
+           adapter == own)
+      ++adapter;
+    watching.port().port_guid = topology.port(adapter).guid;
+    watching.port().node_guid = topology.node_of(topology.port(adapter)).guid;
+    watching.port().link_layer = LinkLayer::kInfiniBand;
+    watching.seconds(1);
+    join(true);
+    watching.seconds(3);
+  }
+  void join(bool is_watching) {
+    FabricView view;
+    view.name = "ib0";
+    view.watching = is_watching;
+    view.sweep = std::make_shared<const Sweep>(fabric.sweep());
+    watching.analyzer.join(std::span(&view, 1));
+  }
+  void lose_own_port() { fabric.unlink(fabric.topology()->find_port(fabric.local_port())); }
+  void expect_told_by_the_host() {
+    watching.set_up(false);
+    watching.seconds(3);
+    ASSERT_EQ(down().size(), 1U);
+    EXPECT_EQ(down().front().finding.cause.kind, EntityKind::kLink);
+    EXPECT_EQ(down().front().finding.cause.fabric, "ib0");
+    watching.set_up(true);
+    watching.seconds(120);
+    EXPECT_TRUE(down().empty());
+  }
+  std::vector<Incident> down() const {
+    auto open = watching.open();
+    std::erase_if(open, [](const Incident& each) { return each.finding.kind != IncidentKind::kLinkDown; });
+    return open;
+  }
+
+  fakes::FabricBuilder fabric = fakes::FabricBuilder::fat_tree(2, 3, 2);
+  PortIndex adapter = kNoIndex;
+  HostWatching watching;
+};
+
+TEST_F(UnsweptPorts, AreToldWhileOurOwnPortIsDown) {
+  lose_own_port();
+  join(true);
+  expect_told_by_the_host();
+}
+
+TEST_F(UnsweptPorts, AreToldUnderTheNameOfTheirCableWhenTheFabricIsLost) {
+  watching.analyzer.set_known({{"ib0", std::make_shared<std::vector<KnownLink>>(), false}});
+  join(false);
+  expect_told_by_the_host();
+}
+
+TEST_F(UnsweptPorts, OfASubnetThatIsShownNoMoreAreTheHostsOwn) {
+  watching.analyzer.join({});
+  watching.set_up(false);
+  watching.seconds(3);
+  ASSERT_EQ(down().size(), 1U);
+  EXPECT_EQ(down().front().finding.cause.kind, EntityKind::kHostPort);
+}
+
+TEST_F(UnsweptPorts, ThatNoSweepFindsAnyMoreAreToldByThese) {
+  // The sweeper began anew, and does not find what is down.
+  fabric.unlink(adapter);
+  fabric.rediscover();
+  watching.set_up(false);
+  join(true);
+  watching.seconds(5);
+  EXPECT_TRUE(down().empty()) << "the fabric's rules know that it was there";
+}
+
+}  // namespace
+}  // namespace weft::analyzer

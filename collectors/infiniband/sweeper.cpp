@@ -285,17 +285,18 @@ Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
 }
 
 std::vector<PortIndex> Sweeper::links_to_verify() {
-  std::vector<PortIndex> chosen;
+  // Our own cable each time: all that is known was found through it.
+  std::vector<PortIndex> chosen{subnet_->port_of(subnet_->local_node(), subnet_->local_port())};
   const std::size_t ports = subnet_->port_count();
   for (std::size_t i = 0; i < ports / kVerifyWithin + 1 && ports > 0; ++i) {
     const PortIndex index = next_to_verify_;
     next_to_verify_ = static_cast<PortIndex>((next_to_verify_ + 1) % ports);
     const Port& port = subnet_->port(index);
     const Node& node = subnet_->node(port.node);
-    if (node.type == NodeType::kSwitch && port.number.value != 0 && node.reachable &&
-        port.physical_state == PortPhysicalState::kLinkUp)
-      chosen.push_back(index);
+    if (node.type == NodeType::kSwitch && port.number.value != 0 && node.reachable) chosen.push_back(index);
   }
+  std::erase_if(chosen,
+                [this](PortIndex index) { return subnet_->port(index).physical_state != PortPhysicalState::kLinkUp; });
   const std::size_t nodes = subnet_->node_count();
   for (std::size_t i = 0; i < nodes / kVerifyWithin + 1 && nodes > 0; ++i) {
     next_to_describe_ = static_cast<NodeIndex>((next_to_describe_ + 1) % nodes);

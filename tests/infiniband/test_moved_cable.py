@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cable of weftd's own port is put into another subnet while weftd runs: the subnet from before is TELEMETRY_LOST under a name of its own."""
 
+import os
+import signal
+import subprocess
 import unittest
 
 import weft_testing
-from weft_testing import fat_tree, simulated_subnet, wait_until
+from weft_testing import fat_tree, netfile, simulated_subnet, wait_until
 
 OTHER = 0x100000
 
@@ -27,31 +30,50 @@ def two_trees():
 
 
 class MovedCable(unittest.TestCase):
-    def test_the_subnet_from_before_is_lost(self):
+    def setUp(self):
         weft_testing.require_simulator()
         network = two_trees()
         first = min(switch.guid for switch in network.switches if not switch.name.startswith("b-"))
-        own, victim = network.find("gpu-0008 mlx5_0").identity, network.find("b-gpu-0005 mlx5_0")
-        place = victim.ports[1]
-        subnet = simulated_subnet.SimulatedSubnet(network)
-        self.addCleanup(subnet.stop)
-        subnet.start()
-        weftd = weft_testing.Weftd(subnet.environment(own), extra=("--infiniband-ports", "one=ibsim0:1", "--analyzer-telemetry-start-grace", "5s"))
-        self.addCleanup(weftd.stop)
-        weftd.start()
-        weftd.wait_sweeps(2)
-        subnet.unlink(own, 1)
-        lost = wait_until(lambda: next(iter(weftd.incidents("TELEMETRY_LOST")), None), 30, why=weftd.log)
+        self.spare = network.add(netfile.SWITCH, 0x0002c90300990000, 8, "spare-leaf")
+        self.own, self.victim = network.find("gpu-0008 mlx5_0").identity, network.find("b-gpu-0005 mlx5_0")
+        self.place = self.victim.ports[1]
+        self.kept = f"one@0x{first:016x}"
+        self.subnet = simulated_subnet.SimulatedSubnet(network)
+        self.addCleanup(self.subnet.stop)
+        self.subnet.start()
+        self.weftd = weft_testing.Weftd(self.subnet.environment(self.own),
+                                        extra=("--infiniband-ports", "one=ibsim0:1", "--analyzer-telemetry-start-grace", "5s"))
+        self.addCleanup(self.weftd.stop)
+        self.weftd.start()
+        self.weftd.wait_sweeps(2)
+
+    def fabrics(self) -> dict:
+        return {each["name"]: each.get("watching", False) for each in self.weftd.client.json("/api/v1/fabrics")["fabrics"]}
+
+    def expect_another(self) -> tuple[dict, list[str]]:
+        wait_until(lambda: self.fabrics() == {"one": True, self.kept: False}, 60, why=lambda: f"{self.fabrics()}\n{self.weftd.log()}")
+        lost = wait_until(lambda: next((each for each in self.weftd.incidents("TELEMETRY_LOST") if each["cause"]["fabric"] == self.kept), None),
+                          30, why=self.weftd.log)
+        return lost, sorted(node["name"] for node in self.weftd.client.json("/api/v1/topology?fabric=one")["nodes"])
+
+    def test_the_subnet_from_before_is_lost(self):
+        self.subnet.unlink(self.own, 1)
+        lost = wait_until(lambda: next(iter(self.weftd.incidents("TELEMETRY_LOST")), None), 30, why=self.weftd.log)
         self.assertEqual("one", lost["cause"]["fabric"])
-        subnet.unlink(victim.identity, 1)
-        subnet.command(f'Link "{own}"[1] "{place.node}"[{place.port}]')
-        kept = f"one@0x{first:016x}"
-        fabrics = lambda: {each["name"]: each.get("watching", False) for each in weftd.client.json("/api/v1/fabrics")["fabrics"]}  # noqa: E731
-        wait_until(lambda: fabrics() == {"one": True, kept: False}, 60, why=lambda: f"{fabrics()}\n{weftd.log()}")
-        still = next(each for each in weftd.incidents("TELEMETRY_LOST") if each["cause"]["fabric"] == kept)
+        self.subnet.unlink(self.victim.identity, 1)
+        self.subnet.command(f'Link "{self.own}"[1] "{self.place.node}"[{self.place.port}]')
+        still, nodes = self.expect_another()
         self.assertEqual(lost["id"], still["id"], "it goes on")
-        nodes = [node["name"] for node in weftd.client.json("/api/v1/topology?fabric=one")["nodes"]]
         self.assertEqual(["gpu-0008 mlx5_0"], [name for name in nodes if not name.startswith("b-")])
+
+    def test_between_two_sweeps(self):
+        children = subprocess.run(["pgrep", "--parent", str(self.weftd.process.pid), "weft-sweeper"], capture_output=True, text=True, check=True)
+        sweeper = int(children.stdout)
+        os.kill(sweeper, signal.SIGSTOP)
+        self.subnet.unlink(self.own, 1)
+        self.subnet.command(f'Link "{self.own}"[1] "{self.spare.identity}"[1]')
+        os.kill(sweeper, signal.SIGCONT)
+        self.assertEqual(["gpu-0008 mlx5_0", "spare-leaf"], self.expect_another()[1])
 
 
 if __name__ == "__main__":

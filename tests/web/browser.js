@@ -21,9 +21,18 @@ let requests = [];
 
 const at = (what) => page.locator(what).first();
 
+/** What weftd did not say: nothing for ever (`hold`), this `json`, or its answer with one text for another. */
+async function answerInstead(route, {hold, json, from, to}) {
+  if (hold) return;
+  if (json) return route.fulfill({json});
+  const response = await route.fetch();
+  const body = (await response.text()).replaceAll(from, to);
+  return route.fulfill({status: response.status(), contentType: response.headers()['content-type'], body});
+}
+
 const verbs = {
-  /** A new window: nothing is left of the one before. Its clock is `ahead` seconds ahead. */
-  async open({url, width = 1440, height = 900, dark = false, touch = false, storage = {}, ahead = 0}) {
+  /** A new window: nothing is left of the one before. Its clock is `ahead` seconds ahead. `answers`: to paths that match `path`, see answerInstead(). */
+  async open({url, width = 1440, height = 900, dark = false, touch = false, storage = {}, ahead = 0, answers = []}) {
     await context?.close();
     problems = [];
     requests = [];
@@ -42,6 +51,7 @@ const verbs = {
     });
     page.on('pageerror', (error) => problems.push(`error: ${error.stack ?? error}`));
     await page.addInitScript((entries) => Object.entries(entries).forEach(([key, value]) => sessionStorage.setItem(key, value)), storage);
+    for (const answer of answers) await page.route(({pathname}) => new RegExp(answer.path).test(pathname), (route) => answerInstead(route, answer));
     if (ahead) await page.addInitScript((by) => { const right = Date.now; Date.now = () => right() + by; }, ahead * 1000);
     await page.goto(url);
   },

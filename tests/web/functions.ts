@@ -3,11 +3,13 @@
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {keyOf, marksOf, meanRate, type Mark} from '../../dashboards/web/src/history';
+import {keyOf, marksOf, meanRate, type CounterHistory, type History, type Mark, type PortHistory} from '../../dashboards/web/src/history';
 import {began, inOrder} from '../../dashboards/web/src/occurrences';
 import {badList, badText} from '../../dashboards/web/src/bad_nodes';
 import type {Layout} from '../../dashboards/web/src/layout';
+import {isRead, stallOf, totalOf, trafficOf} from '../../dashboards/web/src/port_figures';
 import {linkLetter, portWord} from '../../dashboards/web/src/port_state';
+import {asAsked, parseAnswer, toOrder} from '../../dashboards/web/src/turning';
 import type {FabricMap, Incident, MapState, Port} from '../../dashboards/web/src/types';
 
 const at = (minute: number) => `2026-11-28T12:${String(minute).padStart(2, '0')}:00Z`;
@@ -93,4 +95,38 @@ test('a mean does not depend on how the time is cut', () => {
   assert.equal(mean(7200, [0], [wanted]), wanted);
   assert.equal(mean(3600, [], []), 0, 'it stood still, or was not read');
   assert.equal(meanRate({from: at(0), step: '60s', buckets: 1}, undefined), 0);
+});
+
+const HISTORY = {from: at(0), step: '60s', buckets: 4, ports: [], marks: []} as History;
+
+/** Of one that stood still weftd sends no buckets. */
+const counter = (name: string, total = '0', bucket: number[] = [], rate: number[] = []): CounterHistory => (
+  {counter: name, unit: name === 'transmit_wait' ? 'seconds' : name.endsWith('bytes') ? 'bytes' : 'events', total, atLeast: false, bucket, rate, peak: rate});
+const counted = (...counters: CounterHistory[]) => ({nodeGuid: '0x1', port: 1, counters} as PortHistory);
+
+test('what stood still is 0 where the port was read, and what was not read is not', () => {
+  const idle = counted(counter('transmit_bytes'), counter('receive_bytes'), counter('transmit_wait'), counter('symbol_errors', '7', [1, 2], [0.1, 0]));
+  assert.deepEqual(trafficOf(HISTORY, idle), [null, 0, 0, null]);
+  assert.deepEqual(stallOf(HISTORY, idle), [null, 0, 0, null]);
+  const oneWay = counted(counter('transmit_bytes'), counter('receive_bytes', '60', [0, 1], [1, 0]));
+  assert.deepEqual(trafficOf(HISTORY, oneWay), [8, 0, null, null]);
+  assert.deepEqual(stallOf(HISTORY, oneWay), [null, null, null, null], 'its waits were not read');
+  assert.deepEqual(trafficOf(HISTORY, counted(counter('symbol_errors', '7', [1], [0.1]))), [null, null, null, null]);
+});
+
+test('errors that were not read are not none', () => {
+  assert.equal(totalOf(counted(counter('transmit_bytes', '60', [0], [1])), ['symbol_errors', 'receive_errors']), null);
+  assert.equal(totalOf(counted(counter('symbol_errors')), ['symbol_errors', 'receive_errors']), 0);
+  assert.equal(totalOf(counted(counter('symbol_errors', '7'), counter('receive_errors', '2')), ['symbol_errors', 'receive_errors']), 9);
+  assert.deepEqual([isRead(counted()), isRead(counted(counter('transmit_bytes')))], [false, true]);
+});
+
+test('characters that turn text are written out in answers, and are themselves in questions', () => {
+  const name = 'leaf\u202e10-fael';
+  const shown = 'leaf\\u202e10-fael';
+  assert.deepEqual(parseAnswer(JSON.stringify({names: [name, 'شبكة'], ports: 2})), {names: [shown, 'شبكة'], ports: 2});
+  assert.deepEqual(parseAnswer('{"name": "leaf\\u202E10-fael", "more": "\\u061c\\u2069"}'), {name: shown, more: '\\u061c\\u2069'}, 'as protobuf writes it');
+  assert.deepEqual(parseAnswer('{"path": "C:\\\\u202e"}'), {path: 'C:\\u202e'}, 'which is no such character');
+  assert.equal(asAsked(`/api/v1/nodes/${encodeURIComponent(shown)}?x=%5C`), `/api/v1/nodes/${encodeURIComponent(name)}?x=%5C`);
+  assert.deepEqual(JSON.parse(toOrder({what: shown, reason: 'C:\\temp "u202e"'})), {what: name, reason: 'C:\\temp "u202e"'});
 });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asking weftd. Every answer that was heard before is asked for with its entity tag, so that nothing is sent twice.
 
+import {asAsked, parseAnswer, toOrder} from './turning';
+
 const TOKEN = 'weft-token';
 const PATIENCE_MS = 10_000;
 /** weftd answers an order within 30 seconds, be it that it could not. */
@@ -47,18 +49,21 @@ async function ask(path: string, options: RequestInit, patience = PATIENCE_MS): 
   const headers = new Headers(options.headers);
   if (token()) headers.set('Authorization', `Bearer ${token()}`);
   try {
-    const response = await fetch(path, {...options, headers, cache: 'no-store', signal: AbortSignal.timeout(patience)});
+    const response = await fetch(asAsked(path), {...options, headers, cache: 'no-store', signal: AbortSignal.timeout(patience)});
     compareClocks(response);
     return response;
-  } catch {
-    throw new Failure(0, 'weftd is unreachable');
+  } catch (error) {
+    const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+    throw new Failure(0, isLate ? `weftd did not answer within ${patience / 1000} s` : 'weftd is unreachable');
   }
 }
+
+const read = async (response: Response) => parseAnswer(await response.text());
 
 async function failure(response: Response): Promise<Failure> {
   let message = `HTTP ${response.status}`;
   try {
-    message = (await response.json()).message || message;
+    message = ((await read(response)) as {message?: string}).message || message;
   } catch {
     // No JSON: the number has to do.
   }
@@ -73,7 +78,7 @@ export async function get<T>(path: string): Promise<T> {
   if (!response.ok) throw await failure(response);
   let value: T;
   try {
-    value = (await response.json()) as T;
+    value = (await read(response)) as T;
   } catch {
     throw new Failure(0, 'the response was incomplete');
   }
@@ -100,11 +105,11 @@ export async function getFile(path: string): Promise<{name: string; content: Blo
 }
 
 export async function post<T>(path: string, body: object): Promise<T> {
-  const options = {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
+  const options = {method: 'POST', headers: {'Content-Type': 'application/json'}, body: toOrder(body)};
   try {
     const response = await ask(path, options, ORDER_PATIENCE_MS);
     if (!response.ok) throw await failure(response);
-    return (await response.json()) as T;
+    return (await read(response)) as T;
   } catch (error) {
     if (error instanceof Failure && error.status !== 0) throw error;
     throw new Failure(0, 'weftd did not answer: it may have been done all the same, so look before you repeat it');

@@ -48,6 +48,8 @@ function gaugeLine(history: History, gauge: GaugeHistory | undefined, name: stri
 
 interface Events {
   lines: Line[];
+  /** Any such counter was read. */
+  isRead: boolean;
   /** Counters that moved less than those. */
   more: number;
   text: (value: number) => string;
@@ -55,8 +57,8 @@ interface Events {
 
 /** Counters of events that moved, those that did so most first; all in the unit that suits the greatest. */
 function eventsOf(ends: {history: History; port: PortHistory}[], of: (counter: CounterHistory) => boolean): Events {
-  const moved = ends.flatMap(({history, port}) => port.counters.filter((each) => of(each) && Number(each.total) > 0)
-    .map((counter) => ({history, port, counter})))
+  const read = ends.flatMap(({history, port}) => port.counters.filter(of).map((counter) => ({history, port, counter})));
+  const moved = read.filter(({counter}) => Number(counter.total) > 0)
     .sort((a, b) => Number(b.counter.total) - Number(a.counter.total));
   const shown = moved.slice(0, LINE_COLOURS);
   const unit = often(largest(shown.map(({counter}) => largest(counter.rate))));
@@ -68,7 +70,7 @@ function eventsOf(ends: {history: History; port: PortHistory}[], of: (counter: C
     summary: amount(counter),
     text,
   }));
-  return {lines, more: moved.length - lines.length, text};
+  return {lines, isRead: read.length > 0, more: moved.length - lines.length, text};
 }
 
 /** Two histories that were asked one after the other may differ by a bucket: the far one is moved to the near one's times. */
@@ -180,13 +182,13 @@ export function LinkHistory({history: {value, error}, span, href}: Shown) {
         top={(most) => Math.ceil(most / grid + 0.5) * grid} tick={BASE_GAUGES[unit].text} />
     )
   );
-  const events = (title: string, found: Events, none: string) => (
+  const events = (title: string, found: Events) => (
     shared && (found.lines.length ? (
       <>
         <Chart {...shared} title={title} lines={found.lines} bars top={top} tick={found.text} />
         {found.more > 0 && <p class="muted">and {found.more} more counters, below</p>}
       </>
-    ) : <p class="still">{none}</p>)
+    ) : <p class={found.isRead ? 'still' : 'muted'}>{found.isRead ? `No ${title.toLowerCase()} in this time.` : `${title}: not read in this time.`}</p>)
   );
   return (
     <section aria-labelledby="history">
@@ -198,8 +200,8 @@ export function LinkHistory({history: {value, error}, span, href}: Shown) {
           {drawn.traffic.length > 0 && <Chart {...shared} title="Traffic" lines={drawn.traffic} top={top} tick={bits} />}
           {drawn.stall.length > 0 &&
             <Chart {...shared} title="Stall (waits to send)" lines={drawn.stall} top={(most) => Math.min(1, rounded(Math.max(most, 0.001)))} tick={share} />}
-          {events('Errors', drawn.errors, 'No errors in this time.')}
-          {events('Flaps', drawn.flaps, 'No flaps in this time.')}
+          {events('Errors', drawn.errors)}
+          {events('Flaps', drawn.flaps)}
           {gauges('Optical power (weakest lane)', drawn.power, 'watts', 2)}
           {gauges('Laser bias (highest lane)', drawn.bias, 'amperes', 2)}
           {gauges('Temperature of the module', drawn.temperature, 'degrees Celsius', 10)}

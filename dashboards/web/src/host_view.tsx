@@ -93,11 +93,12 @@ function Adapters({host, adapters, collector, span}: AdaptersProps) {
   );
 }
 
-function Plans({plans}: {plans: Plan[]}) {
+/** Those that concern the host; none: not known yet. */
+function Plans({plans}: {plans?: Plan[]}) {
   return (
     <>
       <h3>Plans and drains</h3>
-      {plans.length ? (
+      {!plans ? <p class="muted">Loading …</p> : plans.length ? (
         <ul class="plain-list">
           {plans.map((plan) => (
             <li key={plan.id}><ShardMark shard={plan.shard} /><a href={toPlan(plan.id)}>{plan.id}</a> {plain(plan.action)}: {plain(plan.state).toLowerCase()}{plan.inForce && ', in force'}</li>
@@ -149,13 +150,16 @@ export function HostView({host, span}: {host: string; span: Span}) {
     (await get<{collectors: Collector[]}>(`/api/v1/collectors?host=${encodeURIComponent(host)}&readings=1`)).collectors);
   const {node, why} = useDrawn({value, error});
   const collector = collectors.value?.find((each) => each.host === host);
-  const isUnknown = value ? !value.nodes.length : error?.status === 404;
+  // Of the shards that answer, and not before the first sweep.
+  const isUnknown = !!live.state?.ready && (value ? !value.nodes.length : error?.status === 404);
   if (isUnknown && collector) return <CollectorOnly collector={collector} health={health} />;
-  if (!node) return isUnknown ? <Nothing what={`There is no host ${host}`} /> : <p class="muted">{why}</p>;
+  // A collector may report a host that no fabric has.
+  const isAsked = collectors.value || collectors.error;
+  if (!node) return isUnknown && isAsked ? <Nothing what={`There is no host ${host}`} /> : <p class="muted">{isUnknown ? 'Loading …' : why}</p>;
   const {shard} = node;
   const adapters = (value?.nodes ?? []).filter((each) => each.shard === shard).sort((a, b) => byName(a.name, b.name));
   const guids = new Set(adapters.map((adapter) => adapter.guid));
-  const plans = (live.plans ?? []).filter(({target}) => target && (target.host === host || guids.has(target.nodeGuid) || guids.has(target.peerGuid)));
+  const plans = live.plans?.filter(({target}) => target && (target.host === host || guids.has(target.nodeGuid) || guids.has(target.peerGuid)));
   const fabrics = [...new Set(adapters.map((adapter) => adapter.fabric))];
   return (
     <article aria-labelledby="host">
@@ -169,7 +173,8 @@ export function HostView({host, span}: {host: string; span: Span}) {
       <Adapters host={host} adapters={adapters} collector={collector} span={span} />
       <Plans plans={plans} />
       <PortRows node={host} span={span} href={(other) => toHost(host, other)} what="Adapter"
-        nameOf={(port) => withoutPrefix(port.node, host) + (adapters.find((each) => each.guid === port.nodeGuid)?.portCount === 1 ? '' : ` port ${port.port}`)} />
+        nameOf={(port) => withoutPrefix(port.node, host) + (adapters.find((each) => each.guid === port.nodeGuid)?.portCount === 1 ? '' : ` port ${port.port}`)
+          + (adapters.some((each) => each.name === port.node && each.guid !== port.nodeGuid) ? ` (${port.nodeGuid})` : '')} />
     </article>
   );
 }

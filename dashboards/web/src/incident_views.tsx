@@ -82,12 +82,13 @@ export function IncidentList({withEnded, query = ''}: {withEnded?: boolean; quer
     <section aria-labelledby="open-incidents">
       {filter}
       <h2 id="open-incidents">Open incidents <span class="count">{incidents ? open.length : '…'}</span></h2>
-      {incidents && !open.length &&
-        (missing.length || state?.ready ? <Nothing what="No open incidents" good />
+      {incidents && state && !open.length &&
+        (missing.length || state.ready ? <Nothing what="No open incidents" good />
          : <p class="muted">No data: a fabric has not been read completely yet.</p>)}
       <List incidents={open} now={now} />
       {/* A phone shows the first ones above the drawing, and leads to the rest. */}
       {!withEnded && open.length > 3 && <p class="rest"><a href="#/incidents">All {open.length} open incidents</a></p>}
+      {withEnded && ended.error && <p class="trouble">{ended.error.message}</p>}
       {withEnded && before.length > 0 && (
         <>
           <h2>Ended <span class="count">{before.length}</span></h2>

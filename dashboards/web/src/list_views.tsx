@@ -47,7 +47,7 @@ function WorstLinks() {
         </select>
       </label>
       <p class="muted measure">{measure.since}</p>
-      {error && <p class="trouble">{error.message}</p>}
+      {error ? <p class="trouble">{error.message}</p> : !value && <p class="muted">Loading …</p>}
       {value && !value.length && <Nothing what={`No link has ${measure.name}`} good />}
       {value && value.length > 0 && (
         <Sheet head={[measure.unit, SHARD, 'At', 'One end', 'Other end', 'State']}>
@@ -92,7 +92,7 @@ function Collectors() {
             <td><StateMark word={each.state} good={each.state === 'CONNECTED'} bad={each.state !== 'CONNECTED'} /></td>
             <td>{each.heard ? `${since(each.heard, now)} ago` : 'never'}</td>
             <td>{each.behindSeconds === undefined ? '–' : seconds(each.behindSeconds)}</td>
-            <td>{`${(each.clockOffsetSeconds * 1000).toFixed(1)} ms`}</td>
+            <td>{each.behindSeconds === undefined ? '–' : `${(each.clockOffsetSeconds * 1000).toFixed(1)} ms`}</td>
             <td>{grouped(each.lostBatches)}</td>
             <td>{each.address || '–'}</td>
             <td>{each.version || '–'}</td>
@@ -130,7 +130,7 @@ function Audit() {
         <label>Before <input name="to" type="datetime-local" /></label>
         <button type="submit">Find</button>
       </form>
-      {error && <p class="trouble" role="alert">{error.message}</p>}
+      {error ? <p class="trouble" role="alert">{error.message}</p> : !value && <p class="muted">Loading …</p>}
       {value && !value.records.length && <Nothing what="No such records" />}
       {value && value.records.length > 0 && (
         <Sheet head={['Record', 'Time', 'User', 'Action', 'Of', 'Detail']} stacked>

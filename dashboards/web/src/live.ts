@@ -239,9 +239,11 @@ export function usePolled<T>(key: string, every: number, ask: (() => Promise<T>)
         const value = await ask();
         if (shown) setAnswer({key, value});
       } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        // Without any answer what was read before stays, and a view that shows nothing yet says why.
+        if (shown) setAnswer((before) => (error.status === 0 && before.key === key && before.value ? before : {key, error}));
         // Of this one thing: what is lost or not allowed as a whole, the others find out.
-        if (shown && error instanceof Failure && error.status !== 0) setAnswer({key, error});
-        else throw error;
+        if (!shown || error.status === 0) throw error;
       }
     });
     plan(0);

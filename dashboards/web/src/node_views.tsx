@@ -31,9 +31,10 @@ export function useDrawn({value, error}: {value?: NodeAnswer; error?: Failure}):
   const node = isSilent ? undefined : nodes.find((each) => !each.shard || each.shard === shardShown()) ?? nodes[0];
   if (node) shown.current = node.shard;
   useEffect(() => { if (node?.shard) showShard(node.shard); }, [node?.shard]);
-  // Before the first sweep nothing is known.
-  const isUnknown = state?.ready !== false && (value ? !nodes.length && !missingShards.length : error?.status === 404);
-  return {node, isUnknown, why: error?.message ?? (isSilent ? `Shard ${whyMissing(shardShown())}.` : 'Loading …')};
+  // Before the first sweep nothing is known, nor before weftd has said that it is over.
+  const isUnknown = !!state?.ready && (value ? !nodes.length && !missingShards.length : error?.status === 404);
+  const silent = isSilent ? [shardShown()] : missingShards;
+  return {node, isUnknown, why: error?.message ?? (silent.length ? `Shard ${silent.map(whyMissing).join(', shard ')}.` : 'Loading …')};
 }
 
 export function useNode(guid: string) {

@@ -7,28 +7,19 @@ import {useMemo} from 'preact/hooks';
 import type {Failure} from './api';
 import {markColour} from './chart';
 import {SHADES, stallShadeOf} from './colours';
-import {counterOf, endOf, gaugeOf, keyOf, meanRate, stepOf, useHistory, usePortHistories, valuesOf, type CounterHistory, type History, type Mark, type PortHistory, type Span, type Values} from './history';
+import {counterOf, endOf, gaugeOf, keyOf, meanRate, stepOf, useHistory, usePortHistories, type History, type Mark, type PortHistory, type Span, type Values} from './history';
 import {MarkList, SpanChoice} from './history_view';
+import {isRead, stallOf, totalOf, TRAFFIC, trafficOf} from './port_figures';
 import {toPort} from './route';
 import {BASE_GAUGES, share, short} from './units';
 import {bits, byName, clock} from './words';
 
 const POINTS = 72;
-const TRAFFIC = ['transmit_bytes', 'receive_bytes'];
 const FLAPS = ['link_downed', 'link_error_recovery'];
 const ERRORS = [
   'symbol_errors', 'receive_errors', 'receive_remote_physical_errors', 'receive_switch_relay_errors', 'transmit_discards',
   'transmit_constraint_errors', 'receive_constraint_errors', 'local_link_integrity_errors', 'excessive_buffer_overrun_errors',
 ];
-
-/** The busier direction of each bucket. */
-function trafficOf(history: History, port: PortHistory): Values {
-  const [sends, receives] = TRAFFIC.map((name) => valuesOf(history, counterOf(port, name), 'rate', 8));
-  return sends.map((value, index) => {
-    const other = receives[index];
-    return value === null ? other : other === null ? value : Math.max(value, other);
-  });
-}
 
 /** A line with gaps, of a given scale. */
 function Spark({values, top}: {values: Values; top: number}) {
@@ -91,14 +82,6 @@ export function StripShades() {
   );
 }
 
-const totalOf = (port: PortHistory, names: string[]) => names.reduce((sum, name) => sum + Number(counterOf(port, name)?.total ?? 0), 0);
-
-/** The share of time that the port waited to send. Of a counter that stood still there are no buckets: it is 0 where traffic was read. */
-function stallOf(history: History, wait: CounterHistory | undefined, traffic: Values): Values {
-  if (wait && Number(wait.total) === 0) return traffic.map((each) => (each === null ? null : 0));
-  return valuesOf(history, wait?.unit === 'seconds' ? wait : undefined, 'rate');
-}
-
 const isKnown = (values: Values) => values.some((each) => each !== null);
 
 /** In bits a second. */
@@ -121,11 +104,16 @@ const GAUGES: [string, string][] = [['module_receive_power', 'Least optical in']
 /** The worst first: by errors and flaps, then by stall, then by traffic. */
 function inOrderOfTrouble(history: History, ports: PortHistory[]): PortHistory[] {
   const judged = ports.map((port) => {
-    const stall = stallOf(history, counterOf(port, 'transmit_wait'), trafficOf(history, port));
-    return {port, figures: [totalOf(port, [...ERRORS, ...FLAPS]), isKnown(stall) ? meanStall(history, port) : 0, meanTraffic(history, port)]};
+    const stall = isKnown(stallOf(history, port)) ? meanStall(history, port) : 0;
+    return {port, figures: [totalOf(port, [...ERRORS, ...FLAPS]) ?? 0, stall, meanTraffic(history, port)]};
   });
   const differs = (a: number[], b: number[]) => a.map((each, index) => b[index] - each).find((each) => each !== 0) ?? 0;
   return judged.sort((a, b) => differs(a.figures, b.figures)).map(({port}) => port);
+}
+
+/** How often something happened that should not. */
+function Events({count}: {count: number | null}) {
+  return <td class={`figure ${count ? 'bad' : 'muted'}`}>{count === null ? '–' : short(count)}</td>;
 }
 
 interface RowProps {
@@ -139,13 +127,12 @@ interface RowProps {
 
 function Row({history, port, name, top, span, gauges}: RowProps) {
   const traffic = trafficOf(history, port);
-  const stall = stallOf(history, counterOf(port, 'transmit_wait'), traffic);
-  const [errors, flaps] = [totalOf(port, ERRORS), totalOf(port, FLAPS)];
+  const stall = stallOf(history, port);
   return (
     <tr>
       <th scope="row"><a href={toPort(port.nodeGuid, port.port, span)}>{name}</a></th>
-      <td class={`figure ${errors ? 'bad' : 'muted'}`}>{errors ? short(errors) : '0'}</td>
-      <td class={`figure ${flaps ? 'bad' : 'muted'}`}>{flaps ? short(flaps) : '0'}</td>
+      <Events count={totalOf(port, ERRORS)} />
+      <Events count={totalOf(port, FLAPS)} />
       <td class="drawn"><Spark values={traffic} top={top} /></td>
       <td class="figure">{isKnown(traffic) ? bits(meanTraffic(history, port)) : '–'}</td>
       <td class="drawn"><Strip values={stall} /></td>
@@ -206,7 +193,10 @@ function Rows({value: history, error, note, span, href, nameOf, what, most}: Row
   const top = useMemo(() => Math.max(1, ...(history?.ports ?? []).flatMap((port) => trafficOf(history as History, port).map((each) => each ?? 0))), [history]);
   // A switch's own port 0 is none that people know.
   const ports = (history?.ports ?? []).filter(({port}) => port > 0).sort((a, b) => byName(nameOf(a), nameOf(b)));
-  const moved = ports.filter((port) => port.counters.some((each) => Number(each.total) > 0));
+  const read = ports.filter(isRead);
+  const moved = read.filter((port) => port.counters.some((each) => Number(each.total) > 0));
+  const [still, unread] = [read.length - moved.length, ports.length - read.length];
+  const left = [still > 0 && `${still} without traffic or errors`, unread > 0 && `${unread} not read`].filter(Boolean);
   const shown = useMemo(() => (history && most ? inOrderOfTrouble(history, moved).slice(0, most) : moved), [history, most]);
   const none = most ? 'Nothing is stored of it, or no fabric has it now.' : 'Nothing is stored yet.';
   const gauges = GAUGES.filter(([name]) => moved.some((port) => gaugeOf(port, name)?.bucket.length));
@@ -242,9 +232,7 @@ function Rows({value: history, error, note, span, href, nameOf, what, most}: Row
       {shown.length < moved.length && (
         <p><span class="muted">The worst {shown.length} of {moved.length}.</span> {href && <a href={href(span)}>All of that time</a>}</p>
       )}
-      {history && moved.length < ports.length && (
-        <p class="muted">{ports.length - moved.length} of {ports.length} {what === 'Port' ? 'ports' : 'adapters'} without traffic or errors in this time</p>
-      )}
+      {history && left.length > 0 && <p class="muted">Of {ports.length} {what.toLowerCase()}{ports.length > 1 && 's'} in this time: {left.join(', ')}</p>}
       {history && <MarkList marks={history.marks} />}
     </section>
   );

@@ -110,6 +110,7 @@ function PortArticle({port, nodeName, span}: {port: Port; nodeName: string; span
       <p class="marks"><StateMark {...state} />{state.note && <span class="muted">{state.note}</span>}<Holder port={port} /></p>
       <IncidentsOf guid={port.nodeGuid} port={port.port} name={portName(port)} />
       <Facts>
+        {!port.name && <Fact name="GUID of the node"><code>{port.nodeGuid}</code></Fact>}
         <Fact name="Peer">{port.peer ? <a href={toPort(port.peer.nodeGuid, port.peer.port, span)}>{portName(port.peer)}</a> : 'no link seen'}</Fact>
         <Fact name="Link">{port.rateBitsPerSecond ? [port.width && linkWord(port), bits(port.rateBitsPerSecond)].filter(Boolean).join(', ') : state.word === 'not read' ? state.word : 'down'}{old}</Fact>
         {!port.name && <Fact name="Supported">{[port.widthSupported, port.speedSupported].filter(Boolean).join(' ') || 'unknown'}</Fact>}

@@ -129,7 +129,7 @@ export function Search() {
             </li>
           ))}
           {mayBeMore && <li role="option" aria-selected={false} aria-disabled class="muted">{isCounted && `${all.length - MOST} `}more: type on</li>}
-          {!hits.length && !mayBeMore && <li role="option" aria-selected={false} class="muted">No match</li>}
+          {!hits.length && !mayBeMore && <li role="option" aria-selected={false} class="muted">{picture.map ? 'No match' : 'Loading …'}</li>}
           {far.missing.map((shard) => <li key={shard} role="option" aria-selected={false} aria-disabled class="muted">shard {whyMissing(shard)}</li>)}
         </ul>
       )}

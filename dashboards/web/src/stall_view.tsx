@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A heat map of a whole fabric: a row for each switch, the worst first, and in it how long its worst port waited to send.
 
-import {useState} from 'preact/hooks';
+import {useMemo, useState} from 'preact/hooks';
 import {endOf, stepOf, timesOf, useStallMap, type Span, type StallMap, type StallRow, type Values} from './history';
 import {SpanChoice} from './history_view';
 import {ownShard, shardShown, useLive, useMapOf} from './live';
@@ -11,6 +11,12 @@ import {share} from './units';
 import {clock, grouped, seconds} from './words';
 
 const ROWS = [64, 250, 1000];
+
+/** Names that several rows have. */
+const sharedOf = ({rows}: StallMap) => new Set(rows.map(({node}) => node).filter((name, at, all) => all.indexOf(name) !== at));
+
+/** The name of its switch, with the GUID where another row has the same. */
+const nameOf = (shared: Set<string>, {node, nodeGuid}: StallRow) => (shared.has(node) ? `${node} (${nodeGuid})` : node);
 
 function valuesOf(map: StallMap, row: StallRow): Values {
   const values: Values = new Array(map.buckets).fill(null);
@@ -25,25 +31,26 @@ interface Spot {
   along: number;
 }
 
-function describe(map: StallMap, {guid, along}: Spot): string {
+function describe(map: StallMap, shared: Set<string>, {guid, along}: Spot): string {
   const row = map.rows.find((each) => each.nodeGuid === guid);
   if (!row) return '';
   const bucket = Math.max(0, Math.min(map.buckets - 1, Math.floor(along * map.buckets)));
   const begin = timesOf(map)[bucket] - stepOf(map) / 2;
   const [from, to] = [begin, begin + stepOf(map)].map((each) => clock(new Date(each * 1000).toISOString()));
   const value = valuesOf(map, row)[bucket];
-  return `${row.node}, ${from} – ${to}: ${value === null ? 'not read' : share(value)}`;
+  return `${nameOf(shared, row)}, ${from} – ${to}: ${value === null ? 'not read' : share(value)}`;
 }
 
 function Rows({map, span}: {map: StallMap; span: Span}) {
   const [spot, setSpot] = useState<Spot>();
+  const shared = useMemo(() => sharedOf(map), [map]);
   const point = (event: PointerEvent, row: StallRow) => {
     const {left, width} = (event.currentTarget as Element).getBoundingClientRect();
     setSpot({guid: row.nodeGuid, along: (event.clientX - left) / width});
   };
   return (
     <>
-      <p class="spot muted">{spot ? describe(map, spot) : 'Of each switch, the port that waited most at the time. Point at a column to read it.'}</p>
+      <p class="spot muted">{spot ? describe(map, shared, spot) : 'Of each switch, the port that waited most at the time. Point at a column to read it.'}</p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Stall of each switch">
         <table class="rows heat">
           <thead><tr><th scope="col">Switch</th>
@@ -52,7 +59,7 @@ function Rows({map, span}: {map: StallMap; span: Span}) {
           <tbody>
             {map.rows.map((row) => (
               <tr key={row.nodeGuid}>
-                <th scope="row"><a href={toNode(row.nodeGuid, span)}>{row.node}</a></th>
+                <th scope="row"><a href={toNode(row.nodeGuid, span)}>{nameOf(shared, row)}</a></th>
                 <td class="drawn">
                   <a href={toNode(row.nodeGuid, span)} tabIndex={-1} aria-hidden="true" onPointerMove={(event) => point(event, row)} onPointerLeave={() => setSpot(undefined)}>
                     <Strip values={valuesOf(map, row)} />
@@ -93,7 +100,8 @@ function useFabrics(): {fabrics: string[]; why: string} {
   const {map} = useLive();
   const other = shardShown() === ownShard() ? '' : shardShown();
   const {value, error} = useMapOf(other);
-  return {fabrics: ((other ? value?.map : map) ?? []).map((each) => each.fabric), why: error ? `Not shown: ${error.message}` : 'Loading …'};
+  const known = other ? value?.map : map;
+  return {fabrics: (known ?? []).map((each) => each.fabric), why: error ? `Not shown: ${error.message}` : known ? 'No fabric is monitored yet.' : 'Loading …'};
 }
 
 export function StallView({span}: {span: Span}) {

@@ -135,7 +135,8 @@ std::vector<std::byte> encode_gauges(std::span<const GaugeCodes> ports, std::spa
 }
 
 Result<std::vector<GaugeCodes>> decode_gauges(std::span<const std::byte> data, std::span<const GaugeCodes> before) {
-  const auto raw = unpack(data, kLargestGauges);
+  std::array<std::uint8_t, kLargestGauges> room;
+  const auto raw = unpack(data, room);
   if (!raw) return tl::unexpected<Error>(raw.error());
   ByteReader reader(*raw);
   const std::uint8_t format = reader.byte();

@@ -74,30 +74,51 @@ std::vector<std::byte> encode_chunk(std::span<const ChunkPort> ports) {
   return pack(raw);
 }
 
-Result<std::vector<ChunkPort>> decode_chunk(std::span<const std::byte> data) {
-  const auto raw = unpack(data, kLargest);
+Result<void> ChunkReader::read(std::span<const std::byte> data) {
+  ports_ = 0;
+  sparse_.clear();
+  raw_.resize(kLargest);
+  const auto raw = unpack(data, raw_);
   if (!raw) return tl::unexpected<Error>(raw.error());
-  ByteReader reader(*raw);
-  if (reader.byte() != kFormat) return damaged("has an unknown format");
-  std::vector<ChunkPort> ports(reader.byte() + std::size_t{1});
-  for (unsigned shift = 0; shift < 32; shift += 8)
-    for (ChunkPort& port : ports) port.present |= static_cast<std::uint32_t>(reader.byte()) << shift;
-  for (unsigned shift = 0; shift < 32; shift += 8)
-    for (ChunkPort& port : ports) port.at_least |= static_cast<std::uint32_t>(reader.byte()) << shift;
-  for (std::size_t counter = 0; counter < kDenseCounters; ++counter) {
-    for (ChunkPort& port : ports) port.increase[counter] = reader.byte();
-    for (ChunkPort& port : ports)
-      port.increase[counter] = from_code(static_cast<std::uint16_t>(port.increase[counter] << 8 | reader.byte()));
-  }
-  while (!reader.at_end() && !reader.failed()) {
-    const std::size_t port = reader.byte();
-    const std::size_t counter = reader.byte();
-    const std::uint64_t increase = reader.varint();
-    if (port >= ports.size() || counter < kDenseCounters || counter >= kHistoryCounters.size())
+  ByteReader header(*raw);
+  if (header.byte() != kFormat) return damaged("has an unknown format");
+  const std::size_t ports = header.byte() + std::size_t{1};
+  if (raw->size() < 2 + ports * kPlanes) return damaged("is cut short");
+  ByteReader rest(raw->subspan(2 + ports * kPlanes));
+  while (!rest.at_end() && !rest.failed()) {
+    const std::size_t port = rest.byte();
+    const std::size_t counter = rest.byte();
+    const std::uint64_t increase = rest.varint();
+    if (port >= ports || counter < kDenseCounters || counter >= kHistoryCounters.size())
       return damaged("has an unknown counter");
-    ports[port].increase[counter] = increase;
+    if (!sparse_.empty() && place_of(port, counter) <= sparse_.back().place) return damaged("is out of order");
+    sparse_.push_back({place_of(port, counter), increase});
   }
-  if (reader.failed()) return damaged("is cut short");
+  if (rest.failed()) return damaged("is cut short");
+  ports_ = ports;
+  return {};
+}
+
+std::uint64_t ChunkReader::increase(std::size_t port, std::size_t counter) const {
+  if (counter < kDenseCounters) {
+    const std::uint8_t* const high = plane(2 * kMaskBytes + 2 * counter);
+    return from_code(static_cast<std::uint16_t>(high[port] << 8 | high[ports_ + port]));
+  }
+  const auto found = std::ranges::lower_bound(sparse_, place_of(port, counter), {}, &Sparse::place);
+  return found == sparse_.end() || found->place != place_of(port, counter) ? 0 : found->increase;
+}
+
+Result<std::vector<ChunkPort>> decode_chunk(std::span<const std::byte> data) {
+  ChunkReader reader;
+  if (auto read = reader.read(data); !read) return tl::unexpected<Error>(read.error());
+  std::vector<ChunkPort> ports(reader.ports());
+  for (std::size_t port = 0; port < ports.size(); ++port)
+    for (std::size_t counter = 0; counter < kHistoryCounters.size(); ++counter) {
+      const std::uint32_t bit = 1U << counter;
+      if (reader.present(port, counter)) ports[port].present |= bit;
+      if (reader.at_least(port, counter)) ports[port].at_least |= bit;
+      ports[port].increase[counter] = reader.increase(port, counter);
+    }
   return ports;
 }
 

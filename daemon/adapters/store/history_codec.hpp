@@ -63,4 +63,39 @@ std::vector<std::byte> encode_chunk(std::span<const ChunkPort> ports);
 /// kCorrupt for anything that encode_chunk did not make.
 Result<std::vector<ChunkPort>> decode_chunk(std::span<const std::byte> data);
 
+/// Chunks, one after the other in the same memory, of which single values are read: a question is of few ports or of
+/// one counter, and nothing else is decoded.
+class ChunkReader {
+ public:
+  /// What was read before is gone. kCorrupt for anything that encode_chunk did not make; it has no ports then.
+  Result<void> read(std::span<const std::byte> data);
+  /// How many ports the chunk has.
+  std::size_t ports() const { return ports_; }
+  /// Of a port below ports(): whether the counter, by its place in kHistoryCounters, was read at both ends.
+  bool present(std::size_t port, std::size_t counter) const { return bit(0, port, counter); }
+  /// The same: whether it stuck at its top.
+  bool at_least(std::size_t port, std::size_t counter) const { return bit(kMaskBytes, port, counter); }
+  /// The same: what it grew by.
+  std::uint64_t increase(std::size_t port, std::size_t counter) const;
+
+ private:
+  static constexpr std::size_t kMaskBytes = sizeof(ChunkPort::present);
+  /// An increase that is not 0 of a counter that is not dense.
+  struct Sparse {
+    std::size_t place = 0;  ///< place_of()
+    std::uint64_t increase = 0;
+  };
+  static constexpr std::size_t place_of(std::size_t port, std::size_t counter) {
+    return port * kHistoryCounters.size() + counter;
+  }
+  const std::uint8_t* plane(std::size_t number) const { return raw_.data() + 2 + number * ports_; }
+  bool bit(std::size_t first_plane, std::size_t port, std::size_t counter) const {
+    return (plane(first_plane + counter / 8)[port] >> (counter % 8) & 1) != 0;
+  }
+
+  std::vector<std::uint8_t> raw_;
+  std::size_t ports_ = 0;
+  std::vector<Sparse> sparse_;  ///< ascending
+};
+
 }  // namespace weft::store

@@ -40,27 +40,27 @@ class Buckets {
     TimePoint end;
     Duration length;
     Duration covered;  ///< of the length, by readings
-    std::vector<ChunkPort> increases{};
-    std::vector<ChunkPort> peaks{};  ///< as they would be of a whole hour; empty: the row is one interval
+    const ChunkReader& increases;
+    const ChunkReader* peaks = nullptr;  ///< as they would be of a whole hour; null: the row is one interval
   };
 
   void add(const Row& row, std::span<const ChunkPlace> places) {
     const auto shares = shares_of(row);
     const auto middle = index_of(row.end - row.length / 2);
     for (const ChunkPlace& place : places) {
-      if (place.offset >= row.increases.size()) continue;
-      const ChunkPort& port = row.increases[place.offset];
+      if (place.offset >= row.increases.ports()) continue;
       for (std::size_t i = 0; i < positions_.size(); ++i) {
         const std::size_t position = positions_[i];
-        if ((port.present >> position & 1) == 0) continue;
+        if (!row.increases.present(place.offset, position)) continue;
+        const std::uint64_t increase = row.increases.increase(place.offset, position);
         CounterHistory& counter = answer_.ports[place.port].counters[i];
-        counter.at_least = counter.at_least || (port.at_least >> position & 1) != 0;
-        counter.total += port.increase[position];
+        counter.at_least = counter.at_least || row.increases.at_least(place.offset, position);
+        counter.total += increase;
         for (const auto& [index, share] : shares) {
           HistoryBucket& bucket = bucket_at(counter.buckets, index);
-          bucket.increase += static_cast<double>(port.increase[position]) * share;
+          bucket.increase += static_cast<double>(increase) * share;
           bucket.covered += Duration(static_cast<std::int64_t>(static_cast<double>(row.covered.count()) * share));
-          if (index == middle) bucket.peak = std::max(bucket.peak, peak_of(row, place, position));
+          if (index == middle) bucket.peak = std::max(bucket.peak, peak_of(row, place, position, increase));
         }
       }
     }
@@ -105,13 +105,12 @@ class Buckets {
     return place->index == index ? *place : *buckets.insert(place, HistoryBucket{index, 0, {}, 0});
   }
 
-  static double peak_of(const Row& row, const ChunkPlace& place, std::size_t position) {
-    if (!row.peaks.empty())
-      return place.offset < row.peaks.size() ? static_cast<double>(row.peaks[place.offset].increase[position]) /
-                                                   std::chrono::duration<double>(1h).count()
-                                             : 0;
-    return static_cast<double>(row.increases[place.offset].increase[position]) /
-           std::chrono::duration<double>(row.length).count();
+  static double peak_of(const Row& row, const ChunkPlace& place, std::size_t position, std::uint64_t increase) {
+    if (row.peaks != nullptr)
+      return place.offset < row.peaks->ports() ? static_cast<double>(row.peaks->increase(place.offset, position)) /
+                                                     std::chrono::duration<double>(1h).count()
+                                               : 0;
+    return static_cast<double>(increase) / std::chrono::duration<double>(row.length).count();
   }
 
   TimePoint from_;
@@ -178,15 +177,11 @@ class RowReader {
       if (std::chrono::steady_clock::now() > deadline_)
         return fail(ErrorCode::kTimeout, "the disk takes too long for so much history: request a shorter time");
       const Duration span(rows.integer(1));
-      Buckets::Row row{rows.time(0), of_hours ? Duration(1h) : span, span};
-      auto increases = decode_chunk(rows.blob(2));
-      if (!increases || row.length <= Duration::zero()) continue;  // what is damaged is a gap
-      row.increases = std::move(*increases);
-      if (of_hours) {
-        auto peaks = decode_chunk(rows.blob(3));
-        if (!peaks) continue;
-        row.peaks = std::move(*peaks);
-      }
+      const Buckets::Row row{rows.time(0), of_hours ? Duration(1h) : span, span, increases_,
+                             of_hours ? &peaks_ : nullptr};
+      // What is damaged is a gap.
+      if (row.length <= Duration::zero() || !increases_.read(rows.blob(2))) continue;
+      if (of_hours && !peaks_.read(rows.blob(3))) continue;
       buckets_.add(row, places);
     }
     return {};
@@ -194,6 +189,8 @@ class RowReader {
 
  private:
   Buckets& buckets_;
+  ChunkReader increases_;
+  ChunkReader peaks_;
   std::size_t rows_ = 0;
   const std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + kHistoryPatience;
 };

@@ -18,13 +18,11 @@ std::vector<std::byte> pack(std::span<const std::uint8_t> raw) {
   return packed;
 }
 
-Result<std::vector<std::uint8_t>> unpack(std::span<const std::byte> data, std::size_t largest) {
-  std::vector<std::uint8_t> raw(largest);
-  uLongf size = raw.size();
-  if (uncompress(raw.data(), &size, reinterpret_cast<const Bytef*>(data.data()), data.size()) != Z_OK)
+Result<std::span<const std::uint8_t>> unpack(std::span<const std::byte> data, std::span<std::uint8_t> room) {
+  uLongf size = room.size();
+  if (uncompress(room.data(), &size, reinterpret_cast<const Bytef*>(data.data()), data.size()) != Z_OK)
     return damaged("cannot be decompressed");
-  raw.resize(size);
-  return raw;
+  return room.first(size);
 }
 
 tl::unexpected<Error> damaged(const std::string& what) {

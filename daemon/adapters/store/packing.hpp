@@ -14,8 +14,9 @@ namespace weft::store {
 
 /// `raw` as a zlib stream.
 std::vector<std::byte> pack(std::span<const std::uint8_t> raw);
-/// What pack() was given; kCorrupt for what is no such stream, or more than `largest` bytes.
-Result<std::vector<std::uint8_t>> unpack(std::span<const std::byte> data, std::size_t largest);
+/// Puts what pack() was given at the beginning of `room`, and returns that part of it; kCorrupt for what is no such
+/// stream, or has no room.
+Result<std::span<const std::uint8_t>> unpack(std::span<const std::byte> data, std::span<std::uint8_t> room);
 /// kCorrupt: a row of history `what`, such as "is cut short".
 tl::unexpected<Error> damaged(const std::string& what);
 

@@ -116,13 +116,13 @@ class StallSums {
         sums_(question.rows * buckets_) {}
 
   /// A chunk of the interval whose chunks are being read.
-  void add(const StallInterval& interval, std::span<const StallPlace> places, std::span<const ChunkPort> ports) {
+  void add(const StallInterval& interval, std::span<const StallPlace> places, const ChunkReader& ports) {
     const double seconds = std::chrono::duration<double>(interval.covered).count();
     for (const StallPlace& place : places) {
-      if (place.offset >= ports.size() || (ports[place.offset].present >> kWait & 1) == 0) continue;
+      if (place.offset >= ports.ports() || !ports.present(place.offset, kWait)) continue;
       const StallQuestion::Port& port = question_.ports[place.port];
       if (port.tick_seconds <= 0) continue;
-      const double wait = static_cast<double>(ports[place.offset].increase[kWait]) * port.tick_seconds;
+      const double wait = static_cast<double>(ports.increase(place.offset, kWait)) * port.tick_seconds;
       worst_[port.row] = std::max(worst_[port.row], std::min(1.0, wait / seconds));
       waited_[place.port] += wait;
     }
@@ -187,13 +187,14 @@ Result<void> read_intervals(Database& database, const char* sql, std::span<const
                             const StallPlaces& places, std::chrono::steady_clock::time_point deadline,
                             StallSums& sums) {
   Statement chunks(database, sql);
+  ChunkReader ports;
   for (const StallInterval& interval : intervals) {
     const std::int64_t id = interval.id << kChunkBits;
     chunks.query(id | places.begin()->first, id | places.rbegin()->first);
     while (chunks.next()) {
       const auto found = places.find(chunks.integer(0) & kLastChunk);
       if (found == places.end()) continue;
-      if (const auto ports = decode_chunk(chunks.blob(1))) sums.add(interval, found->second, *ports);
+      if (ports.read(chunks.blob(1))) sums.add(interval, found->second, ports);
     }
     sums.end(interval);
     if (std::chrono::steady_clock::now() > deadline)

@@ -34,6 +34,25 @@ TEST(HistoryCodec, ComesBackAsItWas) {
     }
 }
 
+TEST(HistoryCodec, SingleValuesAreThoseOfTheWholeChunk) {
+  std::mt19937_64 random(4);
+  ChunkReader reader;
+  EXPECT_EQ(reader.ports(), 0U);
+  for (const std::size_t count : {256U, 1U, 37U}) {
+    const std::vector<ChunkPort> ports = random_ports(random, count);
+    ASSERT_TRUE(reader.read(encode_chunk(ports)));
+    ASSERT_EQ(reader.ports(), count);
+    for (std::size_t port = 0; port < count; ++port)
+      for (std::size_t counter = 0; counter < kHistoryCounters.size(); ++counter) {
+        ASSERT_EQ(reader.present(port, counter), (ports[port].present >> counter & 1) != 0);
+        ASSERT_EQ(reader.at_least(port, counter), (ports[port].at_least >> counter & 1) != 0);
+        ASSERT_EQ(reader.increase(port, counter), ports[port].increase[counter]);
+      }
+  }
+  EXPECT_FALSE(reader.read({}));
+  EXPECT_EQ(reader.ports(), 0U) << "nothing is left of the chunk before";
+}
+
 TEST(HistoryCodec, RoundsTrafficByLessThanAFifthOfAPercent) {
   std::mt19937_64 random(2);
   for (std::uint64_t value = 0; value < 512; ++value) EXPECT_EQ(round_dense(value), value);

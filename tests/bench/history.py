@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """How long questions about port history take: one port, and all 64 ports of a busy switch, over an hour, a day and a month, at a moment a
-minute, among 1,024 ports. The limit is SQLite reading the same chunks and doing nothing with them. Ratio: ours / limit."""
+minute, among 1,024 ports, in processor time. The limit is SQLite reading the same chunks and doing nothing with them. Ratio: ours / limit."""
 
 import subprocess
 import sys

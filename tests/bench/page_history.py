@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A month of history while sweeps go on: a real weftd on a simulated subnet of 10,240 adapters, with 30 days of each of its ports on the disk, is
 asked for one port, for the ports of a switch and for the stall of all switches; and the page draws them in Chromium. Limits: one port 100 ms, a switch
-500 ms. ibsim and OpenSM run on CPU 0, all else on both."""
+500 ms. Beside them stand the processor time of the thread that answers, and how long it waited for a processor: sweeps, and whatever else runs on the
+machine. ibsim and OpenSM run on CPU 0, all else on both."""
 
 import os
 import shutil
@@ -68,6 +69,15 @@ class Weftd:
             time.sleep(0.5)
         raise RuntimeError(f"not in {seconds} s")
 
+    def history_thread(self):
+        """Milliseconds of processor time of the thread that answers questions about the past, and those that it waited for a processor (proc(5),
+        schedstat)."""
+        for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
+            if (thread / "comm").read_text(encoding="ascii").strip() == "history":
+                ran, waited, _ = (thread / "schedstat").read_text(encoding="ascii").split()
+                return int(ran) / 1e6, int(waited) / 1e6
+        raise RuntimeError("weftd has no thread of that name")
+
     def get(self, path):
         """Milliseconds, and the octets of the answer."""
         began = time.monotonic()
@@ -78,12 +88,16 @@ class Weftd:
 
 def ask(weftd, name, path, limit):
     """As the page asks, ROUNDS times."""
-    times = []
+    times, ran, waited = [], [], []
     size = 0
     for _ in range(ROUNDS):
+        before = weftd.history_thread()
         try:
             milliseconds, size = weftd.get(path)
             times.append(milliseconds)
+            after = weftd.history_thread()
+            ran.append(after[0] - before[0])
+            waited.append(after[1] - before[1])
         except urllib.error.HTTPError as refused:  # more than two seconds' work on this machine
             bench.say(f"{name}: {refused.code} {refused.read().decode()[:200]}")
         time.sleep(0.2)
@@ -92,6 +106,8 @@ def ask(weftd, name, path, limit):
         return
     bench.report(f"{name}: median, slowest of {ROUNDS}", f"{statistics.median(times):.0f} ms, {max(times):.0f} ms ({size / 1000:.0f} kB)",
                  f"{limit} ms" if limit else "-", bench.ratio(limit / max(times)) if limit else "-")
+    bench.report(f"{name}: its processor time, median; the longest wait for a processor",
+                 f"{statistics.median(ran):.0f} ms; {max(waited):.0f} ms", "-", "-")
 
 
 def draw(page, name, path, sign):

@@ -8,7 +8,7 @@
 namespace weft::api {
 
 /// `text` as HTML shows it, in elements and in attributes between double quotes: <, >, & and " are escaped, and what is
-/// no UTF-8, and control characters, become U+FFFD.
+/// no UTF-8, control characters, and those that turn the direction of text, become U+FFFD.
 std::string html_text(std::string_view text);
 
 }  // namespace weft::api

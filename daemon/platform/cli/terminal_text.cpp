@@ -37,9 +37,11 @@ std::string printable(std::string_view text) {
   std::string result(text);
   for (char& c : result)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  // The C1 control characters, U+0080 to U+009F, are C2 80 to C2 9F.
+  // The C1 control characters, U+0080 to U+009F, are C2 80 to C2 9F; U+061C turns text, too.
   for (std::size_t i = 0; i + 1 < result.size(); ++i)
-    if (result[i] == '\xC2' && static_cast<unsigned char>(result[i + 1]) <= 0x9F) result.replace(i, 2, "?");
+    if ((result[i] == '\xC2' && static_cast<unsigned char>(result[i + 1]) <= 0x9F) ||
+        (result[i] == '\xD8' && result[i + 1] == '\x9C'))
+      result.replace(i, 2, "?");
   // U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 (Unicode 15, annex 9): with them text looks like another one.
   for (std::size_t i = 0; i + 2 < result.size(); ++i) {
     const auto second = static_cast<unsigned char>(result[i + 1]), third = static_cast<unsigned char>(result[i + 2]);

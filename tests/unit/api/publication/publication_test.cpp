@@ -12,6 +12,7 @@
 #include "api/publication/age.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/find_ports.hpp"
+#include "api/publication/html_text.hpp"
 #include "api/publication/utf8.hpp"
 #include "tests/unit/api/small_fabric.hpp"
 
@@ -158,6 +159,12 @@ TEST(Utf8, BadBytesAreReplaced) {
   EXPECT_EQ(valid_utf8("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD") << "a surrogate";
   EXPECT_EQ(valid_utf8("\xF0\x9F\x98\x80"), "\xF0\x9F\x98\x80");
   EXPECT_EQ(valid_utf8("\xC0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD") << "overlong";
+}
+
+TEST(HtmlText, SteersNeitherTheDocumentNorTheDirectionOfItsText) {
+  EXPECT_EQ(html_text("<a href=\"x\">&\n"), "&lt;a href=&quot;x&quot;&gt;&amp;\n");
+  EXPECT_EQ(html_text("a\x1b\x7f\xff"), "a\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(html_text("leaf\u202e10-fael\u2069 \u061c\u0634 \u4e2d"), "leaf\uFFFD10-fael\uFFFD \uFFFD\u0634 \u4e2d");
 }
 
 TEST(NodeNamesIn, WhatMayBeANodeInTheNameOfAPortOrALink) {

@@ -5,10 +5,12 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "api/convert/fabric.hpp"
 #include "api/convert/incidents.hpp"
@@ -94,6 +96,32 @@ Result<void> find_ports_of(const v1::GetPortHistoryRequest& request, PortHistory
   }
   return {};
 }
+
+/// What ports are called: as everywhere, and with the GUID of their node where another node of the fabric is called the
+/// same.
+class PortLabels {
+ public:
+  PortLabels(const Topology& topology, std::span<const PortIndex> ports) : topology_(topology) {
+    for (const PortIndex port : ports) {
+      count_[node_at(port).name] = 0;
+      if (const PortIndex peer = topology.port(port).peer; peer != kNoIndex) count_[node_at(peer).name] = 0;
+    }
+    for (const Node& node : topology.nodes())
+      if (const auto found = count_.find(node.name); found != count_.end()) ++found->second;
+  }
+  /// Of one of the ports, or of the other end of its cable.
+  std::string of(PortIndex port) const {
+    const std::string label = valid_utf8(port_label(topology_, port));
+    const auto found = count_.find(node_at(port).name);
+    return found == count_.end() || found->second < 2 ? label : label + " (" + to_string(node_at(port).guid) + ')';
+  }
+
+ private:
+  const Node& node_at(PortIndex port) const { return topology_.node(topology_.port(port).node); }
+
+  const Topology& topology_;
+  std::map<std::string_view, int> count_;
+};
 
 /// Is the thing one of the ports, a link at one of them, or the node of one?
 bool is_of(const Entity& entity, std::span<const PortKey> ports) {
@@ -296,6 +324,8 @@ Result<v1::GetPortHistoryResponse> port_history(const PortHistoryQuestion& asked
     for (const GaugeHistory& gauge : port.gauges) gauge_to_proto(gauge, *to.add_gauges());
     return to;
   };
+  std::optional<PortLabels> labels;
+  if (asked.fabric != nullptr && !asked.question.gone) labels.emplace(*asked.fabric->sweep->topology, asked.ports);
   const std::string gone = asked.question.gone ? name_of_gone(*asked.snapshot, asked.question.gone->node) : "";
   for (std::size_t i = 0; i < answer.ports.size(); ++i) {
     if (asked.question.gone) {
@@ -307,14 +337,14 @@ Result<v1::GetPortHistoryResponse> port_history(const PortHistoryQuestion& asked
       to.set_gone(true);
       continue;
     }
-    if (i >= asked.ports.size()) break;
+    if (i >= asked.ports.size() || !labels) break;
     const Topology& topology = *asked.fabric->sweep->topology;
     const Port& port = topology.port(asked.ports[i]);
     v1::PortHistory& to = add(answer.ports[i], port.wait_tick_seconds);
     to.set_fabric(valid_utf8(asked.fabric->name));
     to.set_node(valid_utf8(topology.node(port.node).name));
-    to.set_label(valid_utf8(port_label(topology, asked.ports[i])));
-    if (const PortIndex peer = port.peer; peer != kNoIndex) to.set_peer(valid_utf8(port_label(topology, peer)));
+    to.set_label(labels->of(asked.ports[i]));
+    if (const PortIndex peer = port.peer; peer != kNoIndex) to.set_peer(labels->of(peer));
   }
   for (v1::HistoryMark& mark : marks_of(asked, keys)) *response.add_marks() = std::move(mark);
   if (response.ByteSizeLong() > kLargestAnswer)

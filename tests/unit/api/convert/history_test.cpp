@@ -96,6 +96,28 @@ TEST(PortHistory, ATimeThatEndsAheadEndsNow) {
   EXPECT_EQ(ask(request)->question.to, kNow);
 }
 
+TEST(PortHistory, OfNodesThatShareANameTheGuidTellsWhich) {
+  SmallFabric fabric(3);
+  fabric.nodes[2].name = fabric.nodes[1].name;
+  const auto snapshot = make_snapshot(1, {fabric.build()}, {});
+  const auto answer_to = [&](const std::string& what) {
+    const auto asked = parse_port_history(snapshot, request_for(what), kNow);
+    HistoryAnswer answer{asked->question.step, {}};
+    for (const PortKey& port : asked->question.ports) answer.ports.push_back({port});
+    return *port_history(*asked, answer);
+  };
+  const auto both = answer_to("host-1 mlx5_0");
+  ASSERT_EQ(both.ports_size(), 2);
+  EXPECT_EQ(both.ports(0).label(), "host-1 mlx5_0 port 1 (0x0000000000000101)");
+  EXPECT_EQ(both.ports(1).label(), "host-1 mlx5_0 port 1 (0x0000000000000102)");
+  EXPECT_EQ(both.ports(0).node(), "host-1 mlx5_0");
+  EXPECT_EQ(both.ports(0).peer(), "leaf-1 port 1");
+  const auto leaf = answer_to("leaf-1:2");
+  EXPECT_EQ(leaf.ports(0).label(), "leaf-1 port 2");
+  EXPECT_EQ(leaf.ports(0).peer(), "host-1 mlx5_0 port 1 (0x0000000000000102)");
+  EXPECT_EQ(answer_to("leaf-1:3").ports(0).peer(), "host-3 mlx5_0 port 1");
+}
+
 TEST(PortHistory, SaysRatesInUnitsOfPeopleAndWhatDidNotMove) {
   const auto asked = ask(request_for("leaf-1:1"));
   HistoryAnswer answer{asked->question.step,

@@ -98,7 +98,7 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
          one.has_behind_seconds() ? seconds_text(one.behind_seconds()) : "-",
          one.address().empty() ? "-" : one.address(), one.version().empty() ? "-" : one.version(),
          std::to_string(one.batches()), std::to_string(one.late_batches()), std::to_string(one.lost_batches()),
-         seconds_text(one.clock_offset_seconds()), jobs_text(one), sources_text(one)});
+         one.has_behind_seconds() ? seconds_text(one.clock_offset_seconds()) : "-", jobs_text(one), sources_text(one)});
     if (shards) cells.insert(cells.end() - 1, one.shard());
     table.add(std::move(cells));
   }

@@ -18,10 +18,21 @@ namespace weft::ctl {
 namespace {
 
 constexpr std::size_t kUsualColumns = 80;
-constexpr std::size_t kName = 30;     ///< in front of the bars
-constexpr std::size_t kFigures = 30;  ///< behind them
-constexpr std::size_t kFewestBars = 24;
+constexpr std::size_t kName = 30;       ///< in front of the bars
+constexpr std::size_t kShortName = 16;  ///< the same on a narrow terminal
+constexpr std::size_t kFigures = 30;    ///< behind them
+constexpr std::size_t kGoodBars = 24;   ///< names are shortened before there are fewer
+constexpr std::size_t kFewestBars = 12;
 constexpr std::size_t kMostBars = 240;
+
+/// Where and how it is drawn. In columns of the terminal.
+struct Paper {
+  std::ostream& out;
+  std::size_t room;  ///< of a line
+  std::size_t name;
+  std::size_t bars;
+  bool plain;
+};
 
 constexpr std::array<std::string_view, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::string_view kPlainBars = "_-~=+*%#";
@@ -64,15 +75,25 @@ std::string title_of(const v1::CounterHistory& counter) {
   return title_of(counter.counter());
 }
 
+void print_wrapped(std::ostream& out, const std::string& text, std::size_t room) {
+  for (const std::string& line : wrapped(text, room)) out << line << '\n';
+}
+
 std::string padded(std::string text, std::size_t columns, bool plain) {
   text = shortened(printable(text), columns, plain);
   text.append(columns - std::min(columns, width(text)), ' ');
   return text;
 }
 
-std::string bars_of(const v1::CounterHistory& counter, std::size_t columns, bool plain) {
+std::string bars_of(const v1::CounterHistory& counter, const Paper& paper) {
   return bars({counter.bucket().begin(), counter.bucket().end()}, {counter.peak().begin(), counter.peak().end()},
-              columns, plain);
+              paper.bars, paper.plain);
+}
+
+/// A line of the picture.
+void draw_line(const Paper& paper, const std::string& name, const std::string& bars, const std::string& figures) {
+  paper.out << padded(name, paper.name - 2, paper.plain) << "  " << padded(bars, paper.bars, paper.plain) << "  "
+            << figures << '\n';
 }
 
 double peak_of(const v1::CounterHistory& counter) {
@@ -142,14 +163,16 @@ std::string gauge_text(const v1::GaugeHistory& gauge, const GaugeScale& scale) {
   return (low == high ? last : low + " to " + high + ", last " + last) + ' ' + std::string(scale.unit);
 }
 
-void draw_gauge(std::ostream& out, const std::string& name, const v1::GaugeHistory& gauge, std::size_t bars,
-                bool plain) {
-  const GaugeScale scale = scale_of(gauge, plain);
-  out << padded(name, kName - 2, plain) << "  " << padded(gauge_bars(gauge, scale, bars, plain), bars, plain) << "  "
-      << gauge_text(gauge, scale) << '\n';
+void draw_gauge(const Paper& paper, const std::string& name, const v1::GaugeHistory& gauge) {
+  const GaugeScale scale = scale_of(gauge, paper.plain);
+  draw_line(paper, name, gauge_bars(gauge, scale, paper.bars, paper.plain), gauge_text(gauge, scale));
 }
 
-void draw_port(std::ostream& out, const v1::PortHistory& port, std::size_t bars, std::size_t room, bool plain) {
+std::string figures_of(const v1::CounterHistory& counter) {
+  return is_traffic(counter) ? "peak " + value_text(counter, peak_of(counter)) : total_text(counter);
+}
+
+void draw_port(const Paper& paper, const v1::PortHistory& port) {
   std::string still;
   for (const v1::CounterHistory& counter : port.counters()) {
     if (!is_shown(port, counter)) continue;
@@ -157,50 +180,45 @@ void draw_port(std::ostream& out, const v1::PortHistory& port, std::size_t bars,
       still += (still.empty() ? "" : ", ") + title_of(counter);
       continue;
     }
-    out << padded(title_of(counter), kName - 2, plain) << "  " << padded(bars_of(counter, bars, plain), bars, plain)
-        << "  " << (is_traffic(counter) ? "peak " + value_text(counter, peak_of(counter)) : total_text(counter))
-        << '\n';
+    draw_line(paper, title_of(counter), bars_of(counter, paper), figures_of(counter));
   }
-  for (const v1::GaugeHistory& gauge : port.gauges()) draw_gauge(out, title_of(gauge.gauge()), gauge, bars, plain);
-  if (!still.empty())
-    for (const std::string& line : wrapped("Did not move: " + still + ".", room)) out << line << '\n';
+  for (const v1::GaugeHistory& gauge : port.gauges()) draw_gauge(paper, title_of(gauge.gauge()), gauge);
+  if (!still.empty()) print_wrapped(paper.out, "Did not move: " + still + ".", paper.room);
 }
 
-/// Errors of all kinds, each port's own.
+/// Errors of all kinds, each port's own. Nothing where there are none; that they were not read is said.
 std::string errors_text(const v1::PortHistory& port) {
   std::uint64_t errors = 0;
   bool at_least = false;
+  bool is_read = false;
   for (const v1::CounterHistory& counter : port.counters()) {
     const CounterInfo* info = find_counter(counter.counter());
     if (info == nullptr || !info->is_error) continue;
+    is_read = true;
     errors += std::strtoull(counter.total().c_str(), nullptr, 10);
     at_least = at_least || counter.at_least();
   }
+  if (!is_read) return ", errors not read";
   return errors == 0 ? "" : (at_least ? ", >= " : ", ") + count_text(errors) + " errors";
-}
-
-void draw_row(std::ostream& out, const std::string& name, const v1::CounterHistory& counter, const std::string& more,
-              std::size_t bars, bool plain) {
-  out << padded(name, kName - 2, plain) << "  " << padded(bars_of(counter, bars, plain), bars, plain) << "  "
-      << (is_traffic(counter) ? "peak " + value_text(counter, peak_of(counter)) : total_text(counter)) << more << '\n';
 }
 
 bool is_unread(const v1::PortHistory& port) {
   return port.counters().empty() && port.gauges().empty();
 }
 
-void draw_ports(std::ostream& out, const v1::GetPortHistoryResponse& history, bool each_counter, std::size_t bars,
-                bool plain) {
+void draw_ports(const Paper& paper, const v1::GetPortHistoryResponse& history, bool each_counter) {
   for (const v1::PortHistory& port : history.ports()) {
+    const v1::CounterHistory* sends = find(port, "transmit_bytes");
     if (each_counter) {
       for (const v1::CounterHistory& counter : port.counters())
-        draw_row(out, port.label() + ' ' + title_of(counter), counter, "", bars, plain);
+        draw_line(paper, port.label() + ' ' + title_of(counter), bars_of(counter, paper), figures_of(counter));
       for (const v1::GaugeHistory& gauge : port.gauges())
-        draw_gauge(out, port.label() + ' ' + title_of(gauge.gauge()), gauge, bars, plain);
-    } else if (const v1::CounterHistory* sends = find(port, "transmit_bytes")) {
-      draw_row(out, port.label(), *sends, errors_text(port), bars, plain);
+        draw_gauge(paper, port.label() + ' ' + title_of(gauge.gauge()), gauge);
+    } else if (sends != nullptr) {
+      draw_line(paper, port.label(), bars_of(*sends, paper), figures_of(*sends) + errors_text(port));
     }
-    if (is_unread(port)) out << padded(port.label(), kName - 2, plain) << "  not read\n";
+    if (each_counter ? is_unread(port) : sends == nullptr)
+      paper.out << padded(port.label(), paper.name - 2, paper.plain) << "  not read\n";
   }
 }
 
@@ -221,12 +239,17 @@ std::string short_time(const v1::GetPortHistoryResponse& history, const google::
   return is_short ? time_text(when).substr(11, 8) : time_text(when).substr(5, 11);
 }
 
-void draw_axis(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t bars) {
+/// Both ends of the time, the later one on a line of its own where the bars are too few for both.
+void draw_axis(const Paper& paper, const v1::GetPortHistoryResponse& history) {
   const std::string begin = short_time(history, history.from());
   const std::string end = short_time(history, end_of(history));
-  out << std::string(kName, ' ') << begin;
-  if (bars > begin.size() + end.size()) out << std::string(bars - begin.size() - end.size(), ' ') << end;
-  out << '\n';
+  paper.out << std::string(paper.name, ' ') << begin;
+  const std::size_t right = paper.bars - std::min(paper.bars, end.size());
+  if (right > begin.size())
+    paper.out << std::string(right - begin.size(), ' ');
+  else
+    paper.out << '\n' << std::string(paper.name + right, ' ');
+  paper.out << end << '\n';
 }
 
 void draw_marks(std::ostream& out, const v1::GetPortHistoryResponse& history, std::size_t columns) {
@@ -272,44 +295,49 @@ std::string bars(const std::vector<std::size_t>& buckets, const std::vector<doub
 
 std::size_t history_columns(std::size_t columns) {
   const std::size_t all = columns == 0 ? kUsualColumns : columns;
-  return std::clamp(all > kName + kFigures ? all - kName - kFigures : 0, kFewestBars, kMostBars);
+  const auto beside = [all](std::size_t name) { return all > name + kFigures ? all - name - kFigures : 0; };
+  if (beside(kName) >= kGoodBars) return std::min(beside(kName), kMostBars);
+  return std::clamp(beside(kShortName), kFewestBars, kGoodBars);
 }
 
 void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, TimePoint to, bool each_counter,
                   std::size_t columns, bool plain) {
   const std::size_t room = columns == 0 ? kUsualColumns : columns;
   const std::size_t bars = std::max<std::size_t>(history.buckets(), 1);
+  const std::size_t beside = room - std::min(room, bars + kFigures);
+  const Paper paper{out, room, std::clamp(beside, kShortName, kName), bars, plain};
   const bool is_one = history.ports_size() == 1;
   if (is_one) {
-    out << printable(history.ports(0).label());
-    if (!history.ports(0).peer().empty()) out << (plain ? " -- " : " — ") << printable(history.ports(0).peer());
-    out << '\n';
+    const v1::PortHistory& port = history.ports(0);
+    const std::string peer = port.peer().empty() ? "" : (plain ? " -- " : " — ") + printable(port.peer());
+    print_wrapped(out, printable(port.label()) + peer, room);
   }
   google::protobuf::Timestamp end;
   end.set_seconds(std::chrono::floor<std::chrono::seconds>(to.time_since_epoch()).count());
-  out << time_text(history.from()) << " to " << time_text(end) << "; a column is " << short_duration(step_of(history))
-      << '\n';
+  print_wrapped(
+      out, time_text(history.from()) + " to " + time_text(end) + "; a column is " + short_duration(step_of(history)),
+      room);
   if (std::ranges::all_of(history.ports(), is_unread)) {
     out << "Nothing is stored of that time.\n";
   } else {
     const bool shows_gauges = (is_one || each_counter) && std::ranges::any_of(history.ports(), [](const auto& port) {
                                 return !port.gauges().empty();
                               });
-    for (const std::string& line : wrapped(
-             std::string("Each bar: the highest rate within its column; each row has its own scale. A dot: zero. "
-                         "Empty: not read.") +
-                 (is_one || each_counter ? "" : " Shown is what each port sends.") +
-                 (shows_gauges ? " Of optical power it is the lowest value, of bias and temperature the highest, and "
-                                 "the scale begins at what was lowest."
-                               : ""),
-             room))
-      out << line << '\n';
+    print_wrapped(
+        out,
+        std::string("Each bar: the highest rate within its column; each row has its own scale. A dot: zero. "
+                    "Empty: not read.") +
+            (is_one || each_counter ? "" : " Shown is what each port sends.") +
+            (shows_gauges ? " Of optical power it is the lowest value, of bias and temperature the highest, and "
+                            "the scale begins at what was lowest."
+                          : ""),
+        room);
     out << '\n';
     if (is_one)
-      draw_port(out, history.ports(0), bars, room, plain);
+      draw_port(paper, history.ports(0));
     else
-      draw_ports(out, history, each_counter, bars, plain);
-    draw_axis(out, history, bars);
+      draw_ports(paper, history, each_counter);
+    draw_axis(paper, history);
   }
   if (!history.marks().empty()) {
     out << '\n';

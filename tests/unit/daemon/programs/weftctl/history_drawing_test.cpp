@@ -143,7 +143,7 @@ TEST(HistoryDrawing, SaysWhereNothingIsStored) {
 }
 
 TEST(HistoryDrawing, KeepsToTheTerminal) {
-  for (const std::size_t columns : {84U, 120U, 200U}) {
+  for (const std::size_t columns : {58U, 64U, 80U, 84U, 120U, 200U}) {
     for (const int ports : {1, 3}) {
       v1::GetPortHistoryResponse history = history_of(ports);
       history.set_buckets(static_cast<std::uint32_t>(history_columns(columns)));
@@ -151,9 +151,39 @@ TEST(HistoryDrawing, KeepsToTheTerminal) {
       for (std::string line; std::getline(lines, line);) EXPECT_LE(width(line), columns) << line;
     }
   }
-  EXPECT_EQ(history_columns(20), 24U);
+  EXPECT_EQ(history_columns(20), 12U);
+  EXPECT_EQ(history_columns(80), 24U);
   EXPECT_EQ(history_columns(1000), 240U);
   EXPECT_EQ(history_columns(0), history_columns(80));
+}
+
+/// The lines of the axis.
+std::string axis_of(std::uint32_t buckets, int step) {
+  v1::GetPortHistoryResponse history = history_of(1);
+  history.set_buckets(buckets);
+  history.mutable_step()->set_seconds(step);
+  const std::string text = drawn(history);
+  const std::string last_row = "Did not move: link_downed.\n";
+  return text.substr(text.find(last_row) + last_row.size());
+}
+
+TEST(HistoryDrawing, TheAxisHasBothEndsHoweverFewBarsThereAre) {
+  const std::string name(30, ' ');
+  EXPECT_EQ(axis_of(24, 600), name + "01-01 12:00  01-01 16:00\n");
+  EXPECT_EQ(axis_of(23, 3600), name + "01-01 12:00 01-02 11:00\n");
+  EXPECT_EQ(axis_of(15, 172'800), name + "01-01 12:00\n" + name + "    01-31 12:00\n");
+  EXPECT_EQ(axis_of(2, 172'800), name + "01-01 12:00\n" + name + "01-05 12:00\n");
+  EXPECT_EQ(axis_of(10, 1), name + "12:00:00\n" + name + "  12:00:10\n");
+}
+
+TEST(HistoryDrawing, WhatWasNotReadIsSaid) {
+  v1::GetPortHistoryResponse history = history_of(3);
+  history.mutable_ports(1)->mutable_counters()->DeleteSubrange(1, 2);  // the errors
+  history.mutable_ports(2)->mutable_counters()->DeleteSubrange(0, 1);  // the traffic
+  const std::string text = drawn(history);
+  EXPECT_THAT(text, HasSubstr("peak 16 Gb/s, >= 3 errors\n"));
+  EXPECT_THAT(text, HasSubstr("peak 16 Gb/s, errors not read\n"));
+  EXPECT_THAT(text, HasSubstr("leaf-1 port 3                 not read\n"));
 }
 
 TEST(HistoryDrawing, NamesDoNotSteerTheTerminal) {

@@ -26,7 +26,7 @@ function Spark({values, top}: {values: Values; top: number}) {
   let path = '';
   let open = false;
   values.forEach((value, index) => {
-    if (value !== null) path += `${open ? 'L' : 'M'}${index},${20 - (value / top) * 18}${open ? '' : 'h.5'}`;
+    if (value !== null) path += `${open ? 'L' : 'M'}${index},${19 - (value / top) * 18}${open ? '' : 'h.5'}`;
     open = value !== null;
   });
   return (

@@ -172,7 +172,8 @@ std::string figures_of(const v1::CounterHistory& counter) {
   return is_traffic(counter) ? "peak " + value_text(counter, peak_of(counter)) : total_text(counter);
 }
 
-void draw_port(const Paper& paper, const v1::PortHistory& port) {
+/// Returns the counters that did not move, which have no row.
+std::string draw_port(const Paper& paper, const v1::PortHistory& port) {
   std::string still;
   for (const v1::CounterHistory& counter : port.counters()) {
     if (!is_shown(port, counter)) continue;
@@ -183,7 +184,7 @@ void draw_port(const Paper& paper, const v1::PortHistory& port) {
     draw_line(paper, title_of(counter), bars_of(counter, paper), figures_of(counter));
   }
   for (const v1::GaugeHistory& gauge : port.gauges()) draw_gauge(paper, title_of(gauge.gauge()), gauge);
-  if (!still.empty()) print_wrapped(paper.out, "Did not move: " + still + ".", paper.room);
+  return still;
 }
 
 /// Errors of all kinds, each port's own. Nothing where there are none; that they were not read is said.
@@ -333,11 +334,13 @@ void draw_history(std::ostream& out, const v1::GetPortHistoryResponse& history, 
                           : ""),
         room);
     out << '\n';
+    std::string still;
     if (is_one)
-      draw_port(paper, history.ports(0));
+      still = draw_port(paper, history.ports(0));
     else
       draw_ports(paper, history, each_counter);
     draw_axis(paper, history);
+    if (!still.empty()) print_wrapped(out, "Did not move: " + still + ".", room);
   }
   if (!history.marks().empty()) {
     out << '\n';

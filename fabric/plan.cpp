@@ -91,17 +91,32 @@ const Plan& first_out(const Plan& plan, std::span<const std::shared_ptr<const Pl
   return *first;
 }
 
-bool is_left_to_others(std::string_view outcome) {
-  return outcome.find("somebody else holds it now") != std::string_view::npos ||
-         outcome.find("somebody else keeps it out of service") != std::string_view::npos ||
-         outcome.find("somebody else has disabled it since") != std::string_view::npos ||
-         outcome.find("left as it is: somebody else disabled the link") != std::string_view::npos ||
-         outcome.find("somebody else took it out of service") != std::string_view::npos ||
-         outcome.find("somebody else set its cost") != std::string_view::npos;
+std::string without_reason(std::string outcome, std::string_view who, std::string_view what) {
+  constexpr std::string_view kBetween = ": ";
+  const std::size_t at = what.find(kBetween);
+  if (who == kOurselves || at == std::string_view::npos || at + kBetween.size() == what.size()) return outcome;
+  const std::string said = std::string(who) + std::string(what.substr(at));
+  if (const std::size_t found = outcome.find(said); found != std::string::npos) outcome.erase(found, said.size());
+  return outcome;
 }
 
-bool is_about_breaker(std::string_view outcome) {
-  return outcome.find(": " + std::string(to_string(Guard::kBreaker)) + ": ") != std::string_view::npos;
+std::string own_words(const Plan& plan) {
+  std::string words = plan.outcome;
+  for (const PlanStep& step : plan.steps) words = without_reason(std::move(words), step.who, step.what);
+  return words;
+}
+
+bool is_left_to_others(std::string_view words) {
+  return words.find("somebody else holds it now") != std::string_view::npos ||
+         words.find("somebody else keeps it out of service") != std::string_view::npos ||
+         words.find("somebody else has disabled it since") != std::string_view::npos ||
+         words.find("left as it is: somebody else disabled the link") != std::string_view::npos ||
+         words.find("somebody else took it out of service") != std::string_view::npos ||
+         words.find("somebody else set its cost") != std::string_view::npos;
+}
+
+bool is_about_breaker(std::string_view words) {
+  return words.find(": " + std::string(to_string(Guard::kBreaker)) + ": ") != std::string_view::npos;
 }
 
 RemedyAction inverse_of(RemedyAction action) {

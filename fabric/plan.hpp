@@ -249,11 +249,16 @@ inline constexpr std::size_t kMostPlanSteps = 64;
 /// `plans`, which ascend by id.
 const Plan& first_out(const Plan& plan, std::span<const std::shared_ptr<const Plan>> plans);
 
-/// Whether a plan with that outcome (Plan::outcome) left its target out of service because somebody else holds it: who
-/// disabled the port or drained the host brings it back.
-bool is_left_to_others(std::string_view outcome);
+/// `outcome` without the reason in it that a person gave by a step of the plan: `who` and `what` of that ("abort: it is
+/// the wrong link").
+std::string without_reason(std::string outcome, std::string_view who, std::string_view what);
+/// The plan's outcome in Weft's own words: a person's reason may say anything.
+std::string own_words(const Plan& plan);
+/// Whether a plan with those own_words() left its target out of service because somebody else holds it: who disabled
+/// the port or drained the host brings it back.
+bool is_left_to_others(std::string_view words);
 /// Whether the circuit breaker was why it ended so: what failed on its return could not be taken out again.
-bool is_about_breaker(std::string_view outcome);
+bool is_about_breaker(std::string_view words);
 
 /// "PLAN-7".
 std::string plan_name(std::uint64_t id);

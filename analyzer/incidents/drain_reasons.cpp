@@ -21,8 +21,8 @@ std::string drain_text(const Plan& plan, const std::string& kept_out) {
   if (!plan.requested_by.empty() && plan.requested_by != kOurselves)
     text += ", which " + plan.requested_by + " ordered";
   if (!plan.reason.empty()) text += ": " + plan.reason;
-  // What was to be undone landed late.
-  if (plan.state == PlanState::kRolledBack && takes_out(plan.action)) text += "; in force after all: " + plan.outcome;
+  if (is_in_force_after_all(plan)) text += "; in force after all: " + plan.outcome;
+  if (plan.unresolved) text += "; unknown whether it still is: " + plan.outcome;
   return kept_out.empty() ? text : text + "; " + kept_out;
 }
 

@@ -244,14 +244,6 @@ std::optional<std::string> over_budget(const Plan& plan, Plans plans, const Reme
   return std::nullopt;
 }
 
-RemedyAction inverse_action(const Plan& plan) {
-  return plan.inverse == RemedyAction::kNothing ? inverse_of(plan.action) : plan.inverse;
-}
-
-RemedyAction outward_action(const Plan& plan) {
-  return takes_out(plan.action) ? plan.action : inverse_action(plan);
-}
-
 std::size_t failed_reinstatements(const Entity& target, Plans plans, const Ages& ages,
                                   const VerificationLimits& limits) {
   return static_cast<std::size_t>(std::ranges::count_if(plans, [&](const auto& plan) {

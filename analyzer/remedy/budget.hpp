@@ -13,6 +13,7 @@
 #include "analyzer/remedy/fabric_tree.hpp"
 #include "analyzer/remedy/settings.hpp"
 #include "analyzer/remedy/told_out.hpp"
+#include "fabric/plan_acts.hpp"
 
 namespace weft::analyzer {
 
@@ -47,11 +48,6 @@ std::vector<const Entity*> taken_out_by_others(std::span<const std::shared_ptr<c
                                                std::span<const LinkKey> enabled);
 /// Targets that are out of service by our plans now.
 std::uint32_t out_of_service(std::span<const std::shared_ptr<const Plan>> plans);
-
-/// What takes back what the plan does (Plan::inverse).
-RemedyAction inverse_action(const Plan& plan);
-/// By which action the plan's target is out, or would be: its own, or that which it takes back.
-RemedyAction outward_action(const Plan& plan);
 
 /// Reinstatements of the target that were rolled back because it failed again.
 std::size_t failed_reinstatements(const Entity& target, std::span<const std::shared_ptr<const Plan>> plans,

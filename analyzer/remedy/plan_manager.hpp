@@ -286,7 +286,7 @@ class PlanManager {
   bool is_watched_late(const Entry& entry) const;        ///< what was sent for it might have landed after it was read
   std::string let_go(Entry& entry) const;                ///< of what a return failed to bring back; what to say of it
   bool is_first_sight(Entry& of, TargetState state, TimePoint now);  ///< of what we hold not being held
-  bool may_land_by_others(const Plan& plan) const;
+  std::string may_land_by_others(const Plan& plan, TimePoint now) const;
   void settle(const Entry& back, TargetState state, TimePoint now);
   void note_before(const Plan& back, const std::string& what, TimePoint now);
   void prune(const RemedyView& view);

@@ -67,6 +67,11 @@ void PlanRunner::end(PlanState state, std::string outcome) {
   note_(plan_.outcome);
 }
 
+std::string PlanRunner::after_cause(const std::string& ending) const {
+  const bool is_undone = undoing() || is_aborted(plan_);
+  return is_undone && !plan_.outcome.empty() ? plan_.outcome + "; " + ending : ending;
+}
+
 void PlanRunner::begin() {
   plan_.state = PlanState::kExecuting;
   plan_.intent = PlanIntent::kNone;
@@ -119,7 +124,7 @@ void PlanRunner::failed_reading(const std::string& why) {
   // What was read to be back, with nothing sent since, cannot be taken out by us any more.
   plan_.unresolved = takes_out(plan_.action) || !plan_.read_back || plan_.intent == PlanIntent::kUndo ||
                      !bears_no_mark(plan_) || work_.may_land();
-  end(PlanState::kFailed, "check it by hand, its state cannot be read: " + why);
+  end(PlanState::kFailed, after_cause("check it by hand, its state cannot be read: " + why));
 }
 
 // What was read to be back, and that no order of ours has taken out since.
@@ -132,7 +137,7 @@ void PlanRunner::glance() {
   work_.glances = true;
 }
 
-bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held, bool may_land) {
+bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held, const std::string& may_land) {
   work_.order = 0;
   // What waits is not given up because it cannot be read.
   if (std::exchange(work_.glances, false) && !reading) return true;
@@ -155,7 +160,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held, bool m
   const bool was_foreign = std::exchange(work_.foreign, reading->state == TargetState::kForeign);
   if (is_taken_by_others(reading->state, intended)) {
     const bool is_return = !takes_out(plan_.action);
-    if (!may_land && !work_.may_land()) {
+    if (may_land.empty() && !work_.may_land()) {
       end(is_return ? PlanState::kFailed : PlanState::kRolledBack, plan_.outcome + kDisabledSinceText);
       return false;
     }
@@ -175,7 +180,8 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held, bool m
     if (intended || undoing() || is_back)
       done(reading->detail);
     else
-      end(PlanState::kExpired, "not needed: already in the wanted state" + detail);
+      end(PlanState::kExpired, "not needed: already in the wanted state" + detail +
+                                   (may_land.empty() || takes_out(plan_.action) ? "" : "; " + may_land));
     return false;
   }
   if (reading->state == TargetState::kForeign) {
@@ -193,9 +199,10 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held, bool m
       // What got no answer may still land once they have given it back.
       plan_.unresolved = work_.unanswered || work_.may_land();
       const bool is_given_back = intended && !takes_out(action());
-      end(PlanState::kFailed, (is_given_back ? "it was given back, but somebody else keeps it out of service"
-                                             : "left as it is: somebody else holds it now") +
-                                  detail);
+      end(PlanState::kFailed,
+          after_cause((is_given_back ? "it was given back, but somebody else keeps it out of service"
+                                     : "left as it is: somebody else holds it now") +
+                      detail));
     }
     return false;
   }
@@ -219,7 +226,7 @@ bool PlanRunner::read(const Result<TargetReading>& reading, bool is_held, bool m
   }
   if (work_.undos < kMostUndos) return true;
   plan_.unresolved = true;
-  end(PlanState::kFailed, "it could not be undone, undo it by hand" + detail);
+  end(PlanState::kFailed, after_cause("it could not be undone, undo it by hand" + detail));
   return false;
 }
 
@@ -353,7 +360,7 @@ void PlanRunner::acted(const Result<void>& result) {
       return note_("refused: " + result.error().message);
     }
     plan_.unresolved = true;
-    return end(PlanState::kFailed, "it could not be undone, undo it by hand: " + result.error().message);
+    return end(PlanState::kFailed, after_cause("it could not be undone, undo it by hand: " + result.error().message));
   }
   // As of a link that went down a moment ago. The next sweep tells the guards what became of it.
   if (result.error().code == ErrorCode::kNotFound && plan_.target.kind == EntityKind::kLink &&

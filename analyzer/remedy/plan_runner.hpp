@@ -120,15 +120,15 @@ class PlanRunner {
   /// After a restart: what was under way is read before anything else.
   void resume();
   /// The reading that was ordered. `is_held`: what the plan gives back is held by another plan, so a person's return of
-  /// a link that is back already is watched. `may_land`: an order of another plan may still take the target out. True:
-  /// the next step is to act, if it is still allowed (see act()).
-  bool read(const Result<TargetReading>& reading, bool is_held, bool may_land = false);
+  /// a link that is back already is watched. `may_land`: that an order of another plan may still take the target out,
+  /// in words; empty: none may. True: the next step is to act, if it is still allowed (see act()).
+  bool read(const Result<TargetReading>& reading, bool is_held, const std::string& may_land = {});
   /// What was read is too old to act on.
   void read_again();
   /// A sweep saw what is verified as if somebody had given it back, or had taken out what came back: it is read.
   void doubt();
   /// The reading that follows: what is not ours any more, or is back no more, ends the plan, and nothing is sent.
-  /// `may_land`: as of read().
+  /// `may_land`: an order of another plan may still take the target out.
   void read_doubted(const Result<TargetReading>& reading, bool may_land = false);
   /// What waits to be sent is read meanwhile.
   void glance();
@@ -173,6 +173,8 @@ class PlanRunner {
   bool break_off();
   void undo_aborted(bool late);
   void end(PlanState state, std::string outcome);
+  /// `ending`, behind why the plan is undone: that stays, however the undoing ends.
+  std::string after_cause(const std::string& ending) const;
   void failed_reading(const std::string& why);
 
   Plan& plan_;

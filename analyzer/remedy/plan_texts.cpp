@@ -30,13 +30,13 @@ std::string command_that_takes_out(RemedyAction action, const Entity& target) {
 std::string not_held_text(const Plan& plan) {
   const RemedyAction out = outward_action(plan);
   std::string text = ". Weft does not hold it any more";
-  if (is_left_to_others(plan.outcome))
+  if (is_left_to_others(own_words(plan)))
     return text + ": it is back when " +
            (out == RemedyAction::kDrainNode       ? "whoever drained it undrains it"
             : out == RemedyAction::kRaiseLinkCost ? "whoever raised its cost lowers it"
                                                   : "the end is enabled that somebody else disabled");
   text += ". To take it out again: " + command_that_takes_out(out, plan.target) + " --reason ...";
-  if (is_about_breaker(plan.outcome)) text += ", after weftctl breaker reset --reason ...";
+  if (is_about_breaker(own_words(plan))) text += ", after weftctl breaker reset --reason ...";
   return text;
 }
 
@@ -159,7 +159,7 @@ std::string way_back_text(const Plan& plan, const Plan* holder) {
 std::string order_text(const Plan& plan, const Plan* holder) {
   if (plan.state == PlanState::kCommitted || plan.in_force || plan.unresolved) return way_back_text(plan, holder);
   if (!is_over(plan.state)) return {};
-  if (!holder && (!takes_out(plan.action) || is_left_to_others(plan.outcome))) return not_held_text(plan);
+  if (!holder && (!takes_out(plan.action) || is_left_to_others(own_words(plan)))) return not_held_text(plan);
   return ". To order it anew: " +
          (takes_out(plan.action) ? command_that_takes_out(plan.action, plan.target) : command_that_undoes(plan)) +
          " --reason ...";

@@ -227,6 +227,9 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
   if (action == RemedyAction::kRestoreLink && plan.inverse == RemedyAction::kIsolateLink)
     if (std::string obstructed = obstructed_return(plan, view); !obstructed.empty())
       plan.outcome = std::move(obstructed);
+  if (const auto before = entries_.find(*undoes); before != entries_.end() && plan.outcome.empty())
+    if (const Plan& held = before->second.plan; held.unresolved && !held.in_force)
+      plan.outcome = "bring it back if it is out; " + may_land_text(held, view.now);
   if (action == RemedyAction::kIsolateLink) plan.end = end_to_set(target, view.fabric(target.fabric));
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   if (takes_out(action)) {

@@ -26,8 +26,8 @@ std::vector<LinkKey> PlanManager::just_enabled(const RemedyView& view) const {
         outward_action(*plan) != RemedyAction::kIsolateLink)
       continue;
     const FabricView* fabric = view.fabric(plan->target.fabric);
-    const TimePoint at = given_back_at(*plan);
-    if (fabric && fabric->sweep && fabric->sweep->started <= at && at <= view.now && !trees_.is_avoided(plan->target))
+    if (fabric && fabric->sweep && is_given_back_since(*plan, fabric->sweep->started, view.now) &&
+        !trees_.is_avoided(plan->target))
       links.push_back(make_link_key(plan->target.port, plan->target.peer));
   }
   return links;
@@ -40,12 +40,14 @@ std::vector<LinkKey> PlanManager::just_given_back(const RemedyView& view) const 
   const Ages ages = clock_.ages(view.now);
   for (const PlanPtr& plan : shown_) {
     const TimePoint at = given_back_at(*plan);
-    if (plan->target.kind != EntityKind::kLink || at == kNever || at > view.now) continue;
+    if (plan->target.kind != EntityKind::kLink || at == kNever) continue;
     bool is_old = false;
     if (outward_action(*plan) == RemedyAction::kIsolateLink) {
       const FabricView* fabric = view.fabric(plan->target.fabric);
-      is_old = fabric && fabric->sweep && fabric->sweep->started <= at && !trees_.is_avoided(plan->target);
-    } else if (const auto told = avoided_.find(plan->actuator); told != avoided_.end() && told->second.told) {
+      is_old = fabric && fabric->sweep && is_given_back_since(*plan, fabric->sweep->started, view.now) &&
+               !trees_.is_avoided(plan->target);
+    } else if (const auto told = avoided_.find(plan->actuator);
+               at <= view.now && told != avoided_.end() && told->second.told) {
       is_old = ages.of(at) <= view.steady.value_or(Duration{}) - *told->second.told;
     }
     if (is_old) links.push_back(make_link_key(plan->target.port, plan->target.peer));

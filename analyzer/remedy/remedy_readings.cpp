@@ -80,11 +80,12 @@ std::string PlanManager::let_go(Entry& entry) const {
   return "; what weftd sent may still land until " + minute_text(unresolved_until(entry.plan));
 }
 
-// What another plan sent for the target may still take it out.
-bool PlanManager::may_land_by_others(const Plan& plan) const {
-  return std::ranges::any_of(shown_, [&plan](const PlanPtr& other) {
-    return other->id != plan.id && other->unresolved && same_target(other->target, plan.target);
+// What another plan sent for the target may still take it out, in words; empty: nothing.
+std::string PlanManager::may_land_by_others(const Plan& plan, TimePoint now) const {
+  const auto other = std::find_if(shown_.rbegin(), shown_.rend(), [&plan](const PlanPtr& each) {
+    return each->id != plan.id && each->unresolved && same_target(each->target, plan.target);
   });
+  return other == shown_.rend() ? std::string() : may_land_text(**other, now);
 }
 
 // In the histories of what `back` and the returns before it were to bring back: what they say last must be true.
@@ -153,14 +154,14 @@ void PlanManager::answer_reading(std::uint64_t number, const Result<TargetReadin
   if (of->plan.state == PlanState::kVerifying) {
     of->checked = now;
     if (!reading) of->doubted = kNever;
-    return runner(*of, now).read_doubted(reading, may_land_by_others(of->plan));
+    return runner(*of, now).read_doubted(reading, !may_land_by_others(of->plan, now).empty());
   }
   if (is_under_way(of->plan.state)) {
     const Before before = what_held(of->plan);
     Result<TargetReading> found = reading;
     // Out again since it was enabled: whoever did that is not weftd.
     if (before == Before::kLetGo && found && found->state == TargetState::kOurs) found->state = TargetState::kForeign;
-    if (runner(*of, now).read(found, before != Before::kNothing, may_land_by_others(of->plan)))
+    if (runner(*of, now).read(found, before != Before::kNothing, may_land_by_others(of->plan, now)))
       of->work.stage = PlanWork::Stage::kReady;
     if (reading || of->work.stage != PlanWork::Stage::kReady) wait_for_next_try(*of, reading);
     if (!reading && of->work.stage == PlanWork::Stage::kReady) of->checked = now;  // a glance

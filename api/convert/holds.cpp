@@ -10,28 +10,20 @@
 namespace weft::api {
 namespace {
 
-/// What a plan in force does to its target: a return that failed holds what it was to bring back.
-RemedyAction held_action(const Plan& plan) {
-  if (plan.action == RemedyAction::kUndrainNode) return RemedyAction::kDrainNode;
-  if (plan.action != RemedyAction::kRestoreLink) return plan.action;
-  return plan.inverse == RemedyAction::kNothing ? inverse_of(plan.action) : plan.inverse;
-}
-
 /// `kept_out`: as Plan::kept_out, of the plan in force.
 void say_hold(const Plan& plan, v1::PlanHold& to, const std::string& kept_out = {}) {
   to.set_plan_id(plan_name(plan.id));
-  to.set_action(to_string(held_action(plan)));
+  to.set_action(to_string(outward_action(plan)));
   to.set_state(to_string(plan.state));
   to.set_reason(valid_utf8(kept_out.empty() ? plan.reason : plan.reason + "; " + kept_out));
 }
 
 /// What the last sweep read of its target is older.
 bool is_given_back_since_sweep(const Plan& plan, const Snapshot& snapshot) {
-  const TimePoint at = given_back_at(plan);
-  if (at == kNever || plan.target.kind != EntityKind::kLink || held_action(plan) != RemedyAction::kIsolateLink)
-    return false;
+  if (plan.target.kind != EntityKind::kLink || outward_action(plan) != RemedyAction::kIsolateLink) return false;
   const auto fabric = std::ranges::find(snapshot.fabrics, plan.target.fabric, &FabricView::name);
-  return fabric != snapshot.fabrics.end() && fabric->sweep && fabric->sweep->started <= at;
+  return fabric != snapshot.fabrics.end() && fabric->sweep &&
+         is_given_back_since(plan, fabric->sweep->started, snapshot.taken);
 }
 
 }  // namespace
@@ -46,7 +38,8 @@ Holds::Holds(const Snapshot& snapshot) {
     const bool changes = plan->action == RemedyAction::kIsolateLink && is_under_way(plan->state) &&
                          (plan->intent != PlanIntent::kNone || plan->state == PlanState::kRollingBack);
     const bool is_given_back = is_given_back_since_sweep(*plan, snapshot);
-    if (!plan->in_force && !changes && !is_given_back && (!returns || is_over(plan->state))) continue;
+    const bool may_hold = plan->unresolved && !plan->in_force && outward_action(*plan) == RemedyAction::kIsolateLink;
+    if (!plan->in_force && !changes && !may_hold && !is_given_back && (!returns || is_over(plan->state))) continue;
     if (plan->target.kind == EntityKind::kLink) {
       const std::string_view scope = scope_of(plan->target.fabric);
       const LinkKey key = make_link_key(plan->target.port, plan->target.peer);
@@ -55,6 +48,7 @@ Holds::Holds(const Snapshot& snapshot) {
       if (plan->in_force || changes) link.holds = &first_out(*plan, *snapshot.plans);
       if (plan->in_force) link.kept_out = plan->kept_out;
       if (returns && (plan->in_force || !is_over(plan->state))) link.returning = plan.get();
+      if (may_hold) link.may_hold = plan.get();
       link.is_given_back = is_given_back;
     } else if (plan->target.kind == EntityKind::kHost && plan->in_force)
       hosts_[short_host_name(plan->target.host)].push_back({&first_out(*plan, *snapshot.plans), plan->kept_out});
@@ -68,16 +62,17 @@ std::string_view Holds::scope_of(std::string_view fabric) const {
 void Holds::add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) const {
   const auto held = links_.find({scope_of(fabric), link});
   if (held == links_.end()) return;
-  const auto& [holds, kept_out, returning, is_given_back] = held->second;
+  const auto& [holds, kept_out, returning, may_hold, is_given_back] = held->second;
   if (is_given_back && !holds) to.set_disabled(false);
   if (returning) {
     say_hold(*returning, *to.mutable_returning());
     to.mutable_returning()->set_action(to_string(returning->action));
   }
+  if (!holds && may_hold) say_hold(*may_hold, *to.mutable_may_hold());
   if (!holds) return;
   say_hold(*holds, *to.mutable_hold(), kept_out);
   // A link whose cost was raised is in service.
-  if (held_action(*holds) != RemedyAction::kRaiseLinkCost) to.set_plan_id(plan_name(holds->id));
+  if (outward_action(*holds) != RemedyAction::kRaiseLinkCost) to.set_plan_id(plan_name(holds->id));
 }
 
 void Holds::add_to(std::string_view fabric, PortKey end, v1::Link& to) const {

@@ -21,7 +21,8 @@ class Holds {
  public:
   /// Of the snapshot, in O(plans).
   explicit Holds(const Snapshot& snapshot);
-  /// Sets `hold` of the link of that fabric, `plan_id` where it is out of service, and `returning`; clears `disabled`
+  /// Sets `hold` of the link of that fabric, `plan_id` where it is out of service, `returning` and `may_hold`; clears
+  /// `disabled`
   /// where a plan gave the link back after the sweep that read it so.
   void add_to(std::string_view fabric, const LinkKey& link, v1::Link& to) const;
   /// The same of a link of which only one end is known, where a plan knows both.
@@ -34,6 +35,7 @@ class Holds {
     const Plan* holds = nullptr;      ///< took it out, or raised its cost
     std::string kept_out{};           ///< as Plan::kept_out, of the plan in force
     const Plan* returning = nullptr;  ///< is to take that back, or failed to
+    const Plan* may_hold = nullptr;   ///< unresolved: it may have disabled the link, or may still do so
     bool is_given_back = false;       ///< by a plan, since the last sweep of its fabric began
   };
 

@@ -9,7 +9,7 @@ namespace weft::remedies {
 namespace {
 
 bool is_of_isolation(const Plan& plan) {
-  return plan.target.kind == EntityKind::kLink && analyzer::outward_action(plan) == RemedyAction::kIsolateLink;
+  return plan.target.kind == EntityKind::kLink && outward_action(plan) == RemedyAction::kIsolateLink;
 }
 
 bool was_verified(const Plan& plan) {

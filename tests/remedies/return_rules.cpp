@@ -82,7 +82,7 @@ const char* ReturnRules::breach_of_act(const Plan& plan, const Facts& decided, D
   if (!is_ours(plan)) return nullptr;
   if (is_kept_out(plan)) return "automation returned what a person keeps out";
   if (taken_by_person_[target]) return "automation returned what a person took out";
-  if (decided.hurt && analyzer::outward_action(plan) != RemedyAction::kIsolateLink)
+  if (decided.hurt && outward_action(plan) != RemedyAction::kIsolateLink)
     return "automation returned what an incident hurts, or did a moment ago";
   while (!returned_.empty() && now - returned_.front() >= 1h - kSlack) returned_.pop_front();
   returned_.push_back(now);

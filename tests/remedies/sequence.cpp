@@ -317,7 +317,7 @@ class Sequence {
         book_->answer_reading(order.number, fail(ErrorCode::kNotFound, "no such node"), world_.now());
         return true;
       }
-      const bool by_cost = analyzer::outward_action(journal_.at(order.plan)) == RemedyAction::kRaiseLinkCost;
+      const bool by_cost = outward_action(journal_.at(order.plan)) == RemedyAction::kRaiseLinkCost;
       const auto [reading, is_wrong] = glimpses_.read(order.target, by_cost, trouble_, dice_);
       tally_.wrong_readings += is_wrong;
       if (is_wrong) say("it is read as in service for a moment");

@@ -245,7 +245,7 @@ MaintenanceList RemedyController::windows() const {
   MaintenanceList windows;
   for (const PlanPtr& plan : *shown_) {
     // A link that is only costly stays up: that it goes down is trouble.
-    if (analyzer::outward_action(*plan) == RemedyAction::kRaiseLinkCost) continue;
+    if (outward_action(*plan) == RemedyAction::kRaiseLinkCost) continue;
     if (auto window = window_of(*plan)) windows.push_back(std::move(*window));
   }
   return windows;

@@ -6,9 +6,12 @@
 #include <set>
 
 #include "fabric/maintenance.hpp"
+#include "fabric/plan_acts.hpp"
 
 namespace weft {
 namespace {
+
+using namespace std::chrono_literals;
 
 TEST(Plan, NamesRoundTrip) {
   EXPECT_EQ(parse_plan_name(plan_name(7)), 7U);
@@ -162,6 +165,53 @@ TEST(PlanWindow, HoldsThoughTheClockIsSetBack) {
   ASSERT_TRUE(window);
   for (const int hours : {-25, 0, 25})
     EXPECT_EQ(state_at(*window, plan.started + std::chrono::hours(hours)), MaintenanceState::kActive) << hours;
+}
+
+// A person's reason may say what Weft says of others.
+TEST(PlanOutcome, IsReadWithoutWhatAPersonWrote) {
+  Plan plan;
+  plan.steps = {{TimePoint(1s), PlanState::kVerifying, std::string(kOurselves), "it is in force: Down/Disabled"},
+                {TimePoint(2s), PlanState::kVerifying, "ann", "abort: no: somebody else holds it now"}};
+  plan.outcome = "aborted by ann: no: somebody else holds it now";
+  EXPECT_EQ(own_words(plan), "aborted by ");
+  plan.outcome += "; left as it is: somebody else took it out of service";
+  EXPECT_EQ(own_words(plan), "aborted by ; left as it is: somebody else took it out of service");
+  plan.steps.back().what = "abort";
+  plan.outcome = "aborted by ann";
+  EXPECT_EQ(own_words(plan), "aborted by ann");
+}
+
+// The clock was set back since: sweeps of now bear times of before.
+TEST(PlanActs, WhatWasReadBeforeItWasGivenBackIsOldAlsoWhereTheClockWasSetBack) {
+  Plan plan;
+  plan.state = PlanState::kRolledBack;
+  plan.started = TimePoint(100s);
+  plan.finished = TimePoint(200s);
+  EXPECT_TRUE(is_given_back_since(plan, TimePoint(199s), TimePoint(210s)));
+  EXPECT_FALSE(is_given_back_since(plan, TimePoint(201s), TimePoint(210s)));
+  EXPECT_FALSE(is_given_back_since(plan, TimePoint(20s), TimePoint(30s))) << "it lies ahead, and was before that";
+  EXPECT_TRUE(is_given_back_since(plan, TimePoint(199s), TimePoint(30s))) << "no sweep began since the step";
+  EXPECT_FALSE(is_given_back_since(plan, TimePoint(201s), TimePoint(30s)));
+  plan.in_force = true;
+  EXPECT_FALSE(is_given_back_since(plan, TimePoint(199s), TimePoint(210s)));
+}
+
+TEST(PlanActs, IsInForceAfterAllWhenItWasNotMeantToBe) {
+  Plan plan;
+  plan.action = RemedyAction::kDrainNode;
+  plan.in_force = true;
+  for (const PlanState state : {PlanState::kRolledBack, PlanState::kFailed}) {
+    plan.state = state;
+    EXPECT_TRUE(is_in_force_after_all(plan));
+    plan.unresolved = true;
+    EXPECT_FALSE(is_in_force_after_all(plan)) << "nobody knows";
+    plan.unresolved = false;
+  }
+  plan.state = PlanState::kCommitted;
+  EXPECT_FALSE(is_in_force_after_all(plan));
+  plan.state = PlanState::kRolledBack;
+  plan.action = RemedyAction::kUndrainNode;
+  EXPECT_FALSE(is_in_force_after_all(plan)) << "it failed to bring its target back";
 }
 
 TEST(PlanTarget, AHostIsTheSameShortAndQualified) {

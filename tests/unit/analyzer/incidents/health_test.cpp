@@ -107,6 +107,13 @@ TEST_F(Health, AHostThatWasDrainedSaysByWhatAndWhyAndKeepsItsVerdict) {
   plan.outcome = "aborted by ann: wrong host";
   EXPECT_EQ(std::ranges::find(*told({plan}), "dgx-2", &NodeHealth::node)->reasons.at(0).message,
             "drained by PLAN-7 for INC-3: its adapter is dead; in force after all: aborted by ann: wrong host");
+  plan.state = PlanState::kFailed;
+  plan.outcome = "aborted by ann: wrong host; check it by hand, its state cannot be read: no answer";
+  EXPECT_EQ(std::ranges::find(*told({plan}), "dgx-2", &NodeHealth::node)->reasons.at(0).message,
+            "drained by PLAN-7 for INC-3: its adapter is dead; in force after all: " + plan.outcome);
+  plan.unresolved = true;
+  EXPECT_EQ(std::ranges::find(*told({plan}), "dgx-2", &NodeHealth::node)->reasons.at(0).message,
+            "drained by PLAN-7 for INC-3: its adapter is dead; unknown whether it still is: " + plan.outcome);
 }
 
 // As before the first sweep after a restart.

@@ -53,6 +53,32 @@ TEST(PlanOutcome, ADrainEndsWithWhatTheActuatorRead) {
   EXPECT_EQ(plan.outcome, "the receiver acknowledged DRAIN_NODE of PLAN-1; nothing else was checked");
 }
 
+// Whoever reads it later must see that a person wanted it undone, however that went.
+TEST(PlanOutcome, KeepsWhyItWasToBeUndone) {
+  const auto ends = [](const Result<TargetReading>& reading, std::initializer_list<const char*> parts) {
+    Plan plan;
+    plan.action = RemedyAction::kDrainNode;
+    plan.state = PlanState::kRollingBack;
+    plan.intent = PlanIntent::kApply;
+    plan.outcome = "aborted by ann: wrong host";
+    PlanWork work;
+    RemedyLimits limits;
+    limits.failed_readings = 1;
+    for (int i = 0; i < 40 && plan.state == PlanState::kRollingBack; ++i) {
+      work.undos = 3;
+      PlanRunner(plan, work, limits, TimePoint(1h), [](const std::string&) {}).read(reading, true);
+    }
+    EXPECT_EQ(plan.state, PlanState::kFailed);
+    for (const char* part : parts) EXPECT_NE(plan.outcome.find(part), std::string::npos) << plan.outcome;
+  };
+  ends(fail(ErrorCode::kUnavailable, "the scheduler is away"),
+       {"aborted by ann: wrong host; check it by hand, its state cannot be read: the scheduler is away"});
+  ends(TargetReading{TargetState::kOurs, "drained"},
+       {"aborted by ann: wrong host; it could not be undone, undo it by hand: drained"});
+  ends(TargetReading{TargetState::kForeign, "drained by bob"},
+       {"aborted by ann: wrong host; left as it is: somebody else holds it now: drained by bob"});
+}
+
 TEST(PlanOutcome, WhatAPersonTookBackIsNotCalledFound) {
   for (const bool by_us : {true, false}) {
     Book b;

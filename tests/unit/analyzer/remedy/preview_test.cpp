@@ -62,6 +62,39 @@ TEST_F(Wishes, APreviewTellsEveryGuardAndKeepsNothing) {
   EXPECT_EQ(begun->id, 1U);
 }
 
+// A drain that got no answer may land after the host was read as clear.
+TEST_F(Wishes, AReturnOfWhatMayStillLandSaysWhatAndUntilWhen) {
+  RemedyMemory memory;
+  Plan& out = memory.plans.emplace_back();
+  out.id = 1;
+  out.state = PlanState::kFailed;
+  out.action = RemedyAction::kDrainNode;
+  out.target = host_entity("n1");
+  out.actuator = "fake";
+  out.requested_by = out.approved_by = "ann";
+  out.started = out.finished = fabric.now();
+  out.unresolved = true;
+  memory.ids = 2;
+  book.emplace(settings, std::move(memory), fabric.now());
+  book->review(look());
+  constexpr const char* kMayLand = "what weftd sent for PLAN-1 may still take effect until ";
+  const Entity host = host_entity("n1");
+  const auto seen = book->preview(RemedyAction::kUndrainNode, host, "well", "ann", look());
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_THAT(seen->outcome, HasSubstr(std::string("bring it back if it is out; ") + kMayLand));
+  const auto asked = book->request(RemedyAction::kUndrainNode, host, "well", "ann", look());
+  ASSERT_TRUE(asked) << asked.error().message;
+  for (int i = 0; i < 20 && !is_over(plan(2).state); ++i) {
+    book->review(look());
+    for (const RemedyOrder& order : orders())
+      book->answer_reading(order.number, TargetReading{TargetState::kClear, "no drain"}, fabric.now());
+    fabric.advance(1s);
+  }
+  EXPECT_EQ(plan(2).state, PlanState::kExpired);
+  EXPECT_THAT(plan(2).outcome,
+              HasSubstr(std::string("not needed: already in the wanted state: no drain; ") + kMayLand));
+}
+
 TEST_F(Wishes, APreviewTellsWhichGuardWouldRefuse) {
   holds(RemedyAction::kIsolateLink, "leaf-0", "spine-0");
   fabric.unlink(fabric.port_towards("leaf-0", "spine-0"));

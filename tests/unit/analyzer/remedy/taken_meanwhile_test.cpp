@@ -93,7 +93,7 @@ TEST(TakenMeanwhile, WhatAPersonDisablesOnProbationIsNotHeldByWeft) {
   answer(b, next_order(b), TargetState::kOurs);
   EXPECT_EQ(b.plan(2).state, PlanState::kFailed);
   EXPECT_EQ(b.plan(2).outcome, "left as it is: somebody else disabled the link: read");
-  EXPECT_TRUE(is_left_to_others(b.plan(2).outcome))
+  EXPECT_TRUE(is_left_to_others(own_words(b.plan(2))))
       << "whoever disabled it enables it: nothing is to be taken out again";
   EXPECT_FALSE(b.plan(2).in_force);
   EXPECT_FALSE(b.plan(1).in_force);

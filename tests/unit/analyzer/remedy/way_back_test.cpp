@@ -49,7 +49,7 @@ TEST(WayBack, OfAReturnWhoseLinkStaysInServiceIsNotToRestoreIt) {
   b.sweeps(1);
   b.tell(TargetState::kClear);
   ASSERT_EQ(b.plan(2).state, PlanState::kFailed) << b.plan(2).outcome;
-  EXPECT_TRUE(is_about_breaker(b.plan(2).outcome)) << b.plan(2).outcome;
+  EXPECT_TRUE(is_about_breaker(own_words(b.plan(2)))) << b.plan(2).outcome;
   EXPECT_THAT(b.book->reject(2, "", "ann", b.fabric.now()).error().message,
               EndsWith(". Weft does not hold it any more. To take it out again: weftctl isolate \"" + b.target.label +
                        "\" --reason ..., after weftctl breaker reset --reason ..."));

@@ -173,6 +173,25 @@ TEST_F(LinkLists, TellWhichPlanHoldsALinkAndHow) {
   EXPECT_EQ(at(link.low).hold().action(), "RAISE_LINK_COST") << "it failed on its way back";
 }
 
+TEST_F(LinkLists, TellWhichUnresolvedPlanMayHoldALink) {
+  Plan& plan = plans.emplace_back();
+  plan.id = 7;
+  plan.target = {.kind = EntityKind::kLink, .fabric = fabric.name(), .port = link.low, .peer = link.high, .label = ""};
+  plan.action = RemedyAction::kIsolateLink;
+  plan.state = PlanState::kFailed;
+  EXPECT_FALSE(at(link.low).has_may_hold());
+  plan.unresolved = true;
+  EXPECT_EQ(at(link.low).may_hold().plan_id(), "PLAN-7");
+  EXPECT_FALSE(at(link.low).has_hold());
+  EXPECT_EQ(at(link.low).plan_id(), "");
+  plan.in_force = true;
+  EXPECT_FALSE(at(link.low).has_may_hold()) << "that is known to hold it, as far as anything is";
+  EXPECT_EQ(at(link.low).plan_id(), "PLAN-7");
+  plan.in_force = false;
+  plan.action = RemedyAction::kRaiseLinkCost;
+  EXPECT_FALSE(at(link.low).has_may_hold()) << "it disables nothing";
+}
+
 TEST_F(LinkLists, TellWhichPlanReturnsALinkAndWhichTookItOut) {
   const auto add = [this](std::uint64_t id, RemedyAction action, PlanState state, std::uint64_t undoes) {
     Plan& plan = plans.emplace_back();

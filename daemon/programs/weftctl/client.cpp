@@ -105,18 +105,12 @@ bool is_listened_on(std::string_view path) {
   return connected;
 }
 
-std::string unreachable_reason(const std::string& message) {
-  const std::string reason = api::unreachable_reason(message);
-  // A weftd with TLS ends a connection in clear text without a word.
-  return reason == "Socket closed" ? reason + " (a weftd with TLS takes --ca, and one without does not)" : reason;
-}
-
 /// Of a command that got no answer, whether it was done: nothing waits for a weftd that is started later.
 [[noreturn]] void say_what_became(const grpc::Status& status, const std::string& server) {
   // Only a call for which there was never a connection was certainly not sent (gRPC 1.51).
   if (status.error_message().find("failed to connect") != std::string::npos)
     throw Failure(Exit::kUnreachable,
-                  "cannot reach weftd at " + server + ": " + unreachable_reason(status.error_message()) +
+                  "cannot reach weftd at " + server + ": " + reason_not_reached(status.error_message(), server) +
                       ". Nothing was done, and nothing is kept for later: repeat it when weftd runs; "
                       "--server names another");
   throw Failure(Exit::kUnreachable, "no answer from weftd at " + server + ": " + status.error_message() +
@@ -147,7 +141,8 @@ void check(Client::Kind kind, const grpc::Status& status, const std::string& ser
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       if (is_for_another(status)) say_who_is_asked(kind, status, server);
       throw Failure(Exit::kUnreachable, "cannot reach weftd at " + server + ": " +
-                                            unreachable_reason(status.error_message()) + "; --server names another");
+                                            reason_not_reached(status.error_message(), server) +
+                                            "; --server names another");
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
       throw Failure(is_done_unstored(status) ? Exit::kUnstored : Exit::kRefused, status.error_message());
     case grpc::StatusCode::FAILED_PRECONDITION:
@@ -163,6 +158,14 @@ void check(Client::Kind kind, const grpc::Status& status, const std::string& ser
 }
 
 }  // namespace
+
+std::string reason_not_reached(const std::string& message, std::string_view server) {
+  const std::string reason = api::unreachable_reason(message);
+  if (reason != "Socket closed") return reason;
+  // A weftd with TLS ends a connection in clear text without a word. A socket of its host has no TLS.
+  return server.starts_with("unix:") ? "it ended the connection"
+                                     : reason + " (a weftd with TLS takes --ca, and one without does not)";
+}
 
 std::string standard_server(const api::ClientSecurity& security) {
   const bool plain = security.authorities.empty();
@@ -290,7 +293,7 @@ bool Client::goes_to_owner(const grpc::Status& status) {
 /// Uses the next server; false when all of them failed.
 bool Client::fails(const grpc::Status& status) {
   round_ += (round_.empty() ? "" : "; ") + server() + ": " +
-            (is_away(status) ? unreachable_reason(status.error_message()) : status.error_message());
+            (is_away(status) ? reason_not_reached(status.error_message(), server()) : status.error_message());
   is_refused_ = is_refused_ || is_for_another(status);
   const bool more = servers_.try_next();
   open();

@@ -56,6 +56,9 @@ struct Failure : std::runtime_error {
 /// else its usual port.
 std::string standard_server(const api::ClientSecurity& security);
 
+/// Why a weftd at `server` was not reached, of what gRPC said of it, in plain words.
+std::string reason_not_reached(const std::string& message, std::string_view server);
+
 /// A connection to weftd with a stub for each service. Of several servers it uses one, and the next one when that one
 /// does not answer, is on standby or cannot be sure that it leads. Where another shard owns what is asked for it uses
 /// the one that the refusal names, and stays there.

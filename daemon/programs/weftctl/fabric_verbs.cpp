@@ -66,7 +66,8 @@ std::string state_text(const v1::Link& link, bool stopped) {
   else if (link.has_returning())
     text += " (" + returning_text(link, stopped) + ')';
   else if (link.disabled())
-    text += " (disabled by somebody else)";
+    text += link.has_may_hold() ? " (disabled; unknown whether by " + link.may_hold().plan_id() + ')'
+                                : " (disabled by somebody else)";
   return text;
 }
 

@@ -33,9 +33,9 @@ bool may_leave_disabled(const v1::Plan& plan) {
     case v1::Plan::FAILED:
       return true;
     case v1::Plan::EXPIRED:
-      return !takes_out(plan) || is_left_to_others(plan.outcome()) || plan.outcome().starts_with(kNotNeeded);
+      return !takes_out(plan) || is_left_to_others(own_words(plan)) || plan.outcome().starts_with(kNotNeeded);
     case v1::Plan::ROLLED_BACK:
-      return is_left_to_others(plan.outcome());
+      return is_left_to_others(own_words(plan));
     case v1::Plan::COMMITTED:
       return takes_out(plan) && !plan.steps().empty() && plan.steps().rbegin()->what().starts_with(kNotInForce);
     default:
@@ -64,9 +64,9 @@ bool is_target(const v1::Entity& target, const v1::PortReference& a, const v1::P
          target.peer_port() == b.port();
 }
 
-/// Somebody disabled an end of it, and no plan did.
+/// Somebody disabled an end of it, and no plan did, or may have done.
 bool is_disabled_by_others(const v1::Link& link) {
-  return link.disabled() && link.plan_id().empty() && !link.has_returning();
+  return link.disabled() && link.plan_id().empty() && !link.has_returning() && !link.has_may_hold();
 }
 
 /// "PLAN-3, PLAN-7 and 2 more".
@@ -130,7 +130,8 @@ LinkNow link_now(const Session& session, const v1::Plan& plan) {
   for (const v1::Link& link : links.links()) {
     if (!is_target(target, link.a(), link.b()) && !is_target(target, link.b(), link.a())) continue;
     if (is_disabled_by_others(link)) return LinkNow::kDisabledByOthers;
-    return link.up() && !link.has_hold() ? LinkNow::kUp : LinkNow::kUnknown;
+    if (link.has_hold() || link.disabled() || link.state_unknown()) return LinkNow::kUnknown;
+    return link.up() ? LinkNow::kUp : LinkNow::kDown;
   }
   return LinkNow::kUnknown;
 }

@@ -60,23 +60,30 @@ void print_others_return(std::ostream& out, v1::Plan::Action held) {
       << "; no plan holds it any more\n";
 }
 
+/// The actuator of links whose ports say whether they are disabled.
+constexpr std::string_view kTellsDisabled = "infiniband_port";
+
 /// Of a return that is over, or of what others took out meanwhile, and no plan holds: an order of it anew would be
 /// refused.
 void print_let_go(std::ostream& out, const v1::Plan& plan, LinkNow link) {
-  if (plan.state() == v1::Plan::COMMITTED || (plan.state() == v1::Plan::EXPIRED && !is_left_to_others(plan.outcome())))
+  if (plan.state() == v1::Plan::COMMITTED || (plan.state() == v1::Plan::EXPIRED && !is_left_to_others(own_words(plan))))
     return;
-  if (is_left_to_others(plan.outcome())) {
-    if (link != LinkNow::kUp) print_others_return(out, held_by(plan));
+  if (is_left_to_others(own_words(plan))) {
+    const bool is_about_cost = held_by(plan) == v1::Plan::RAISE_LINK_COST;  // the link is up all the same
+    if (link == LinkNow::kDown && !is_about_cost && plan.actuator() == kTellsDisabled)
+      out << "\nto bring it back   no end of it is disabled, and it is not up: look at its cable and its ends\n";
+    else if (link != LinkNow::kUp || is_about_cost)
+      print_others_return(out, held_by(plan));
     return;
   }
-  if (is_about_breaker(plan.outcome())) out << "\nafter checking   weftctl breaker reset --reason ...";
+  if (is_about_breaker(own_words(plan))) out << "\nafter checking   weftctl breaker reset --reason ...";
   out << "\nto take it out again   " << take_out_command(plan, held_by(plan)) << " --reason ...\n";
 }
 
 /// What the plan isolated somebody else enabled again.
 bool is_enabled_by_others(const v1::Plan& plan) {
   return plan.action() == v1::Plan::ISOLATE_LINK &&
-         plan.outcome().find("somebody else enabled the link again") != std::string::npos;
+         own_words(plan).find("somebody else enabled the link again") != std::string::npos;
 }
 
 bool is_over_without_effect(const v1::Plan& plan) {
@@ -92,6 +99,18 @@ void print_order_anew(std::ostream& out, const v1::Plan& plan, const PlanPage& p
   }
   const bool is_held = plan.in_force() || (page.holder != nullptr && page.holder->in_force());
   if (is_held) return;
+  // What failed to bring back what that one holds may be ordered anew.
+  const bool is_of_it = page.other != nullptr && page.other->id() == plan.undoes() && is_over_without_effect(plan);
+  if (page.other != nullptr && !is_of_it && (plan.state() > v1::Plan::COMMITTED || is_enabled_by_others(plan))) {
+    const v1::Plan& other = *page.other;
+    out << '\n'
+        << other.id()
+        << (other.in_force()     ? " holds"
+            : other.unresolved() ? " may hold"
+                                 : " is changing")
+        << " its target   weftctl plan " << other.id() << '\n';
+    return;
+  }
   if (page.is_let_go) return print_let_go(out, plan, page.link);
   if (page.link == LinkNow::kDisabledByOthers && is_over_without_effect(plan))
     return print_others_return(out, v1::Plan::ISOLATE_LINK);
@@ -126,7 +145,7 @@ std::string return_command(const v1::Plan& plan) {
 
 bool is_let_go(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
   if (plan.state() < v1::Plan::COMMITTED || holds_its_target(plan) || plans.empty()) return false;
-  if (takes_out(plan) && !is_left_to_others(plan.outcome())) return false;
+  if (takes_out(plan) && !is_left_to_others(own_words(plan))) return false;
   return std::ranges::none_of(plans, [&plan](const v1::Plan& other) {
     return holds_its_target(other) && other.target().identity() == plan.target().identity();
   });

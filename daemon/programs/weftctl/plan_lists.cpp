@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <thread>
@@ -81,11 +82,6 @@ void print_line(const Session& session, const v1::Plan& plan, std::map<std::stri
                            (plan.shard().empty() ? "" : "  shard " + printable(plan.shard())) + "  " +
                            printable(essence(plan)) + '\n';
   if (std::exchange(last[plan.id()], line) != line) session.out << time_text(plan.updated()) << "  " << line;
-}
-
-/// What was to be undone landed late.
-bool is_in_force_after_all(const v1::Plan& plan) {
-  return takes_out(plan) && plan.in_force() && plan.state() == v1::Plan::ROLLED_BACK;
 }
 
 /// Why it is held: the reason of the plan that took it out, and what went wrong with its return.
@@ -177,7 +173,7 @@ constexpr std::chrono::hours kFailedLately{24};
 /// A return that failed within the last day, and no plan was begun for its target since. What somebody else keeps out
 /// print_others_disabled() lists, for as long as that is so.
 bool is_failed_return(const v1::Plan& plan, const v1::ListPlansResponse& all, TimePoint now) {
-  if (takes_out(plan) || plan.state() != v1::Plan::FAILED || is_left_to_others(plan.outcome())) return false;
+  if (takes_out(plan) || plan.state() != v1::Plan::FAILED || is_left_to_others(own_words(plan))) return false;
   google::protobuf::Timestamp since;
   set_seconds(since, now - kFailedLately);
   if (plan.finished().seconds() < since.seconds()) return false;
@@ -234,9 +230,11 @@ v1::ListPlansResponse chosen(const v1::ListPlansResponse& all, WhichPlans which,
   return some;
 }
 
-/// `undone`: it was wanted that the plan does nothing.
-Exit exit_of(const v1::Plan& plan, bool undone) {
+Exit exit_of(const v1::Plan& plan, Wished wished) {
+  const bool undone = wished != Wished::kDone;
   if (undone && (plan.unresolved() || is_in_force_after_all(plan))) return Exit::kBadNews;
+  if (wished == Wished::kLeft && plan.state() != v1::Plan::FAILED)
+    return plan.in_force() ? Exit::kBadNews : Exit::kGood;
   switch (plan.state()) {
     case v1::Plan::COMMITTED:
       return undone ? Exit::kRefused : Exit::kGood;
@@ -356,16 +354,20 @@ Exit watch_plans(const Session& session, bool all) {
       });
 }
 
-Exit wait_for_plan(const Session& session, v1::Plan plan, Duration patience, bool undone) {
+Exit wait_for_plan(const Session& session, v1::Plan plan, Duration patience, Wished wished) {
   const auto until = std::chrono::steady_clock::now() + patience;
   std::string last;
-  bool is_away = false;
+  std::optional<google::protobuf::Timestamp> away;  // since when
   if (!session.json)
     session.out << plan.id() << "  " << v1::Plan::Action_Name(plan.action()) << "  " << label_of(plan.target()) << '\n';
   while (true) {
     if (!session.json) print_new_steps(session, plan, last);
     if (plan.state() >= v1::Plan::COMMITTED) break;
     if (std::chrono::steady_clock::now() >= until) {
+      if (away)
+        throw Failure(Exit::kUnreachable, "weftd does not answer since " + time_text(*away) + "; " + plan.id() +
+                                              " was " + plan_state_text(plan) + " when it last did: weftctl plan " +
+                                              plan.id());
       const v1::GuardVerdict* guard = obstacle(plan);
       throw Failure(Exit::kUnfinished, plan.id() + " is still " + plan_state_text(plan) + ": " +
                                            (guard == nullptr ? "" : guard->explanation() + ": ") + "weftctl plan " +
@@ -376,12 +378,13 @@ Exit wait_for_plan(const Session& session, v1::Plan plan, Duration patience, boo
     request.set_id(plan.id());
     try {
       plan = session.client.call(session.client.remedies, &Plans::GetPlan, request);
-      is_away = false;
+      away.reset();
     } catch (const Failure& failure) {
       // weftd goes on with its plans when it is started anew.
       if (failure.exit != Exit::kUnreachable) throw;
-      if (!std::exchange(is_away, true) && !session.json)
-        session.out << printable(failure.what()) << "; asking again\n" << std::flush;
+      if (away) continue;
+      set_seconds(away.emplace(), std::chrono::system_clock::now());
+      if (!session.json) session.out << printable(failure.what()) << "; asking again\n" << std::flush;
     }
   }
   if (session.json) {
@@ -389,7 +392,7 @@ Exit wait_for_plan(const Session& session, v1::Plan plan, Duration patience, boo
   } else {
     session.out << plan.id() << " is " << plan_state_text(plan) << ": " << printable(plan.outcome()) << '\n';
   }
-  return exit_of(plan, undone);
+  return exit_of(plan, wished);
 }
 
 }  // namespace weft::ctl

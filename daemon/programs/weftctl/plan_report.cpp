@@ -229,10 +229,6 @@ const v1::GuardVerdict* refusal(const v1::Plan& plan) {
   return nullptr;
 }
 
-bool holds_its_target(const v1::Plan& plan) {
-  return plan.in_force() || plan.unresolved();
-}
-
 std::string unresolved_text(const v1::Plan& plan, TimePoint now) {
   const std::string unknown = "unknown whether it is in force";
   if (!plan.has_unresolved_until()) return unknown + ": check by hand";
@@ -245,12 +241,6 @@ std::string unresolved_text(const v1::Plan& plan, TimePoint now) {
   return unknown + ": what was sent may still" + until + ", and is read then";
 }
 
-v1::Plan::Action held_by(const v1::Plan& plan) {
-  if (takes_out(plan)) return plan.action();
-  if (plan.reverted_action() != v1::Plan::ACTION_UNSPECIFIED) return plan.reverted_action();
-  return plan.action() == v1::Plan::UNDRAIN_NODE ? v1::Plan::DRAIN_NODE : v1::Plan::ISOLATE_LINK;
-}
-
 const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
   if (!is_reverted(plan)) return nullptr;
   const v1::Plan* last = nullptr;
@@ -261,25 +251,6 @@ const v1::Plan* holds_again(const v1::Plan& plan, const google::protobuf::Repeat
     if (other.in_force() || (held && first_out(other, plans).id() == plan.id())) last = &other;
   }
   return last;
-}
-
-const v1::Plan& first_out(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans) {
-  const v1::Plan* first = &plan;
-  for (int i = 0; i < plans.size() && !takes_out(*first); ++i) {
-    const auto before = std::ranges::find(plans, first->undoes(), [](const v1::Plan& each) { return each.id(); });
-    if (before == plans.end()) break;
-    first = &*before;
-  }
-  return *first;
-}
-
-bool takes_out(const v1::Plan& plan) {
-  return plan.action() == v1::Plan::ISOLATE_LINK || plan.action() == v1::Plan::RAISE_LINK_COST ||
-         plan.action() == v1::Plan::DRAIN_NODE;
-}
-
-bool is_reverted(const v1::Plan& plan) {
-  return takes_out(plan) && plan.state() == v1::Plan::COMMITTED && !plan.in_force();
 }
 
 std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder) {
@@ -297,7 +268,7 @@ std::string plan_state_text(const v1::Plan& plan, const v1::Plan* holder) {
   if (is_reverted(plan) && !plan.unresolved())
     text += holder == nullptr || !holder->in_force() ? " (reverted)" : " (held again by " + holder->id() + ')';
   if (plan.unresolved()) text += " (unresolved)";
-  if (takes_out(plan) && plan.in_force() && plan.state() == v1::Plan::ROLLED_BACK) text += " (in force after all)";
+  if (is_in_force_after_all(plan)) text += " (in force after all)";
   return text;
 }
 

@@ -12,7 +12,12 @@
 namespace weft::ctl {
 
 /// How the link of a plan was read last.
-enum class LinkNow : std::uint8_t { kUnknown, kUp, kDisabledByOthers };
+enum class LinkNow : std::uint8_t {
+  kUnknown,
+  kUp,
+  kDown,  ///< and no port says that it is disabled: those of an Ethernet fabric never do
+  kDisabledByOthers,
+};
 
 /// How a plan is printed.
 struct PlanPage {
@@ -21,6 +26,7 @@ struct PlanPage {
   std::size_t columns = 0;           ///< of the terminal; 0: no limit
   const v1::Plan* holder = nullptr;  ///< holds_again() of it
   std::string first_out{};           ///< id of first_out() of it; empty: not looked up
+  const v1::Plan* other = nullptr;   ///< other_holder() of it
   bool is_let_go = false;            ///< is_let_go() of it
   LinkNow link = LinkNow::kUnknown;  ///< of a link that no plan holds
 };
@@ -45,6 +51,9 @@ inline constexpr const char* kBeginsAnewText = "the link is up again: its probat
 /// It is being undone, and what that changes is done: only whether the fabric is as before is still looked at.
 bool is_undone(const v1::Plan& plan);
 
+/// Weft's own words of its outcome (own_words() of Plan): a person's reason may say anything.
+std::string own_words(const v1::Plan& plan);
+
 /// It isolates, drains, or makes routes avoid its target; false: it takes that back.
 bool takes_out(const v1::Plan& plan);
 /// It took something out of service, and that is no longer so. What brings something back holds nothing.
@@ -65,6 +74,10 @@ const v1::GuardVerdict* obstacle(const v1::Plan& plan);
 
 /// It holds its target isolated, avoided by routes or drained, or may do so.
 bool holds_its_target(const v1::Plan& plan);
+/// As is_in_force_after_all() of Plan: what was sent for it landed after its end.
+bool is_in_force_after_all(const v1::Plan& plan);
+/// Another plan among `plans` that holds its target, or may hold or is changing it; null: none.
+const v1::Plan* other_holder(const v1::Plan& plan, const google::protobuf::RepeatedPtrField<v1::Plan>& plans);
 /// Of an unresolved plan: that nobody knows, and until when what was sent may still take effect, or could have.
 std::string unresolved_text(const v1::Plan& plan, TimePoint now);
 /// The action by which a plan holds its target, or that it reverts.

@@ -19,10 +19,9 @@ namespace {
 
 using Stub = v1::RemedyService::Stub;
 
-/// All plans, where what the plan says needs others of its target: of one that was reverted, brings something back, or
-/// left its target to others.
+/// All plans, where what the plan says needs others of its target: of one that is over, or brings something back.
 v1::ListPlansResponse plans_beside(const Session& session, const v1::Plan& plan) {
-  if (!is_reverted(plan) && plan.undoes().empty() && !is_left_to_others(plan.outcome())) return {};
+  if (plan.state() < v1::Plan::COMMITTED && plan.undoes().empty()) return {};
   try {
     return session.client.all_pages(session.client.remedies, &Stub::ListPlans, v1::ListPlansRequest());
   } catch (const Failure&) {  // what was asked for is done: it is told without the others
@@ -42,6 +41,7 @@ Exit print_answer(const Session& session, const v1::Plan& plan, bool review) {
                 .columns = session.columns,
                 .holder = holds_again(plan, all.plans()),
                 .first_out = first_out(plan, all.plans()).id(),
+                .other = other_holder(plan, all.plans()),
                 .is_let_go = is_let_go(plan, all.plans()),
                 .link = plan.state() < v1::Plan::COMMITTED ? LinkNow::kUnknown : link_now(session, plan)});
   }
@@ -177,8 +177,8 @@ v1::RemedyStatus send_hands_off(const Session& session, const v1::SetHandsOffReq
 
 /// What was decided or asked for, and how it goes on. `review`: as print_answer().
 Exit follow(const Session& session, v1::Plan plan, const std::optional<Duration>& wait, bool review,
-            bool undone = false) {
-  if (wait) return wait_for_plan(session, std::move(plan), *wait, undone);
+            Wished wished = Wished::kDone) {
+  if (wait) return wait_for_plan(session, std::move(plan), *wait, wished);
   return print_answer(session, plan, review);
 }
 
@@ -281,7 +281,7 @@ Exit approve_plan(const Session& session, const Decision& decision) {
     const v1::Plan plan = get_plan(session, decision.id);
     if (plan.state() <= v1::Plan::PROPOSED || plan.state() >= v1::Plan::COMMITTED) throw;
     if (!session.json) session.out << printable(failure.what()) << "; waiting for its end\n";
-    return wait_for_plan(session, plan, *decision.wait, false);
+    return wait_for_plan(session, plan, *decision.wait, Wished::kDone);
   }
 }
 
@@ -312,7 +312,7 @@ Exit abort_plan(const Session& session, const Decision& decision) {
     if (!is_confirmed(session, "abort " + before.id())) throw Failure(Exit::kRefused, "nothing was done");
   }
   const v1::Plan plan = end_plan<v1::AbortPlanRequest>(session, &Stub::AbortPlan, decision);
-  const Exit exit = follow(session, plan, decision.wait, false, true);
+  const Exit exit = follow(session, plan, decision.wait, false, decision.leave ? Wished::kLeft : Wished::kUndone);
   if (!decision.wait && !session.json && plan.state() < v1::Plan::COMMITTED)
     session.out << "\nto follow it   weftctl plan " << plan.id() << '\n';
   return exit;

@@ -166,10 +166,16 @@ Exit approve_plan(const Session& session, const Decision& decision);
 Exit abort_plan(const Session& session, const Decision& decision);
 /// Rejects a plan.
 Exit reject_plan(const Session& session, const Decision& decision);
-/// Prints each step of the plan, which is as it was just answered, until it is over. kGood when it is as it was wished:
-/// committed, or with `undone` not in force any more; kBadNews when it failed or was undone; kRefused when nothing was
-/// done. A server that is away is asked again. Throws kUnfinished after `patience`.
-Exit wait_for_plan(const Session& session, v1::Plan plan, Duration patience, bool undone);
+/// What is wanted of a plan that is waited for.
+enum class Wished : std::uint8_t {
+  kDone,    ///< it is committed
+  kUndone,  ///< it is not in force any more
+  kLeft,    ///< it is over, and its target in service
+};
+/// Prints each step of the plan, which is as it was just answered, until it is over. kGood when it is as it was wished;
+/// kBadNews when it failed or was undone; kRefused when nothing was done. A server that is away is asked again. After
+/// `patience` throws kUnfinished, or kUnreachable where the server is away.
+Exit wait_for_plan(const Session& session, v1::Plan plan, Duration patience, Wished wished);
 /// What is to be done to one link or host, and how.
 struct Wish {
   std::string target;

@@ -14,6 +14,10 @@ const takesOut = (plan: Plan) => /^(ISOLATE_LINK|RAISE_LINK_COST|DRAIN_NODE)$/.t
 const heldBy = (plan: Plan) => (takesOut(plan) ? plan.action : plan.revertedAction);
 const isSameTarget = (a: Plan, b: Plan) => a.target?.identity === b.target?.identity;
 
+/** What was sent for it landed after it was undone, or ended while nobody knew how its target was. */
+const isInForceAfterAll = (plan: Plan) =>
+  takesOut(plan) && plan.inForce && !plan.unresolved && (plan.state === 'ROLLED_BACK' || plan.state === 'FAILED');
+
 /** The plan that took out what this one holds: of a return the one before it, and so on, as far as they are known. */
 export function firstOut(plan: Plan, plans: Plan[]): Plan {
   let first = plan;
@@ -69,7 +73,9 @@ export function comesBack(plan: Plan, plans: Plan[]): string {
 export function standing(plan: Plan, plans: Plan[]): string {
   if (plan.unresolved) return 'nobody knows whether it is in force: check it by hand';
   const out = {DRAIN_NODE: 'drained', RAISE_LINK_COST: 'avoided by routes'}[heldBy(plan)] ?? 'out of service';
-  if (plan.inForce) return `${out}${takesOut(plan) ? '' : ' again'}${plan.heldSince ? ` since ${clock(plan.heldSince)}` : ''}`;
+  const since = plan.heldSince ? ` since ${clock(plan.heldSince)}` : '';
+  if (isInForceAfterAll(plan)) return `${out} after all${since}: ${plan.outcome}`;
+  if (plan.inForce) return `${out}${takesOut(plan) ? '' : ' again'}${since}`;
   if (plan.state !== 'COMMITTED' || !takesOut(plan)) return '';
   const holder = holderOf(plan, plans);
   return holder ? `held again by its return ${holder.id}, which did not last` : 'in force no more: it was reverted';

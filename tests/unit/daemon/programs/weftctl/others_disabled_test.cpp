@@ -135,6 +135,96 @@ TEST_F(OthersDisabled, AreNotLinksOfAPlanThatMayHoldThem) {
   EXPECT_THAT(list(WhichPlans::kOpen), Not(HasSubstr("somebody else, and")));
 }
 
+// What it sent may have disabled the link, or may still do so.
+TEST_F(OthersDisabled, AreNotToldFromWhatAnUnresolvedPlanMayHaveDisabled) {
+  out = make_plan(1, PlanState::kRolledBack);
+  out.started = api::kNow - 2h;
+  out.finished = api::kNow - 1h;
+  out.outcome = "aborted by ann: wrong link";
+  Plan later = make_plan(2, PlanState::kFailed);
+  later.started = api::kNow - 1min;
+  later.unresolved = true;
+  publish(PortPhysicalState::kDisabled, {out, later});
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice{"", "", "", true}),
+              HasSubstr("down (disabled; unknown whether by PLAN-2)"));
+  const std::string shown = say(Exit::kGood, show_plan, std::string("1"));
+  EXPECT_THAT(shown, HasSubstr("\nPLAN-2 may hold its target   weftctl plan PLAN-2\n"));
+  EXPECT_THAT(shown, Not(HasSubstr("somebody else")));
+  EXPECT_THAT(shown, Not(HasSubstr("weftctl isolate")));
+  publish(PortPhysicalState::kPolling, {out, later});
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice{"", "", "", true}), Not(HasSubstr("PLAN-2"))) << "it is enabled";
+}
+
+TEST_F(OthersDisabled, AreNotWhatAnotherPlanHolds) {
+  out.outcome = "it did good; somebody else enabled the link again, seen at 2026-01-31 12:00 UTC";
+  Plan undone = make_plan(2, PlanState::kRolledBack);
+  undone.started = undone.finished = api::kNow - 30min;
+  undone.outcome = "aborted by ann: wrong link";
+  Plan holds = make_plan(4, PlanState::kCommitted);
+  holds.in_force = true;
+  for (const PlanState state : {PlanState::kCommitted, PlanState::kVerifying}) {
+    holds.state = state;
+    publish(PortPhysicalState::kDisabled, {out, undone, back, holds});
+    for (const char* id : {"1", "2", "3"}) {
+      const std::string shown = say(Exit::kGood, show_plan, std::string(id));
+      EXPECT_THAT(shown, HasSubstr("\nPLAN-4 holds its target   weftctl plan PLAN-4\n")) << id;
+      EXPECT_THAT(shown, Not(HasSubstr("weftctl restore"))) << id;
+      EXPECT_THAT(shown, Not(HasSubstr("weftctl isolate"))) << id;
+      EXPECT_THAT(shown, Not(HasSubstr("to bring it back"))) << id;
+    }
+  }
+}
+
+TEST_F(OthersDisabled, AReturnThatFoundNothingToDoNamesWhatMayStillHoldIt) {
+  out = make_plan(1, PlanState::kFailed);
+  out.started = api::kNow - 1min;
+  out.unresolved = true;
+  back.state = PlanState::kExpired;
+  back.outcome = "not needed: already in the wanted state";
+  publish(PortPhysicalState::kPolling, {out, back});
+  EXPECT_THAT(say(Exit::kGood, show_plan, std::string("3")), HasSubstr("\nPLAN-1 may hold its target   weftctl plan"));
+}
+
+TEST_F(OthersDisabled, AreNotThoseThatAreDownAndEnabled) {
+  publish(PortPhysicalState::kPolling, {out, back});
+  const std::string shown = say(Exit::kGood, show_plan, std::string("3"));
+  EXPECT_THAT(shown, Not(HasSubstr("enable the end")));
+  EXPECT_THAT(shown, HasSubstr("no end of it is disabled, and it is not up: look at its cable and its ends"));
+}
+
+// A link whose cost is raised is up.
+TEST_F(OthersDisabled, WhoRaisedTheCostLowersItThoughTheLinkIsUp) {
+  back.action = RemedyAction::kRaiseLinkCost;
+  back.undoes = 0;
+  back.outcome = "left as it is: somebody else holds it now: the cost is 20";
+  publication.publish(with_plans(api::make_snapshot(++revision, {api::SmallFabric().build()}), {back}));
+  EXPECT_THAT(say(Exit::kGood, show_plan, std::string("3")),
+              HasSubstr("to bring it back   whoever raised its cost lowers it; no plan holds it any more"));
+}
+
+// The sweeps since then bear earlier times than the return.
+TEST_F(OthersDisabled, AreSeenWhenTheClockWasSetBackSince) {
+  out = make_plan(1, PlanState::kRolledBack);
+  out.started = out.finished = api::kNow + 1h;
+  out.outcome = "aborted by ann: no";
+  publish(PortPhysicalState::kDisabled, {out});
+  EXPECT_THAT(say(Exit::kGood, show_links, LinkChoice{"", "", "", true}), HasSubstr("(disabled by somebody else)"));
+}
+
+// A person's reason is not Weft's own word.
+TEST_F(OthersDisabled, AreNotReadOutOfAPersonsReason) {
+  for (const char* reason : {"on the spine somebody else enabled the link again", "no: somebody else holds it now"}) {
+    out = make_plan(1, PlanState::kRolledBack);
+    out.started = out.finished = api::kNow - 1h;
+    out.steps.push_back({api::kNow - 1h, PlanState::kVerifying, "ann", std::string("abort: ") + reason});
+    out.outcome = std::string("aborted by ann: ") + reason;
+    publication.publish(with_plans(api::make_snapshot(++revision, {api::SmallFabric().build()}), {out}));
+    EXPECT_THAT(say(Exit::kGood, show_plan, std::string("1")), HasSubstr("\nto order it anew   weftctl isolate"))
+        << reason;
+    EXPECT_THAT(say(Exit::kGood, show_plan, std::string("1")), Not(HasSubstr("probation   weftctl"))) << reason;
+  }
+}
+
 TEST_F(OthersDisabled, AreNotKnownBeforeTheFirstSweepAndTheListIsShown) {
   Plan other = back;
   other.id = 4;

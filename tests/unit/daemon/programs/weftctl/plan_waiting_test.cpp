@@ -59,6 +59,49 @@ TEST_F(Aborted, IsListedWhenItIsInForceAfterAll) {
   EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), Not(HasSubstr("PLAN-1")));
 }
 
+// Its state could not be read when it ended.
+TEST_F(Aborted, IsListedWhenItFailedAndIsInForceAfterAll) {
+  plan.state = PlanState::kFailed;
+  plan.outcome = "aborted by ann: wrong host; check it by hand, its state cannot be read: no answer";
+  plan.in_force = true;
+  publish();
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false),
+              AllOf(HasSubstr("FAILED (in force after all)"), HasSubstr("aborted by ann: wrong host")));
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kInForce, false),
+              AllOf(HasSubstr("new memory; PLAN-1 is in force after all: aborted by ann: wrong host"),
+                    HasSubstr("weftctl undrain gpu-1")));
+  EXPECT_THAT(say(Exit::kGood, show_plan, std::string("1")), HasSubstr("FAILED (in force after all)"));
+  EXPECT_EQ(abort(), Exit::kBadNews);
+  plan.unresolved = true;
+  publish();
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), HasSubstr("FAILED (unresolved)"));
+  EXPECT_THAT(say(Exit::kGood, show_plans, WhichPlans::kOpen, false), Not(HasSubstr("after all")));
+}
+
+TEST_F(Aborted, AndLeftInServiceIsWhatWasAskedForWhereNothingHoldsIt) {
+  const auto left = [this](RemedyAction action, PlanState state) {
+    plan.action = action;
+    plan.state = state;
+    plan.outcome = "left in service by ann: new cable; its probation was not over";
+    publish();
+    std::ostringstream out;
+    v1::Plan before;
+    before.set_id("PLAN-1");
+    before.set_state(v1::Plan::VERIFYING);
+    return wait_for_plan(Session{*client, out, false, true, false, api::kNow}, before, 30s, Wished::kLeft);
+  };
+  std::ostringstream out;
+  EXPECT_EQ(abort_plan(Session{*client, out, false, true, false, api::kNow},
+                       {.id = "1", .reason = "new cable", .who = "ann", .wait = 30s, .leave = true}),
+            Exit::kGood);
+  EXPECT_EQ(left(RemedyAction::kUndrainNode, PlanState::kCommitted), Exit::kGood);
+  EXPECT_EQ(left(RemedyAction::kUndrainNode, PlanState::kRejected), Exit::kGood) << "it had failed, and waited";
+  EXPECT_EQ(left(RemedyAction::kDrainNode, PlanState::kRolledBack), Exit::kGood);
+  EXPECT_EQ(left(RemedyAction::kUndrainNode, PlanState::kFailed), Exit::kBadNews);
+  plan.unresolved = true;
+  EXPECT_EQ(left(RemedyAction::kUndrainNode, PlanState::kRejected), Exit::kBadNews);
+}
+
 /// A weftd that is stopped while it answers, and started again.
 class Restarted final : public v1::RemedyService::Service {
  public:
@@ -92,9 +135,34 @@ TEST(AWeftdThatStops, IsAskedAgainByWhoWaitsForAPlan) {
   v1::Plan plan;
   plan.set_id("PLAN-1");
   plan.set_state(v1::Plan::VERIFYING);
-  EXPECT_EQ(wait_for_plan(Session{client, out, false, true, false, api::kNow}, plan, 30s, false), Exit::kGood);
+  EXPECT_EQ(wait_for_plan(Session{client, out, false, true, false, api::kNow}, plan, 30s, Wished::kDone), Exit::kGood);
   EXPECT_THAT(out.str(),
               HasSubstr("it ended the call: it stops, or is started anew; --server names another; asking again\n"));
+}
+
+// What it said last may have changed since.
+TEST(AWeftdThatStops, AndStaysAwayIsNotSaidToBeAtThePlanStill) {
+  Client client("127.0.0.1:1");
+  v1::Plan plan;
+  plan.set_id("PLAN-1");
+  plan.set_state(v1::Plan::ROLLING_BACK);
+  for (const bool json : {false, true}) {
+    std::ostringstream out;
+    try {
+      wait_for_plan(Session{client, out, json, true, false, api::kNow}, plan, 1s, Wished::kUndone);
+      ADD_FAILURE() << out.str();
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.exit, Exit::kUnreachable);
+      EXPECT_THAT(failure.what(), AllOf(HasSubstr("weftd does not answer since 20"),
+                                        HasSubstr("; PLAN-1 was ROLLING_BACK when it last did")));
+    }
+  }
+}
+
+TEST(ASocketOfThisHost, HasNoTlsToBeTold) {
+  EXPECT_EQ(reason_not_reached("Socket closed", "unix:/run/weft/weftd.sock"), "it ended the connection");
+  EXPECT_EQ(reason_not_reached("Socket closed", "mgmt1:9641"),
+            "Socket closed (a weftd with TLS takes --ca, and one without does not)");
 }
 
 TEST(AWeftdThatStops, LeavesItOpenWhetherAnOrderWasTaken) {

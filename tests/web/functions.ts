@@ -7,10 +7,11 @@ import {keyOf, marksOf, meanRate, type CounterHistory, type History, type Mark, 
 import {began, inOrder} from '../../dashboards/web/src/occurrences';
 import {badList, badText} from '../../dashboards/web/src/bad_nodes';
 import type {Layout} from '../../dashboards/web/src/layout';
+import {holding, standing} from '../../dashboards/web/src/plan_standing';
 import {isRead, stallOf, totalOf, trafficOf} from '../../dashboards/web/src/port_figures';
 import {linkLetter, portWord} from '../../dashboards/web/src/port_state';
 import {asAsked, parseAnswer, toOrder} from '../../dashboards/web/src/turning';
-import type {FabricMap, Incident, MapState, Port} from '../../dashboards/web/src/types';
+import type {FabricMap, Incident, MapState, Plan, Port} from '../../dashboards/web/src/types';
 
 const at = (minute: number) => `2026-11-28T12:${String(minute).padStart(2, '0')}:00Z`;
 
@@ -129,4 +130,13 @@ test('characters that turn text are written out in answers, and are themselves i
   assert.deepEqual(parseAnswer('{"path": "C:\\\\u202e"}'), {path: 'C:\\u202e'}, 'which is no such character');
   assert.equal(asAsked(`/api/v1/nodes/${encodeURIComponent(shown)}?x=%5C`), `/api/v1/nodes/${encodeURIComponent(name)}?x=%5C`);
   assert.deepEqual(JSON.parse(toOrder({what: shown, reason: 'C:\\temp "u202e"'})), {what: name, reason: 'C:\\temp "u202e"'});
+});
+
+test('what landed after its plan ended says so, and why that was to be undone', () => {
+  const plan = {id: 'PLAN-1', action: 'DRAIN_NODE', state: 'FAILED', inForce: true, unresolved: false, outcome: 'aborted by ann: wrong host'} as Plan;
+  assert.equal(standing(plan, [plan]), 'drained after all: aborted by ann: wrong host');
+  assert.equal(standing({...plan, state: 'ROLLED_BACK'}, [plan]), 'drained after all: aborted by ann: wrong host');
+  assert.equal(standing({...plan, state: 'COMMITTED'}, [plan]), 'drained');
+  assert.match(standing({...plan, unresolved: true}, [plan]), /^nobody knows/);
+  assert.deepEqual(holding([plan]), [plan]);
 });

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(FactSource::kCount)> kSources{"sysfs", "ethtool", "dcb"};
 
+constexpr const char* kModuleMemory = "ethtool netlink MODULE_EEPROM_GET: ethtool -m IF";
+
 using enum FactScope;
 constexpr std::array<ConfigFactRow, kConfigFacts> kRows{{
     {"firmware", "firmware", "", "/sys/class/infiniband/DEV/fw_ver; ethtool -i", kAdapter, true, false},
@@ -41,6 +43,11 @@ constexpr std::array<ConfigFactRow, kConfigFacts> kRows{{
     {"pci_ids", "PCI ids", "", "/sys/bus/pci/devices/ADDRESS/{vendor,device,subsystem_vendor,subsystem_device}",
      kAdapter, false, false},
     {"host_model", "model of the host", "", "/sys/class/dmi/id/product_name", kHost, false, false},
+    // They go with the module: ports of one make may have others.
+    {"module_vendor", "vendor of the module", "", kModuleMemory, kPort, false, false},
+    {"module_part", "part number of the module", "", kModuleMemory, kPort, false, false},
+    {"module_revision", "revision of the module", "", kModuleMemory, kPort, false, false},
+    {"module_serial", "serial number of the module", "", kModuleMemory, kPort, false, false},
 }};
 
 std::string printable_value(std::string_view text, std::size_t most) {

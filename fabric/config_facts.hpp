@@ -34,6 +34,10 @@ enum class ConfigFact : std::uint8_t {
   kBoard,
   kPciIds,
   kHostModel,
+  kModuleVendor,
+  kModulePart,
+  kModuleRevision,
+  kModuleSerial,
   kCount,
 };
 inline constexpr std::size_t kConfigFacts = static_cast<std::size_t>(ConfigFact::kCount);

@@ -153,7 +153,40 @@ void parse_cmis(const ModuleMemory& memory, Figures& figures) {
   if (upper != nullptr && lanes != nullptr) parse_cmis_lanes(*upper, *advertisement, *lanes, figures);
 }
 
+// --- who made it ------------------------------------------------------------------------------------------------
+
+/// A field of text, which blanks fill at its end (some modules: zeros).
+std::string text_at(const Part& part, std::size_t first, std::size_t size) {
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint8_t letter = byte(part, first + i);
+    if (letter == 0) break;
+    if (letter < 0x20 || letter > 0x7E) return {};
+    text += static_cast<char>(letter);
+  }
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
 }  // namespace
+
+ModuleIdentity identity_of(const ModuleMemory& memory) {
+  constexpr std::size_t kName = 16;  // of vendor, part and serial number in all three standards
+  const Part* lower = memory.get(ModulePart::kLower);
+  const Part* upper = memory.get(ModulePart::kUpper);
+  const ModuleKind kind = memory.kind();
+  if (kind == ModuleKind::kSfp)
+    return {text_at(*lower, 20, kName), text_at(*lower, 40, kName), text_at(*lower, 56, 4), text_at(*lower, 68, kName)};
+  if (upper == nullptr) return {};
+  if (kind == ModuleKind::kQsfp)
+    return {text_at(*upper, 148, kName), text_at(*upper, 168, kName), text_at(*upper, 184, 2),
+            text_at(*upper, 196, kName)};
+  if (kind == ModuleKind::kCmis)
+    return {text_at(*upper, 129, kName), text_at(*upper, 148, kName), text_at(*upper, 164, 2),
+            text_at(*upper, 166, kName)};
+  return {};
+}
 
 ModulePlace place_of(ModulePart part) {
   constexpr std::uint8_t kModule = 0x50;
@@ -210,12 +243,14 @@ ModuleKind ModuleMemory::kind() const {
 }
 
 std::span<const ModulePart> fixed_parts(const ModuleMemory& memory) {
-  static constexpr ModulePart kOfQsfp[] = {ModulePart::kUpper};
+  static constexpr ModulePart kUpperAlone[] = {ModulePart::kUpper};
   static constexpr ModulePart kOfCmis[] = {ModulePart::kUpper, ModulePart::kAdvertisement};
   const ModuleKind kind = memory.kind();
-  if (kind == ModuleKind::kQsfp) return kOfQsfp;
-  if (kind == ModuleKind::kCmis && !is_flat(*memory.get(ModulePart::kLower))) return kOfCmis;
-  return {};
+  if (kind == ModuleKind::kQsfp) return kUpperAlone;
+  if (kind != ModuleKind::kCmis) return {};
+  // Flat memory has page 0 and no other.
+  if (is_flat(*memory.get(ModulePart::kLower))) return kUpperAlone;
+  return kOfCmis;
 }
 
 std::span<const ModulePart> changing_parts(const ModuleMemory& memory) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "collectors/ethernet/ethtool_message.hpp"
 
@@ -65,5 +66,18 @@ std::span<const ModulePart> changing_parts(const ModuleMemory& memory);
 /// Adds what the module measures to `figures`: module_temperature, module_supply, and for each lane from 0
 /// module_transmit_power, module_receive_power, module_bias. Copper and what a module does not measure give nothing.
 void parse_module(const ModuleMemory& memory, Figures& figures);
+
+/// Who made a module, and which one it is. Printable ASCII without the blanks that fill a field; empty: not told.
+struct ModuleIdentity {
+  std::string vendor;
+  std::string part_number;
+  std::string revision;
+  std::string serial_number;
+
+  bool operator==(const ModuleIdentity&) const = default;
+};
+/// As the module's memory says: SFF-8472, table 4-1 (bytes 20, 40, 56, 68); SFF-8636, table 6-14 (148, 168, 184, 196);
+/// CMIS, page 0 (129, 148, 164, 166). Copper tells it too. A field with anything but printable ASCII is not told.
+ModuleIdentity identity_of(const ModuleMemory& memory);
 
 }  // namespace weft::ethernet

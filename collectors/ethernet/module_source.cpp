@@ -50,9 +50,24 @@ void ModuleSource::look_at(Module& module, EthtoolSource& ethtool, TimePoint now
   // A module that is still waking up may not answer for all of them at first.
   for (const ModulePart part : fixed_parts(module.memory))
     if (module.memory.get(part) == nullptr) read_part(module, ethtool, part);
+  ModuleIdentity identity = identity_of(module.memory);
+  if (identity != module.identity) is_changed_ = true;
+  module.identity = std::move(identity);
   module.figures.clear();
   parse_module(module.memory, module.figures);
   put_figures(module.slots, module.figures, module.interface, nullptr);
+}
+
+void ModuleSource::read_facts(const std::string& interface, std::vector<FactValue>& facts) const {
+  const auto found = std::ranges::find(modules_, interface, [](const Module& module) { return module.interface.name; });
+  if (found == modules_.end()) return;
+  const auto add = [&facts](ConfigFact fact, const std::string& value) {
+    if (!value.empty()) facts.push_back({fact, FactSource::kEthtool, value});
+  };
+  add(ConfigFact::kModuleVendor, found->identity.vendor);
+  add(ConfigFact::kModulePart, found->identity.part_number);
+  add(ConfigFact::kModuleRevision, found->identity.revision);
+  add(ConfigFact::kModuleSerial, found->identity.serial_number);
 }
 
 void ModuleSource::forget_fixed_parts(Module& module) {

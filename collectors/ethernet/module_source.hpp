@@ -5,11 +5,13 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectors/ethernet/ethtool_source.hpp"
 #include "collectors/ethernet/module_memory.hpp"
 #include "fabric/clock.hpp"
+#include "fabric/config_facts.hpp"
 
 namespace weft::ethernet {
 
@@ -27,6 +29,10 @@ class ModuleSource {
   void read(ValueSink& sink, EthtoolSource& ethtool, TimePoint now);
   /// True when a module measures something that is not entered yet.
   bool has_new() const;
+  /// Adds what the module at that interface says of who made it.
+  void read_facts(const std::string& interface, std::vector<FactValue>& facts) const;
+  /// True once after another module was seen at a port, or none any more.
+  bool take_changes() { return std::exchange(is_changed_, false); }
   /// Always ok; the message says what kept modules from being read.
   SourceStatus status() const { return {"module", true, trouble_}; }
 
@@ -34,6 +40,7 @@ class ModuleSource {
   struct Module {
     Interface interface;
     ModuleMemory memory;
+    ModuleIdentity identity;
     Figures figures;
     AnswerSlots slots;
     TimePoint read_at = kNever;
@@ -47,6 +54,7 @@ class ModuleSource {
 
   Duration interval_;
   std::vector<Module> modules_;
+  bool is_changed_ = false;
   std::string trouble_;
 };
 

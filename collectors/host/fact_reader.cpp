@@ -71,6 +71,7 @@ std::string FactReader::quick_look(std::span<const HostPort> ports) const {
 bool FactReader::is_due(TimePoint now, std::span<const HostPort> ports, const FactAsk& ask) {
   bool due = is_over(now, read_at_, options_.whole_interval);
   if (ask.dcb && ask.dcb->take_changes()) due = true;
+  if (ask.modules && ask.modules->take_changes()) due = true;
   if (!is_over(now, looked_at_, options_.look_interval)) return due;
   looked_at_ = now;
   std::string look = quick_look(ports);
@@ -119,6 +120,7 @@ FactTable FactReader::read_all(std::span<const HostPort> ports, std::span<const 
     }
     if (ask.statistics)
       add_fact(ConfigFact::kDriverVersion, FactSource::kEthtool, ask.statistics->version_of(port.netdev), of.facts);
+    if (ask.modules && !port.netdev.empty()) ask.modules->read_facts(port.netdev, of.facts);
     table.ports.push_back(std::move(of));
   }
   return tidy(std::move(table));

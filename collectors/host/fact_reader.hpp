@@ -12,6 +12,7 @@
 #include "collectors/ethernet/driver_statistics.hpp"
 #include "collectors/ethernet/ethtool_source.hpp"
 #include "collectors/ethernet/interface_scan.hpp"
+#include "collectors/ethernet/module_source.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/config_facts.hpp"
 #include "fabric/host.hpp"
@@ -23,6 +24,7 @@ struct FactAsk {
   ethernet::EthtoolSource* ethtool = nullptr;
   const ethernet::DriverStatistics* statistics = nullptr;
   ethernet::DcbSource* dcb = nullptr;
+  ethernet::ModuleSource* modules = nullptr;
 };
 
 /// Keeps the facts of one host. Functions that are made for others (HostPort::is_virtual_function) are left out:

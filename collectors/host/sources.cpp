@@ -79,6 +79,7 @@ void Sources::read_facts(TimePoint now) {
   ask.ethtool = ethtool_ ? &*ethtool_ : nullptr;
   ask.statistics = statistics_ ? &*statistics_ : nullptr;
   ask.dcb = dcb_ ? &*dcb_ : nullptr;
+  ask.modules = modules_ ? &*modules_ : nullptr;
   facts_.read(now, inventory_->ports, interfaces_.interfaces, ask);
 }
 

@@ -5,6 +5,16 @@
 #include "fabric/counters.hpp"
 #include "fuzz.hpp"
 
+namespace {
+
+const std::string kPrintable = [] {
+  std::string letters;
+  for (char letter = ' '; letter <= '~'; ++letter) letters += letter;
+  return letters;
+}();
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace weft;
   using ethernet::ModuleMemory;
@@ -18,6 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   fuzz::demand(!ethernet::changing_parts(memory).empty(), "there is always something to read");
   for (const ModulePart part : ethernet::fixed_parts(memory)) ethernet::place_of(part);
+  const ethernet::ModuleIdentity identity = ethernet::identity_of(memory);
+  for (const std::string* text : {&identity.vendor, &identity.part_number, &identity.revision, &identity.serial_number})
+    fuzz::demand(text->size() <= 16 && text->find_first_not_of(kPrintable) == std::string::npos, "printable ASCII");
   ethernet::Figures figures;
   ethernet::parse_module(memory, figures);
   fuzz::demand(figures.size() <= 2 + 3 * 8, "eight lanes at most");

@@ -24,6 +24,10 @@ struct PartBytes {
   PartBytes& word(std::size_t number, int value) {
     return byte(number, static_cast<unsigned>(value) >> 8 & 0xFF).byte(number + 1, static_cast<unsigned>(value) & 0xFF);
   }
+  PartBytes& text(std::size_t number, std::string_view letters) {
+    for (const char letter : letters) byte(number++, static_cast<unsigned char>(letter));
+    return *this;
+  }
   PartBytes& real(std::size_t number, float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return word(number, static_cast<int>(bits >> 16)).word(number + 2, static_cast<int>(bits & 0xFFFF));
@@ -142,7 +146,47 @@ TEST(ModuleMemory, ReadsACmisCableOfFlatMemoryAsNothing) {
   memory.set(ModulePart::kLower, PartBytes().byte(0, 0x18).byte(2, 0x80).bytes);
   EXPECT_THAT(figures_of(memory), IsEmpty());
   EXPECT_EQ(changing_parts(memory).size(), 1U);
-  EXPECT_TRUE(fixed_parts(memory).empty());
+  ASSERT_EQ(fixed_parts(memory).size(), 1U) << "flat memory has page 0";
+  EXPECT_EQ(fixed_parts(memory)[0], ModulePart::kUpper);
+}
+
+TEST(ModuleMemory, SaysWhoMadeIt) {
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, PartBytes()
+                                     .byte(0, 0x03)
+                                     .text(20, "FINISAR CORP.   ")
+                                     .text(40, "FTLX8571D3BCL   ")
+                                     .text(56, "A   ")
+                                     .text(68, "UMB0ABC         ")
+                                     .bytes);
+  EXPECT_EQ(identity_of(memory), (ModuleIdentity{"FINISAR CORP.", "FTLX8571D3BCL", "A", "UMB0ABC"}));
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x11).bytes);
+  EXPECT_EQ(identity_of(memory), ModuleIdentity()) << "its upper part was not read";
+  memory.set(ModulePart::kUpper, PartBytes()
+                                     .text(148, "Mellanox        ")
+                                     .text(168, "MCP1600-C003    ")
+                                     .text(184, "A2")
+                                     .text(196, " MT1913VS01234")  // zeros behind it
+                                     .bytes);
+  EXPECT_EQ(identity_of(memory), (ModuleIdentity{"Mellanox", "MCP1600-C003", "A2", "MT1913VS01234"}));
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x19).byte(2, 0x80).bytes);
+  memory.set(ModulePart::kUpper, PartBytes()
+                                     .text(129, "NVIDIA          ")
+                                     .text(148, "MMA4Z00-NS      ")
+                                     .text(164, "B1")
+                                     .text(166, "MT2318FT00042   ")
+                                     .bytes);
+  EXPECT_EQ(identity_of(memory), (ModuleIdentity{"NVIDIA", "MMA4Z00-NS", "B1", "MT2318FT00042"}));
+}
+
+TEST(ModuleMemory, WhatIsNoTextIsNotTold) {
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x11).bytes);
+  PartBytes upper;
+  upper.text(148, "ACME\x1B[31m").text(168, "                ");
+  for (std::size_t i = 196; i < 212; ++i) upper.byte(i, 0xFF);
+  memory.set(ModulePart::kUpper, upper.bytes);
+  EXPECT_EQ(identity_of(memory), ModuleIdentity());
 }
 
 TEST(ModuleMemory, ReadsWhatIsNoModuleAsNothing) {

@@ -183,5 +183,14 @@ TEST(NodeNamesIn, WhatMayBeANodeInTheNameOfAPortOrALink) {
   EXPECT_LE(node_names_in(long_text).size(), 64U);
 }
 
+TEST(HtmlText, LetsNoNameLookLikeAnotherOne) {
+  EXPECT_EQ(html_text("leaf-1 <b> & \"x\""), "leaf-1 &lt;b&gt; &amp; &quot;x&quot;");
+  for (const char* mark : {"\u061C", "\u200E", "\u200F", "\u202A", "\u202E", "\u2066", "\u2069"})
+    EXPECT_EQ(html_text(std::string("leaf") + mark + "1"), "leaf\uFFFD1") << mark;
+  EXPECT_EQ(html_text("\u2010\u202F\u2065\u206A\u00FC\u061B"), "\u2010\u202F\u2065\u206A\u00FC\u061B");
+  EXPECT_EQ(html_text("\xE2\x80"), "\uFFFD\uFFFD");
+  EXPECT_EQ(html_text("a\x01\x7f"), "a\uFFFD\uFFFD");
+}
+
 }  // namespace
 }  // namespace weft::api

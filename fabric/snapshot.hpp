@@ -113,6 +113,8 @@ struct Snapshot {
   Leadership leadership;
   SitePtr site;  ///< null where weftd is no part of one
   DaemonFigures figures;
+  /// Incidents that were over for longer are not in `incidents` any more. Zero: not told.
+  Duration incident_retention{};
   std::string page_url;  ///< where people reach the page, without a slash at its end; empty: not known
 };
 

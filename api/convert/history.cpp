@@ -14,6 +14,7 @@
 
 #include "api/convert/fabric.hpp"
 #include "api/convert/incidents.hpp"
+#include "api/convert/occurrences.hpp"
 #include "api/convert/times.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/find_ports.hpp"
@@ -137,40 +138,6 @@ bool set_time(v1::HistoryMark& mark, TimePoint from, TimePoint until, const Hist
   set_timestamp(*mark.mutable_from(), from);
   if (until != kNever) set_timestamp(*mark.mutable_until(), until);
   return true;
-}
-
-/// A time in which an incident was open.
-struct Occurrence {
-  TimePoint from;
-  TimePoint until;  ///< kNever: it is not over
-  Severity severity;
-  std::string text;
-};
-
-/// Each time of it, by its timeline, oldest first: in between all was well. One alone where the timeline does not tell;
-/// of what it does not keep any more, one up to the first end or beginning that is kept.
-std::vector<Occurrence> occurrences_of(const Incident& incident) {
-  std::vector<Occurrence> all;
-  bool is_open = false;
-  const auto begin = [&](TimePoint at, Severity severity, const std::string& text) {
-    if (is_open) all.back().until = at;
-    all.push_back({at, kNever, severity, text});
-    is_open = true;
-  };
-  for (const TimelineEntry& entry : incident.timeline) {
-    if (all.empty() && entry.change != IncidentChange::kOpened)
-      begin(incident.opened, entry.severity, incident.headline);
-    if (entry.change == IncidentChange::kOpened || entry.change == IncidentChange::kReopened)
-      begin(entry.at, entry.severity, entry.text);
-    all.back().severity = std::max(all.back().severity, entry.severity);
-    if (entry.change != IncidentChange::kResolved && entry.change != IncidentChange::kFolded) continue;
-    all.back().until = entry.at;
-    is_open = false;
-  }
-  if (all.empty()) all.push_back({incident.opened, kNever, Severity::kInfo, {}});
-  // The last one is the incident as it is told everywhere.
-  all.back() = {all.back().from, incident.resolved, incident.listed_severity(), incident.listed_summary()};
-  return all;
 }
 
 std::vector<v1::HistoryMark> marks_of(const PortHistoryQuestion& asked, const std::vector<PortKey>& ports) {

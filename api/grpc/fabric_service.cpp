@@ -13,6 +13,7 @@
 #include "api/convert/path.hpp"
 #include "api/convert/queries.hpp"
 #include "api/convert/worst_links.hpp"
+#include "api/convert/worst_things.hpp"
 #include "api/grpc/answer.hpp"
 #include "api/grpc/fabric_feed.hpp"
 #include "api/grpc/site_call.hpp"
@@ -119,6 +120,15 @@ grpc::ServerUnaryReactor* FabricService::ListWorstLinks(grpc::CallbackServerCont
   if (is_for_site(site_, *context))
     return ask_site(response, [&](auto done) { site_->list_worst_links(*request, std::move(done)); });
   const auto of = [&](const Snapshot& snapshot) { return list_worst_links(snapshot, *request, clock_.now()); };
+  return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
+}
+
+grpc::ServerUnaryReactor* FabricService::ListWorst(grpc::CallbackServerContext* context,
+                                                   const v1::ListWorstRequest* request,
+                                                   v1::ListWorstResponse* response) {
+  if (is_for_site(site_, *context))
+    return ask_site(response, [&](auto done) { site_->list_worst(*request, std::move(done)); });
+  const auto of = [&](const Snapshot& snapshot) { return list_worst(snapshot, *request, clock_.now()); };
   return answer(context, of_swept_shard(*context, *publication_.load(), of), response);
 }
 

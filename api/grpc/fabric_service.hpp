@@ -33,6 +33,8 @@ class FabricService final : public v1::FabricService::CallbackService {
   grpc::ServerUnaryReactor* ListWorstLinks(grpc::CallbackServerContext* context,
                                            const v1::ListWorstLinksRequest* request,
                                            v1::ListWorstLinksResponse* response) override;
+  grpc::ServerUnaryReactor* ListWorst(grpc::CallbackServerContext* context, const v1::ListWorstRequest* request,
+                                      v1::ListWorstResponse* response) override;
   grpc::ServerUnaryReactor* GetPath(grpc::CallbackServerContext* context, const v1::GetPathRequest* request,
                                     v1::GetPathResponse* response) override;
   grpc::ServerUnaryReactor* GetCablingDifferences(grpc::CallbackServerContext* context,

@@ -15,6 +15,7 @@
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
 #include "api/convert/worst_links.hpp"
+#include "api/convert/worst_things.hpp"
 #include "api/http/json.hpp"
 #include "api/http/list_requests.hpp"
 
@@ -187,6 +188,11 @@ HttpReply api_reply(ApiQuestion question) {
       auto request = collectors_request(question.target);
       return list_reply(std::move(question), std::move(request), "collectors",
                         [](const Question& asked, const auto& page) { return list_collectors(*asked.snapshot, page); });
+    }
+    if (what == "worst") {
+      const auto request = worst_request(question.target);
+      if (!request) return error_reply(request.error());
+      return reply_of(list_worst(*question.snapshot, *request, question.now));
     }
     if (what == "drift") return reply_of(get_drift(*question.snapshot, drift_request(question.target)));
     if (what == "incidents") {

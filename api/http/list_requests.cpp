@@ -111,6 +111,27 @@ Result<v1::ListWorstLinksRequest> worst_links_request(const HttpTarget& target) 
   return request;
 }
 
+Result<v1::ListWorstRequest> worst_request(const HttpTarget& target) {
+  v1::ListWorstRequest request;
+  auto of = v1::ListWorstRequest::CABLES;
+  const std::string given = upper(target.parameter("of"));
+  if ((!given.empty() && !v1::ListWorstRequest::Of_Parse(given, &of)) || of == v1::ListWorstRequest::OF_UNSPECIFIED)
+    return fail(ErrorCode::kInvalidArgument, "of must be one of cables, modules, hosts, switches");
+  auto by = v1::ListWorstRequest::HARM;
+  const std::string order = upper(target.parameter("by"));
+  if ((!order.empty() && !v1::ListWorstRequest::Order_Parse(order, &by)) ||
+      by == v1::ListWorstRequest::ORDER_UNSPECIFIED)
+    return fail(ErrorCode::kInvalidArgument, "by must be one of harm, jobs, critical, times");
+  const auto limit = target.number("limit");
+  if (!limit) return tl::unexpected(limit.error());
+  if (const auto good = set_times(target, request); !good) return tl::unexpected(good.error());
+  request.set_of(of);
+  request.set_by(by);
+  request.set_limit(*limit);
+  request.set_fabric(target.parameter("fabric"));
+  return request;
+}
+
 Result<v1::ListAuditRequest> audit_request(const HttpTarget& target) {
   v1::ListAuditRequest request;
   if (const auto good = set_times(target, request); !good) return tl::unexpected(good.error());

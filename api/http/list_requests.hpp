@@ -21,6 +21,9 @@ Result<void> parse_time(const std::string& name, const std::string& text, google
 /// `state`: open (which includes acknowledged), acknowledged, resolved, all or empty; `kind` and `severity`: names with
 /// commas between them; `entity`, `job`, `from` and `to`. kInvalidArgument otherwise.
 Result<v1::ListIncidentsRequest> incidents_request(const HttpTarget& target);
+/// `of`: cables, modules, hosts or switches, empty: cables; `by`: harm, jobs, critical or times, empty: harm; `from`,
+/// `to`, `limit` and `fabric`. kInvalidArgument otherwise.
+Result<v1::ListWorstRequest> worst_request(const HttpTarget& target);
 /// `by`: errors, flaps or stall, empty: errors; `limit`; `fabric`. kInvalidArgument otherwise.
 Result<v1::ListWorstLinksRequest> worst_links_request(const HttpTarget& target);
 /// `from`, `to`, `who`, `what`, `shard`, `page_size` and `page_token`. kInvalidArgument otherwise.

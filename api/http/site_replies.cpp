@@ -149,6 +149,9 @@ bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Route
     topology_of_site(site, target.parameter("fabric"), done);
   } else if (what == "path") {
     site.get_path(path_request(target), reply_with<v1::GetPathResponse>(done));
+  } else if (what == "worst") {
+    const auto request = worst_request(target);
+    request ? site.list_worst(*request, reply_with<v1::ListWorstResponse>(done)) : done(error_reply(request.error()));
   } else if (what == "drift") {
     site.get_drift(drift_request(target), reply_with<v1::GetDriftResponse>(done));
   } else if (what == "collectors") {

@@ -25,7 +25,7 @@ bool may_be_unknown(const Request& request) {
   else if constexpr (std::same_as<Request, v1::ListPortsRequest>)
     return !request.fabric().empty() || !request.node().empty();
   else if constexpr (std::same_as<Request, v1::ListNodesRequest> || std::same_as<Request, v1::ListLinksRequest> ||
-                     std::same_as<Request, v1::ListWorstLinksRequest> ||
+                     std::same_as<Request, v1::ListWorstLinksRequest> || std::same_as<Request, v1::ListWorstRequest> ||
                      std::same_as<Request, v1::GetTopologyRequest> ||
                      std::same_as<Request, v1::GetCablingDifferencesRequest>)
     return !request.fabric().empty();

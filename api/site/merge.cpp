@@ -6,6 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "api/convert/times.hpp"
+#include "api/convert/worst_things.hpp"
+
 namespace weft::api {
 namespace {
 
@@ -327,6 +330,35 @@ Result<v1::ListWorstLinksResponse> merge_worst_links(std::vector<ShardAnswer<v1:
   if (!is_known) return tl::unexpected(nobody_knows(answers));
   std::ranges::stable_sort(*merged.mutable_links(), std::ranges::greater{}, &v1::WorstLink::value);
   while (static_cast<std::size_t>(merged.links_size()) > limit) merged.mutable_links()->RemoveLast();
+  add_missing(missing_of(answers), merged);
+  return merged;
+}
+
+Result<v1::ListWorstResponse> merge_worst(std::vector<ShardAnswer<v1::ListWorstResponse>> answers,
+                                          const v1::ListWorstRequest& request) {
+  v1::ListWorstResponse merged;
+  bool is_known = false;
+  for (auto& each : answers) {
+    if (!each.answer) continue;
+    is_known = true;
+    for (v1::WorstThing& worst : *each.answer->mutable_things()) {
+      worst.set_shard(each.shard);
+      *merged.add_things() = std::move(worst);
+    }
+    if (!merged.has_from()) *merged.mutable_from() = each.answer->from();
+    if (!merged.has_to()) *merged.mutable_to() = each.answer->to();
+    // As incomplete as the one that keeps the least.
+    if (each.answer->has_complete_from() &&
+        (!merged.has_complete_from() ||
+         from_timestamp(each.answer->complete_from()) > from_timestamp(merged.complete_from())))
+      *merged.mutable_complete_from() = each.answer->complete_from();
+    merged.set_elsewhere(merged.elsewhere() + each.answer->elsewhere());
+  }
+  if (!is_known) return tl::unexpected(nobody_knows(answers));
+  std::ranges::sort(*merged.mutable_things(),
+                    [by = request.by()](const auto& a, const auto& b) { return is_worse(by, a, b); });
+  if (const int limit = static_cast<int>(limit_of(request)); merged.things_size() > limit)
+    merged.mutable_things()->DeleteSubrange(limit, merged.things_size() - limit);
   add_missing(missing_of(answers), merged);
   return merged;
 }

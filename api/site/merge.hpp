@@ -102,6 +102,9 @@ Result<v1::GetNodeResponse> merge_nodes(std::vector<ShardAnswer<v1::GetNodeRespo
 /// The worst links of all shards, `limit` at most. Errors as of merge_health().
 Result<v1::ListWorstLinksResponse> merge_worst_links(std::vector<ShardAnswer<v1::ListWorstLinksResponse>> answers,
                                                      std::size_t limit);
+/// The things with the most harm of all shards, as many as the request wants. Errors as of merge_health().
+Result<v1::ListWorstResponse> merge_worst(std::vector<ShardAnswer<v1::ListWorstResponse>> answers,
+                                          const v1::ListWorstRequest& request);
 /// What differs in the subnets of all shards. Errors as of merge_health().
 Result<v1::GetCablingDifferencesResponse> merge_cabling(
     std::vector<ShardAnswer<v1::GetCablingDifferencesResponse>> answers);

@@ -57,6 +57,8 @@ class ListPortsRequest;
 class ListPortsResponse;
 class ListWorstLinksRequest;
 class ListWorstLinksResponse;
+class ListWorstRequest;
+class ListWorstResponse;
 class MaintenanceWindow;
 class NodeHealth;
 class Plan;
@@ -135,6 +137,8 @@ class SiteQueries {
   void list_ports(const v1::ListPortsRequest& request, Done<v1::ListPortsResponse> done) const;
   /// A page of links.
   void list_links(const v1::ListLinksRequest& request, Done<v1::ListLinksResponse> done) const;
+  /// What did the most harm over a time, of all shards.
+  void list_worst(const v1::ListWorstRequest& request, Done<v1::ListWorstResponse> done) const;
   /// The worst links of all shards.
   void list_worst_links(const v1::ListWorstLinksRequest& request, Done<v1::ListWorstLinksResponse> done) const;
   /// The paths within each shard.

@@ -84,7 +84,7 @@ class Access(SecurityTest):
         self.weftd.wait_log("refused POST /api/v1/plans/{id}/approve from 127.0.0.1:", "by vic", "permission_denied")
 
     def test_what_a_viewer_reads_is_refused_to_whoever_shows_nothing_but_runbooks(self):
-        for path, status in (("/api/v1/audit", 200), ("/api/v1/links/worst?by=stall", 200), ("/api/v1/incidents?kind=LINK_DOWN", 200),
+        for path, status in (("/api/v1/audit", 200), ("/api/v1/links/worst?by=stall", 200), ("/api/v1/worst?of=hosts", 200), ("/api/v1/incidents?kind=LINK_DOWN", 200),
                              ("/api/v1/incidents/INC-99/timeline", 404), ("/api/v1/ports/nobody/1/history", 404),
                              ("/api/v1/switches/stall", 404), ("/api/v1/incidents/INC-99/evidence", 404), ("/api/v1/ports/nobody/1/evidence", 404)):
             with self.subTest(path):
@@ -92,7 +92,7 @@ class Access(SecurityTest):
                 self.assertEqual(status, self.ask(self.weftd, "GET", path, self.tokens["vic"])[0])
                 self.assertEqual(403, self.ask(self.weftd, "GET", path, self.tokens["n1"])[0], "a collector reads nothing")
                 self.assertEqual(405, self.ask(self.weftd, "POST", path, self.tokens["root"], body="{}")[0])
-        for method in ("FabricService/ListWorstLinks", "IncidentService/GetTimeline", "RemedyService/ListAudit", "HistoryService/GetPortHistory",
+        for method in ("FabricService/ListWorstLinks", "FabricService/ListWorst", "IncidentService/GetTimeline", "RemedyService/ListAudit", "HistoryService/GetPortHistory",
                        "HistoryService/GetStallMap", "EvidenceService/GetEvidence"):
             self.assertEqual("UNAUTHENTICATED", self.code(self.channel(self.weftd), f"/weft.v1.{method}"))
             self.assertEqual("PERMISSION_DENIED", self.code(self.channel(self.weftd), f"/weft.v1.{method}", token=self.tokens["n1"]))

@@ -36,6 +36,7 @@ class Views(PageTest):
             "port": (f"node/{leaf}/port/{BAD[1]}", ".chart"),
             "host": ("host/gpu-0001", ".rows td"),
             "worst-links": ("lists/worst", "td a"),
+            "harm": ("lists/harm", "td a"),
             "stall": ("lists/stall", ".heat td"),
             "collectors": ("lists/collectors", "h2:has-text('Collectors') ~ :has-text('No collectors')"),
             "maintenance": ("lists/maintenance", "h2:has-text('Maintenance') ~ :has-text('No maintenance windows')"),

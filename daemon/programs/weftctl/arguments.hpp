@@ -56,6 +56,9 @@ struct Arguments {
   std::vector<std::string> kinds;
   std::vector<std::string> severities;
   std::string worst;
+  std::string worst_of = "cables";
+  std::string worst_by = "harm";
+  std::string worst_last = "7d";
   std::uint32_t top = 20;
   bool down = false;
   bool differences = false;
@@ -82,7 +85,7 @@ void add_plan_verbs(CLI::App& app, Arguments& given, Verb& chosen);
 /// Like add_plan_verbs(), for the verbs that ask for an action.
 void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen);
 
-/// The verbs about the past, and those that write files: history, evidence, backup.
+/// The verbs about the past, and those that write files: history, worst, evidence, backup.
 void add_history_verbs(CLI::App& app, Arguments& given, Verb& chosen);
 
 /// The verb that lets collectors in.

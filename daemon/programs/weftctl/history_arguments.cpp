@@ -11,19 +11,19 @@
 namespace weft::ctl {
 namespace {
 
-/// From --from and --to, or --last.
-std::pair<TimePoint, TimePoint> wanted_span(const Arguments& given, TimePoint now) {
+/// From --from and --to, or --last, which is `last`.
+std::pair<TimePoint, TimePoint> wanted_span(const Arguments& given, const std::string& last_text, TimePoint now) {
   const TimePoint to = past_time("--to", given.to, now).value_or(now);
   if (const auto from = past_time("--from", given.from, now)) return {*from, to};
-  const auto last = parse_duration(given.last);
+  const auto last = parse_duration(last_text);
   if (!last || *last <= Duration::zero())
     throw Failure(Exit::kWrongUsage, "--last needs a duration such as 1h, 24h or 30d, ten years at most");
   return {to - *last, to};
 }
 
-/// Adds --last, --from and --to.
-CLI::Option* add_span(CLI::App& verb, Arguments& given) {
-  CLI::Option* last = verb.add_option("--last", given.last, "Duration: 1h, 24h, 30d")->capture_default_str();
+/// Adds --last, whose value goes to `last_text`, --from and --to.
+CLI::Option* add_span(CLI::App& verb, Arguments& given, std::string& last_text) {
+  CLI::Option* last = verb.add_option("--last", last_text, "Duration: 1h, 24h, 30d")->capture_default_str();
   verb.add_option("--from", given.from, "\"2026-01-31 14:00\", in UTC, or 2h for two hours ago")->excludes(last);
   verb.add_option("--to", given.to, "The same; default: now");
   return last;
@@ -33,7 +33,7 @@ void add_history_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* history = app.add_subcommand("history", "What a port counted over hours, days and weeks, as bars");
   history->add_option("NODE", given.node, "A node, for all its ports, or one port, in the same forms as for ports")
       ->required();
-  add_span(*history, given);
+  add_span(*history, given, given.last);
   history->add_option("--counter", given.counter_names,
                       "Only this one: sends, receives, stalled, \"optical in\", \"optical out\", \"laser bias\", "
                       "temperature, or a name of \"weftctl ports "
@@ -41,10 +41,35 @@ void add_history_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   history->add_option("--fabric", given.fabric, "Only this fabric");
   history->callback([&] {
     chosen = [&](const Session& session) {
-      const auto [from, to] = wanted_span(given, session.now);
+      const auto [from, to] = wanted_span(given, given.last, session.now);
       return show_history(
           session,
           {.what = given.node, .fabric = given.fabric, .from = from, .to = to, .counters = given.counter_names});
+    };
+  });
+}
+
+void add_worst_verb(CLI::App& app, Arguments& given, Verb& chosen) {
+  CLI::App* worst = app.add_subcommand(
+      "worst", "Cables, modules, hosts or switches whose incidents did the most harm over a time, the worst first");
+  worst->add_option("OF", given.worst_of, "cables, modules, hosts or switches")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cables", "modules", "hosts", "switches"}));
+  add_span(*worst, given, given.worst_last);
+  worst->add_option("--by", given.worst_by, "Order: harm, jobs hurt, time in CRITICAL, or times that trouble began")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"harm", "jobs", "critical", "times"}));
+  worst->add_option("--top", given.top, "Number of entries")->capture_default_str()->check(CLI::Range(1, 1000));
+  worst->add_option("--fabric", given.fabric, "Only incidents of this fabric");
+  worst->callback([&] {
+    chosen = [&](const Session& session) {
+      const auto [from, to] = wanted_span(given, given.worst_last, session.now);
+      return show_worst(session, {.of = given.worst_of,
+                                  .by = given.worst_by,
+                                  .fabric = given.fabric,
+                                  .from = from,
+                                  .to = given.to.empty() ? std::nullopt : std::optional(to),
+                                  .limit = given.top});
     };
   });
 }
@@ -60,13 +85,13 @@ void add_evidence_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   evidence->add_option("-o,--output", given.folder, "Folder of the two files; made if it is not there")
       ->type_name("DIR")
       ->capture_default_str();
-  CLI::Option* last = add_span(*evidence, given);
+  CLI::Option* last = add_span(*evidence, given, given.last);
   evidence->add_option("--fabric", given.fabric, "Only this fabric");
   evidence->add_flag("--with-jobs", given.with_jobs,
                      "Also names of jobs and of people, and what people wrote: not for a vendor");
   evidence->callback([&, port, last] {
     chosen = [&, port, last](const Session& session) {
-      const auto [from, to] = wanted_span(given, session.now);
+      const auto [from, to] = wanted_span(given, given.last, session.now);
       const bool has_time = last->count() > 0 || !given.from.empty() || !given.to.empty() || !given.fabric.empty();
       return write_evidence(session, {.what = given.id + (port->count() > 0 ? ":" + given.port : ""),
                                       .is_thing = port->count() > 0,
@@ -91,6 +116,7 @@ void add_backup_verb(CLI::App& app, Arguments& given, Verb& chosen) {
 
 void add_history_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   add_history_verb(app, given, chosen);
+  add_worst_verb(app, given, chosen);
   add_evidence_verb(app, given, chosen);
   add_backup_verb(app, given, chosen);
 }

@@ -29,8 +29,9 @@ namespace weft::ctl {
 namespace {
 
 // Verbs that only show, and so may be asked again and again.
-constexpr std::array kShow{"status", "nodes",      "ports", "links", "topology", "path",  "incidents", "incident",
-                           "health", "collectors", "drift", "plans", "plan",     "audit", "history",   "timeline"};
+constexpr std::array kShow{"status",    "nodes",    "ports",   "links",      "topology", "path",
+                           "incidents", "incident", "health",  "collectors", "drift",    "plans",
+                           "plan",      "audit",    "history", "timeline",   "worst"};
 
 Client connect(const Arguments& given) {
   return Client(given.server.empty() ? standard_server(given.security) : given.server, given.security);

@@ -34,6 +34,10 @@ constexpr std::array kExamples{
   weftctl evidence INC-17 -o case-4711   in a folder
   weftctl evidence leaf-1 12 --last 7d   one port without an incident
   weftctl evidence INC-17 --with-jobs  also jobs and people: for your own use)"},
+    Examples{"worst", R"(  weftctl worst                        cables by the harm of the last 7 days
+  weftctl worst modules --last 30d     by the modules that are at the ports now
+  weftctl worst hosts --by jobs        hosts whose incidents hurt the most jobs
+  weftctl worst switches --top 5)"},
     Examples{"history", R"(  weftctl history leaf-1:12            one port, the last 24 hours
   weftctl history leaf-1 --last 7d     every port of a switch, a week
   weftctl history leaf-1:12 --counter symbol_errors --last 2h

@@ -106,8 +106,21 @@ struct EvidenceWish {
   bool with_jobs = false;         ///< names of jobs and people, and what people wrote, too
 };
 /// Writes an evidence pack, one HTML file and the JSON that it was made from, and says what could not be told. Throws
-/// Failure where a file is there already, or cannot be written; then none of the two has its name.
+/// Failure where a file is there already, or cannot be written; then none of the two has its
+/// name.
 Exit write_evidence(const Session& session, const EvidenceWish& wanted);
+
+/// Of what the worst are shown, and by what.
+struct WorstWish {
+  std::string of = "cables";  ///< "cables", "modules", "hosts" or "switches"
+  std::string by = "harm";    ///< "harm", "jobs", "critical" or "times"
+  std::string fabric{};
+  TimePoint from = kNever;
+  std::optional<TimePoint> to{};  ///< none: now
+  std::uint32_t limit = 20;
+};
+/// Lists what did the most harm over a time, the worst first, and what counts as harm.
+Exit show_worst(const Session& session, const WorstWish& wanted);
 
 /// Writes a copy of the store to a new file, and says how to go back to it. Throws Failure where the file is there.
 Exit back_up(const Session& session, const std::string& file);

@@ -472,6 +472,7 @@ void Core::publish() {
   snapshot->leadership = leadership_;
   snapshot->site = site_;
   snapshot->switch_targets = switch_targets_;
+  snapshot->incident_retention = config_.incidents.retention;
   snapshot->page_url = config_.events.page_url;
   while (snapshot->page_url.ends_with('/')) snapshot->page_url.pop_back();
   remedies_.complete(*snapshot, incidents_.last_evidence());

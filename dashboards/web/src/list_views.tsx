@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of what is not drawn: the worst links, stall over time, collectors, maintenance windows, the audit trail.
+// Lists of what is not drawn: the worst links, what did the most harm, stall over time, collectors, maintenance windows, the audit trail.
 
 import {useState} from 'preact/hooks';
 import {get} from './api';
 import {asked} from './incident_filter';
+import {Harm} from './harm_view';
 import type {Span} from './history';
 import {useLive, usePolled} from './live';
 import {Maintenance} from './maintenance_view';
@@ -13,7 +14,7 @@ import {StallView} from './stall_view';
 import type {AuditRecord, Collector, PortReference, WorstLink} from './types';
 import {byName, clock, errorRate, grouped, percent, portName, seconds, since, useClock} from './words';
 
-const NAMES: Record<string, string> = {worst: 'Worst links', stall: 'Stall over time', collectors: 'Collectors', maintenance: 'Maintenance', audit: 'Audit trail'};
+const NAMES: Record<string, string> = {worst: 'Worst links', harm: 'Most harm', stall: 'Stall over time', collectors: 'Collectors', maintenance: 'Maintenance', audit: 'Audit trail'};
 const SHOWN_AT_ONCE = 200;
 
 function PortLink({port}: {port?: PortReference}) {
@@ -169,6 +170,7 @@ export function Lists({which, span, query}: {which: string; span: Span; query: s
       </nav>
       <h2 id="list-name">{NAMES[name]}</h2>
       {name === 'worst' && <WorstLinks />}
+      {name === 'harm' && <Harm />}
       {name === 'stall' && <StallView span={span} />}
       {name === 'collectors' && <Collectors />}
       {name === 'maintenance' && <Maintenance what={new URLSearchParams(query).get('what') ?? ''} />}

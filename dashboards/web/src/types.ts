@@ -109,6 +109,37 @@ export interface WorstLink {
   link?: Link;
 }
 
+/** What the memory of a module says of itself. */
+export interface ModuleIdentity {
+  vendor: string;
+  partNumber: string;
+  revision: string;
+  serialNumber: string;
+}
+
+/** What did harm over a time. */
+export interface WorstThing {
+  what?: Entity;
+  module?: ModuleIdentity;
+  harmHours: number;
+  /** "5400s". */
+  trouble?: string;
+  critical?: string;
+  jobs: number;
+  times: number;
+  kinds: string[];
+  incidents: number;
+  incidentIds: string[];
+  isOpen: boolean;
+  shard: string;
+}
+
+export interface Worst {
+  things: WorstThing[];
+  completeFrom?: string;
+  elsewhere: number;
+}
+
 export type Severity = 'CRITICAL' | 'WARNING' | 'INFO' | 'SEVERITY_UNSPECIFIED';
 
 export interface Incident {

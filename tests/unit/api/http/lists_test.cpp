@@ -106,6 +106,20 @@ TEST_F(Lists, OfTheWorstLinks) {
   EXPECT_EQ(route("/api/v1/links/best").status, 404U);
 }
 
+TEST_F(Lists, OfWhatDidTheMostHarm) {
+  const json worst = get("/api/v1/worst?from=1699990000");
+  ASSERT_EQ(worst["things"].size(), 1U) << "cables, unless it says";
+  EXPECT_EQ(worst["things"][0]["what"]["kind"], "LINK");
+  EXPECT_EQ(worst["from"], "2023-11-14T19:26:40Z");
+  EXPECT_EQ(get("/api/v1/worst?of=switches&by=times&limit=1")["things"][0]["what"]["label"], "leaf-1");
+  expect_refused("/api/v1/worst?of=people", "of must be one of cables, modules, hosts, switches");
+  expect_refused("/api/v1/worst?of=of_unspecified", "of must be one of");
+  expect_refused("/api/v1/worst?by=beauty", "by must be one of harm, jobs, critical, times");
+  expect_refused("/api/v1/worst?limit=x", "limit must be a whole number");
+  expect_refused("/api/v1/worst?from=2&to=1", "the time ends before it begins");
+  EXPECT_EQ(route("/api/v1/worst?fabric=ib9").status, 404U);
+}
+
 TEST_F(Lists, OfLinksThatContainAText) {
   EXPECT_GT(get("/api/v1/links")["links"].size(), 1U);
   for (const char* text : {"host-1", "HOST-1%20leaf", "host-1:1", "host-1%20port%201"}) {

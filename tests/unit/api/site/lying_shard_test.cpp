@@ -98,6 +98,9 @@ TEST_F(LyingShardTest, AShardThatRefusesIsMissingWithItsReason) {
     v1::ListWorstLinksRequest worst;
     worst.set_by(v1::ListWorstLinksRequest::ERRORS);
     expect_missing(ask(&SiteQueries::list_worst_links, worst), what);
+    v1::ListWorstRequest harm;
+    harm.set_of(v1::ListWorstRequest::CABLES);
+    expect_missing(ask(&SiteQueries::list_worst, harm), what);
     expect_missing(ask(&SiteQueries::get_cabling_differences, v1::GetCablingDifferencesRequest()), what);
     v1::GetJobHealthRequest job;
     job.set_job("j");

@@ -56,6 +56,42 @@ TEST(SiteToken, AListOfAnotherShardGetsOnAndEnds) {
     EXPECT_FALSE(parse_shard_place(bad)) << bad;
 }
 
+TEST(MergeWorst, TheWorstOfAllShardsFirstAndNoMoreCompleteThanEach) {
+  const auto worst = [](std::initializer_list<double> harms, std::int64_t complete_from) {
+    v1::ListWorstResponse response;
+    for (const double harm : harms) {
+      v1::WorstThing& thing = *response.add_things();
+      thing.set_harm_hours(harm);
+      thing.set_jobs(static_cast<std::uint32_t>(10 - harm));
+    }
+    response.mutable_from()->set_seconds(100);
+    if (complete_from > 0) response.mutable_complete_from()->set_seconds(complete_from);
+    response.set_elsewhere(2);
+    return response;
+  };
+  v1::ListWorstRequest request;
+  request.set_limit(3);
+  const auto answers = [&] {
+    return std::vector<ShardAnswer<v1::ListWorstResponse>>{{"north", worst({5, 2}, 300), false},
+                                                           {"south", worst({4, 1}, 200), false},
+                                                           missing<v1::ListWorstResponse>("west")};
+  };
+  auto merged = merge_worst(answers(), request);
+  ASSERT_TRUE(merged);
+  ASSERT_EQ(merged->things_size(), 3);
+  EXPECT_EQ(merged->things(0).shard(), "north");
+  EXPECT_EQ(merged->things(1).harm_hours(), 4);
+  EXPECT_EQ(merged->things(1).shard(), "south");
+  EXPECT_EQ(merged->complete_from().seconds(), 300);
+  EXPECT_EQ(merged->from().seconds(), 100);
+  EXPECT_EQ(merged->elsewhere(), 4U);
+  ASSERT_EQ(merged->missing_shards_size(), 1);
+  request.set_by(v1::ListWorstRequest::JOBS);
+  merged = merge_worst(answers(), request);
+  EXPECT_EQ(merged->things(0).harm_hours(), 1);
+  EXPECT_EQ(merge_worst({unknown<v1::ListWorstResponse>("north")}, request).error().code, ErrorCode::kNotFound);
+}
+
 TEST(MergeWorstLinks, TheWorstOfAllShardsFirst) {
   const auto worst = [](std::initializer_list<double> values) {
     v1::ListWorstLinksResponse response;

@@ -240,6 +240,9 @@ TEST_F(SiteFabricsTest, AShardThatHasNotSweptIsNamedWhereverCablesCount) {
               std::vector<std::string>{"no fabric named ib-west in the shards that have swept; shard south has not "
                                        "swept yet"})
         << asked;
+    v1::ListWorstRequest harm;
+    harm.set_of(v1::ListWorstRequest::HOSTS);
+    EXPECT_EQ(misses(&SiteQueries::list_worst, harm), south_alone) << asked;
     EXPECT_EQ(misses(&SiteQueries::get_cabling_differences, v1::GetCablingDifferencesRequest()), south_alone) << asked;
     v1::GetPathRequest path_to;
     path_to.set_from("host-1");

@@ -171,6 +171,23 @@ TEST_F(ListVerbs, TheWorstLinks) {
   EXPECT_EQ(json(Exit::kGood, show_worst_links, std::string(), std::string("stall"), 20U)["links"].size(), 1U);
 }
 
+TEST_F(ListVerbs, WhatDidTheMostHarm) {
+  const WorstWish wanted{.from = api::kNow - std::chrono::hours(1), .to = api::kNow};
+  const std::string cables = say(Exit::kGood, show_worst, wanted);
+  EXPECT_THAT(cables, HasSubstr("From 2023-11-14 21:13:20 UTC to 2023-11-14 22:13:20 UTC\n"));
+  EXPECT_THAT(cables, HasSubstr("HARM (H)"));
+  EXPECT_THAT(cables, ContainsRegex("LINK_.*INC-3, INC-2, INC-1 \\(open\\)"));
+  EXPECT_THAT(cables, HasSubstr("Harm: an hour for each hour in which an incident was open, and one for each job"));
+  const auto hosts = json(Exit::kGood, show_worst, WorstWish{.of = "hosts", .by = "jobs", .from = wanted.from});
+  ASSERT_EQ(hosts["things"].size(), 1U);
+  EXPECT_EQ(hosts["things"][0]["what"]["label"], "host-1");
+  EXPECT_EQ(hosts["things"][0]["jobs"], 1);
+  const std::string modules = say(Exit::kGood, show_worst, WorstWish{.of = "modules", .from = wanted.from});
+  EXPECT_THAT(modules, HasSubstr("No harm by modules.\n"));
+  EXPECT_THAT(modules, HasSubstr("of that time had another cause, or none of modules is known there."));
+  EXPECT_EQ(fails(show_worst, WorstWish{.fabric = "ib9", .from = wanted.from}).exit, Exit::kBadNews);
+}
+
 TEST_F(ListVerbs, APortWhoseCableWasPulledIsDownByTheOtherEnd) {
   api::SmallFabric fabric(2);
   const auto ports = [&](const std::string& of) {

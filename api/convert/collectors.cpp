@@ -120,19 +120,20 @@ void add_facts(const HostReading& reading, v1::Collector& to) {
     v1::PortConfiguration& port = *to.add_configuration();
     port.set_device(from.device);
     port.set_port(from.number);
-    for (const FactValue& fact : from.facts) {
-      const ConfigFactRow& row = row_of(fact.fact);
-      v1::ConfigurationFact& one = *port.add_facts();
-      one.set_name(row.name);
-      one.set_value(fact.value);
-      one.set_unit(row.unit);
-      one.set_source(to_string(fact.source));
-      one.set_read_from(row.read_from);
-    }
+    for (const FactValue& fact : from.facts) to_proto(fact, *port.add_facts());
   }
 }
 
 }  // namespace
+
+void to_proto(const FactValue& from, v1::ConfigurationFact& to) {
+  const ConfigFactRow& row = row_of(from.fact);
+  to.set_name(row.name);
+  to.set_value(from.value);
+  to.set_unit(row.unit);
+  to.set_source(to_string(from.source));
+  to.set_read_from(row.read_from);
+}
 
 void add_readings(const HostReading& reading, v1::Collector& to) {
   if (!reading.inventory) return;

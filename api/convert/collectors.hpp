@@ -12,6 +12,8 @@ namespace weft::api {
 void to_proto(const HostView& from, v1::Collector& to);
 /// Adds a message for each port that has a value in the reading.
 void add_readings(const HostReading& reading, v1::Collector& to);
+/// Fills in the message of one fact, with where it was read.
+void to_proto(const FactValue& from, v1::ConfigurationFact& to);
 /// What a shard says of a collector, as an answer to ListCollectorsRequest.lost.
 HeardThere heard_there(const v1::Collector& collector);
 

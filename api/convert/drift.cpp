@@ -39,6 +39,13 @@ void fill_drift(const DriftDifference& from, v1::DriftDifference& to) {
   }
 }
 
+/// "board MT_1, hosts gpu-#" of "firmware of adapters of board MT_1, hosts gpu-#".
+std::string group_of(const std::string& label) {
+  for (const std::string_view before : {std::string_view(" of adapters of "), std::string_view(" of ports of ")})
+    if (const std::size_t at = label.find(before); at != std::string::npos) return label.substr(at + before.size());
+  return {};
+}
+
 }  // namespace
 
 Result<v1::GetDriftResponse> get_drift(const Snapshot& snapshot, const v1::GetDriftRequest& request) {
@@ -60,6 +67,24 @@ Result<v1::GetDriftResponse> get_drift(const Snapshot& snapshot, const v1::GetDr
   for (const DriftDifference& difference : report.differences)
     if (!wanted || difference.fact == *wanted) fill_drift(difference, *response.add_differences());
   return response;
+}
+
+void add_differences_of(const Snapshot& snapshot, const Entity& cause,
+                        google::protobuf::RepeatedPtrField<v1::DriftDifference>& to) {
+  if (!snapshot.drift) return;
+  // "firmware|…", and "firmware of adapters of board MT_1, hosts gpu-#": of that group each place in the host may
+  // differ.
+  const std::string fact = cause.device.substr(0, cause.device.find('|'));
+  for (const DriftDifference& difference : snapshot.drift->differences) {
+    const bool is_ends = difference.state == ConfigDriftState::kEndsDiffer;
+    if (is_ends != (cause.kind == EntityKind::kLink)) continue;
+    if (is_ends ? difference.group != cause.label : fact != row_of(difference.fact).name) continue;
+    if (!is_ends) {
+      const std::string wanted = group_of(cause.label);
+      if (wanted.empty() || (difference.group != wanted && !difference.group.starts_with(wanted + ", "))) continue;
+    }
+    fill_drift(difference, *to.Add());
+  }
 }
 
 }  // namespace weft::api

@@ -10,5 +10,8 @@ namespace weft::api {
 
 /// What differs, of one fact where one is named. kInvalidArgument for a name that no fact has.
 Result<v1::GetDriftResponse> get_drift(const Snapshot& snapshot, const v1::GetDriftRequest& request);
+/// Adds what differs now of the cause of a CONFIG_DRIFT; nothing where it does not differ any more.
+void add_differences_of(const Snapshot& snapshot, const Entity& cause,
+                        google::protobuf::RepeatedPtrField<v1::DriftDifference>& to);
 
 }  // namespace weft::api

@@ -179,9 +179,12 @@ Chart chart_of(const v1::CounterHistory& counter, const Axis& axis) {
   const std::string& unit = counter.unit();
   const bool is_rate = unit == "bytes" || unit == "packets" || unit == "seconds";
   const double factor = unit == "bytes" ? 8 : is_rate ? 1 : seconds(axis.step());
+  const double total = std::strtod(counter.total().c_str(), nullptr);
   double most = 0;
   for (int i = 0; i < std::min(counter.bucket_size(), counter.rate_size()); ++i) {
-    const double value = counter.rate(i) * factor;
+    // A bar of which only a part was read has no more than there is in all.
+    const double value =
+        is_rate || counter.at_least() ? counter.rate(i) * factor : std::min(counter.rate(i) * factor, total);
     if (value <= 0) continue;
     chart.bars.push_back({counter.bucket(i), 0, value});
     most = std::max(most, value);
@@ -194,7 +197,6 @@ Chart chart_of(const v1::CounterHistory& counter, const Axis& axis) {
     return short_number(value) + (unit == "packets" ? "/s" : "");
   };
   chart.top_text = text_of(most);
-  const double total = std::strtod(counter.total().c_str(), nullptr);
   const std::string least = counter.at_least() ? "at least " : "";
   if (unit == "bytes")
     chart.figures = least + bits_text(total * 8) + " in all";

@@ -72,7 +72,7 @@ std::string evidence_of(const v1::Incident& incident) {
   for (const v1::Evidence& fact : incident.evidence())
     rows += cells({html_text(fact.signal()), html_text(fact.description()),
                    html_text(quantity_text(fact.value(), fact.unit())) +
-                       (fact.has_window() ? " in " + short_duration(from_duration(fact.window())) : ""),
+                       (fact.has_window() ? " in " + quantity_text(seconds(from_duration(fact.window())), "s") : ""),
                    fact.has_threshold() ? html_text(quantity_text(fact.threshold(), fact.unit())) : "none applies",
                    known(fact.where().label()), fact.has_observed() ? when(fact.observed()) : kNotKnown});
   return section("evidence", "Evidence", table(rows));
@@ -94,7 +94,11 @@ std::string charts_section(const v1::EvidencePack& pack) {
     if (charts.empty() && pack.ports_size() > kMostBeside) continue;
     html += "<h3>" + html_text(port.label()) + "</h3>\n" + charts + still_counters(port.history());
   }
-  if (html.empty()) return section("charts", "Charts", "<p>No history is known of that time, or nothing moved.</p>\n");
+  if (html.empty())
+    return section("charts", "Charts",
+                   pack.has_charts_step()
+                       ? "<p>No history is known of that time, or nothing moved.</p>\n"
+                       : "<p>There are none: <a href=\"#unknown\">What could not be told</a> has the reason.</p>\n");
   if (left < 0)
     html +=
         "<p>" + count_text(static_cast<std::uint64_t>(-left)) + " more charts are not drawn: ask for one port.</p>\n";
@@ -176,12 +180,22 @@ std::string timeline_of(const v1::IncidentTimeline& timeline) {
   return section("timeline", "Timeline", table(rows));
 }
 
+/// The name of a key, which may go on in the next line behind a dot or a line below.
+std::string breakable(const std::string& key) {
+  std::string html;
+  for (const char c : html_text(key)) {
+    html += c;
+    if (c == '.' || c == '_') html += "<wbr>";
+  }
+  return html;
+}
+
 std::string rules_of(const v1::EvidencePack& pack) {
   if (pack.thresholds().empty())
     return section("thresholds", "Thresholds", "<p>No number of the configuration decides about this kind.</p>\n");
   std::string rows = head({"Key of weftd's configuration", "Value", "Where it comes from"});
   for (const v1::Threshold& each : pack.thresholds())
-    rows += cells({"<code>" + html_text(each.key()) + "</code>",
+    rows += cells({"<code>" + breakable(each.key()) + "</code>",
                    "<code>" + html_text(each.value()) + "</code>" +
                        (each.value() == each.default_value()
                             ? " (the default)"
@@ -226,7 +240,8 @@ std::string evidence_document(const v1::EvidencePack& pack) {
   for (const std::string& fabric : fabrics) html += "Fabric " + html_text(fabric) + ". ";
   html += "<a href=\"#unknown\">What could not be told</a> stands at the end.</p>\n";
   if (has_incident) html += what_happened(pack.incident()) + evidence_of(pack.incident());
-  html += ends_of(pack) + charts_section(pack) + marks_of_charts(pack) + counters_of(pack) + tried(pack);
+  html += differences_of(pack) + ends_of(pack) + settings_of(pack) + charts_section(pack) + marks_of_charts(pack) +
+          counters_of(pack) + tried(pack);
   if (has_incident) {
     html += timeline_of(pack.timeline()) + rules_of(pack);
     if (!pack.runbook_steps().empty()) html += section("runbook", "What the runbook says", pack.runbook_steps());

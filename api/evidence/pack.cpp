@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <string>
 #include <utility>
 
-#include "api/convert/collectors.hpp"
+#include "api/convert/drift.hpp"
 #include "api/convert/fabric.hpp"
 #include "api/convert/incident_timeline.hpp"
 #include "api/convert/incidents.hpp"
@@ -15,10 +14,9 @@
 #include "api/convert/plans.hpp"
 #include "api/convert/queries.hpp"
 #include "api/convert/times.hpp"
+#include "api/evidence/pack_ports.hpp"
 #include "api/publication/derived.hpp"
 #include "api/publication/utf8.hpp"
-#include "fabric/counters.hpp"
-#include "fabric/host_names.hpp"
 #include "fabric/number_text.hpp"
 
 namespace weft::api {
@@ -38,182 +36,6 @@ constexpr Duration kLongestCharts = 7 * 24h;
 std::uint32_t points_for(std::size_t ports) {
   const auto each = kMostPoints / static_cast<std::uint32_t>(std::max<std::size_t>(ports, 1));
   return std::clamp(each, kFewestPoints, kUsualPoints);
-}
-
-/// What the collector of the host says of a port of the graph.
-const HostPort* find_device(const Topology& topology, PortIndex index, const HostView& host) {
-  if (!host.reading || !host.reading->inventory) return nullptr;
-  const Port& port = topology.port(index);
-  const auto fits = [&](const HostPort& device) {
-    if (topology.is_ethernet()) return !device.netdev.empty() && device.netdev == topology.port_name(index);
-    return port.guid && device.port_guid == port.guid;
-  };
-  const auto& devices = host.reading->inventory->ports;
-  const auto found = std::ranges::find_if(devices, fits);
-  return found == devices.end() ? nullptr : &*found;
-}
-
-void device_to_proto(const HostView& host, const HostPort& from, v1::HostDevice& to) {
-  to.set_host(valid_utf8(host.host));
-  to.set_device(valid_utf8(from.device));
-  to.set_port(from.number);
-  to.set_interface(valid_utf8(from.netdev));
-  to.set_driver(valid_utf8(from.driver));
-  to.set_firmware(valid_utf8(from.firmware));
-  to.set_board_id(valid_utf8(from.board_id));
-  to.set_device_type(valid_utf8(from.device_type));
-  to.set_pci_address(valid_utf8(from.pci_address));
-  to.set_collector_version(valid_utf8(host.collector_version));
-  if (host.reading->taken != kNever) set_timestamp(*to.mutable_read(), host.reading->taken);
-  v1::Collector read;
-  add_readings(*host.reading, read);
-  for (const v1::CollectorPort& port : read.ports())
-    if (port.device() == to.device() && port.port() == from.number)
-      for (const v1::CollectorValue& value : port.counters())
-        if (value.name().starts_with("module_")) *to.add_module() = value;
-}
-
-/// The device of a port of a fabric, where a collector tells of it.
-void add_device(const Snapshot& snapshot, const Topology& topology, PortIndex index, v1::EvidencePort& to) {
-  if (!snapshot.hosts) return;
-  const std::string_view name = host_name(topology.node_of(topology.port(index)));
-  for (const auto& host : *snapshot.hosts) {
-    if (!same_host(host->host, name)) continue;
-    if (const HostPort* device = find_device(topology, index, *host))
-      return device_to_proto(*host, *device, *to.mutable_device());
-  }
-}
-
-/// What of the port could not be told.
-void note_port(const FabricView& fabric, PortIndex index, TimePoint now, const v1::EvidencePort& told,
-               v1::EvidencePack& pack) {
-  const Topology& topology = *fabric.sweep->topology;
-  const bool is_switch = topology.node_of(topology.port(index)).type == NodeType::kSwitch;
-  if (never_seen(*fabric.sweep, index)) {
-    note_unknown(pack, told.label() + ": nobody reads this port, so neither its state nor its counters are known.");
-  } else {
-    if (told.port().stale()) {
-      const TimePoint read = fabric.sweep->state_read_at.size() > index ? fabric.sweep->state_read_at[index] : kNever;
-      note_unknown(
-          pack, told.label() + ": its readings are old" +
-                    (read == kNever ? "" : ", the last one " + short_duration(now - read) + " before this was made") +
-                    "; what it does now is not known.");
-    }
-    if (told.port().counters().empty()) note_unknown(pack, told.label() + ": no counter of it was read.");
-  }
-  if (!told.has_device())
-    note_unknown(
-        pack, told.label() +
-                  (is_switch && !topology.is_ethernet()
-                       ? ": the firmware of the switch and the module at this port are not known: collectors tell of "
-                         "them, and an InfiniBand switch has none."
-                       : ": driver, firmware and module are not known: no collector tells of this port."));
-  else if (told.device().module().empty())
-    note_unknown(pack, told.label() + ": its collector reads nothing of a module here.");
-}
-
-/// Adds ports of one fabric, in this order, with their nodes. Sets the ports that the history is asked for.
-void add_ports(const std::shared_ptr<const Snapshot>& snapshot, const FabricView& fabric,
-               const std::vector<PortIndex>& ports, TimePoint now, BegunEvidence& begun) {
-  const Topology& topology = *fabric.sweep->topology;
-  PortHistoryQuestion asked;
-  asked.question.fabric = fabric.name;
-  asked.fabric = &fabric;
-  asked.snapshot = snapshot;
-  std::set<NodeIndex> nodes;
-  for (const PortIndex index : ports) {
-    if (begun.pack.ports_size() >= static_cast<int>(kMostEvidencePorts)) {
-      note_unknown(begun.pack, "Only " + std::to_string(kMostEvidencePorts) + " of " + std::to_string(ports.size()) +
-                                   " ports are told of: ask for one of the others by its own name.");
-      break;
-    }
-    v1::EvidencePort& to = *begun.pack.add_ports();
-    to.set_label(valid_utf8(port_label(topology, index)));
-    port_to_proto(fabric, index, PortDetail::kCounters, now, *to.mutable_port());
-    add_device(*snapshot, topology, index, to);
-    note_port(fabric, index, now, to, begun.pack);
-    const NodeIndex node = topology.port(index).node;
-    if (nodes.insert(node).second) node_to_proto(fabric, node, *begun.pack.add_nodes());
-    asked.ports.push_back(index);
-    asked.question.ports.push_back(topology.key_of(index));
-  }
-  if (!asked.ports.empty()) begun.history = std::move(asked);
-}
-
-/// A port and the other end of its cable.
-std::vector<PortIndex> with_peer(const Topology& topology, PortIndex index) {
-  const PortIndex peer = topology.port(index).peer;
-  if (peer == kNoIndex) return {index};
-  return {index, peer};
-}
-
-std::vector<PortIndex> ports_of_node(const Topology& topology, NodeIndex index) {
-  std::vector<PortIndex> ports;
-  const Node& node = topology.node(index);
-  for (PortIndex i = node.first_port; i < node.first_port + node.port_entries(); ++i)
-    if (is_port(topology, i) && topology.port(i).number.value != 0) ports.push_back(i);
-  return ports;
-}
-
-/// A port that no fabric has now: its history may be there.
-void add_gone(const std::shared_ptr<const Snapshot>& snapshot, const std::string& fabric, PortKey port,
-              const std::string& label, BegunEvidence& begun) {
-  v1::EvidencePort& to = *begun.pack.add_ports();
-  to.set_label(valid_utf8(label));
-  PortHistoryQuestion asked;
-  asked.snapshot = snapshot;
-  asked.question.fabric = fabric;
-  asked.question.gone = port;
-  begun.history = std::move(asked);
-  note_unknown(begun.pack, label + ": no fabric has it now, so its state and its counters are not known.");
-}
-
-/// The ports that an incident is about.
-void add_ports_of(const std::shared_ptr<const Snapshot>& snapshot, const Entity& cause, TimePoint now,
-                  BegunEvidence& begun) {
-  if (cause.kind == EntityKind::kFabric || cause.kind == EntityKind::kCollector || cause.kind == EntityKind::kCohort)
-    return note_unknown(begun.pack,
-                        "The incident is about no single port: there are no counters and no charts of one.");
-  if (cause.kind == EntityKind::kHost || cause.kind == EntityKind::kHostPort) {
-    if (cause.kind == EntityKind::kHostPort && snapshot->hosts)
-      for (const auto& host : *snapshot->hosts) {
-        if (host->host != cause.host || !host->reading || !host->reading->inventory) continue;
-        for (const HostPort& device : host->reading->inventory->ports)
-          if (device.device == cause.device && device.number == cause.port.port.value) {
-            v1::EvidencePort& to = *begun.pack.add_ports();
-            to.set_label(valid_utf8(cause.label));
-            device_to_proto(*host, device, *to.mutable_device());
-          }
-      }
-    if (cause.kind == EntityKind::kHostPort)
-      return note_unknown(begun.pack,
-                          cause.label + ": only its host's collector sees this port, and no history is kept of it.");
-    for (const FoundNode& found : find_nodes(*snapshot, cause.host, kMostNodes))
-      if (!begun.history)
-        add_ports(snapshot, *found.fabric, ports_of_node(*found.fabric->sweep->topology, found.node), now, begun);
-    if (!begun.history) note_unknown(begun.pack, cause.host + ": no fabric has a port of this host.");
-    return;
-  }
-  const auto view = std::ranges::find_if(snapshot->fabrics, [&](const FabricView& fabric) {
-    return fabric.name == cause.fabric && fabric.sweep && fabric.sweep->topology;
-  });
-  if (view == snapshot->fabrics.end())
-    return note_unknown(begun.pack, "Fabric " + cause.fabric + " is not watched now: its ports are not known.");
-  const Topology& topology = *view->sweep->topology;
-  if (cause.kind == EntityKind::kNode) {
-    const NodeIndex node = topology.find_node(cause.port.node);
-    if (node == kNoIndex) return add_gone(snapshot, cause.fabric, {cause.port.node, {}}, cause.label, begun);
-    return add_ports(snapshot, *view, ports_of_node(topology, node), now, begun);
-  }
-  std::vector<PortIndex> ports;
-  if (const PortIndex index = topology.find_port(cause.port); index != kNoIndex) ports.push_back(index);
-  if (cause.kind == EntityKind::kLink)
-    if (const PortIndex index = topology.find_port(cause.peer); index != kNoIndex) ports.push_back(index);
-  if (ports.empty()) return add_gone(snapshot, cause.fabric, cause.port, cause.label, begun);
-  if (cause.kind == EntityKind::kLink && ports.size() == 1)
-    note_unknown(begun.pack, cause.label + ": no fabric has one of its ends now.");
-  if (cause.kind == EntityKind::kPort) ports = with_peer(topology, ports.front());
-  add_ports(snapshot, *view, ports, now, begun);
 }
 
 /// Its time, and some before and after it.
@@ -298,7 +120,9 @@ Result<BegunEvidence> of_incident(const EvidenceSource& source, const std::share
   if (const std::uint64_t window = incident->finding.maintenance; window != 0)
     if (auto found = get_maintenance(*snapshot, maintenance_name(window), now))
       *pack.add_maintenance() = std::move(*found);
-  add_ports_of(snapshot, incident->finding.cause, now, begun);
+  add_ports_of(snapshot, incident->finding, now, begun);
+  if (incident->finding.kind == IncidentKind::kConfigDrift)
+    add_differences_of(*snapshot, incident->finding.cause, *pack.mutable_differences());
   set_time_of(*incident, now, begun);
   add_rules(source, incident->finding.kind, pack);
   return begun;
@@ -358,9 +182,8 @@ Result<BegunEvidence> begin_evidence(const EvidenceSource& source, std::shared_p
   set_timestamp(*begun->pack.mutable_made(), now);
   note_unknown(
       begun->pack,
-      "Vendor, part number, serial number and length of cables and modules are not known: this version of Weft does "
-      "not "
-      "read them.");
+      "Serial numbers of switches and adapters, and the length of cables, are not known: this version of Weft does not "
+      "read them. Vendor, part number and serial number of a module are known where a collector reads its memory.");
   if (begun->history) begun->history->with_still = true;  // gaps are seen in what did not move, too
   return begun;
 }

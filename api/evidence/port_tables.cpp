@@ -53,7 +53,29 @@ std::string module_value(const v1::CollectorValue& value) {
   return html_text(counter_title(value.name()) + lane + ": " + short_number(number) + ' ' + unit);
 }
 
+std::string fact_of(const v1::EvidencePort& port, ConfigFact fact) {
+  const auto found = std::ranges::find(port.device().facts(), row_of(fact).name, &v1::ConfigurationFact::name);
+  return found == port.device().facts().end() ? std::string() : found->value();
+}
+
+/// "Mellanox MCP1600-C003 rev. A2, serial number MT1913VS01234", of what its memory tells.
+std::string module_of(const v1::EvidencePort& port) {
+  std::string text;
+  const auto add = [&](const char* before, const std::string& value) {
+    if (!value.empty()) text += (text.empty() ? "" : before[0] == ',' ? "" : " ") + std::string(before) + value;
+  };
+  add("", fact_of(port, ConfigFact::kModuleVendor));
+  add("", fact_of(port, ConfigFact::kModulePart));
+  add("rev. ", fact_of(port, ConfigFact::kModuleRevision));
+  const std::string serial = fact_of(port, ConfigFact::kModuleSerial);
+  if (!serial.empty()) text += (text.empty() ? "" : ", ") + std::string("serial number ") + serial;
+  return text;
+}
+
 using Field = std::pair<const char*, std::function<std::string(const v1::EvidencePort&)>>;
+
+/// The first of the fields that a collector tells; all after it are told by it, too.
+constexpr std::string_view kFirstOfCollector = "Host";
 
 /// What identifies a port, and how it is. Each gives HTML, and nothing where it does not apply.
 std::vector<Field> fields_of(const v1::EvidencePack& pack) {
@@ -116,7 +138,8 @@ std::vector<Field> fields_of(const v1::EvidencePack& pack) {
       {"Board (PSID)", device([](const v1::HostDevice& each) { return each.board_id(); })},
       {"Device type", device([](const v1::HostDevice& each) { return each.device_type(); })},
       {"PCI address", device([](const v1::HostDevice& each) { return each.pci_address(); })},
-      {"Module, as read",
+      {"Module", [](const v1::EvidencePort& each) { return known(module_of(each)); }},
+      {"What it measured",
        [](const v1::EvidencePort& each) {
          std::string html;
          for (const v1::CollectorValue& value : each.device().module())
@@ -136,7 +159,7 @@ std::string ends_of(const v1::EvidencePack& pack) {
   if (pack.ports().empty()) return section("ends", "Ports", "<p>None is known.</p>\n");
   const std::vector<Field> fields = fields_of(pack);
   if (pack.ports_size() > kMostBeside) {
-    std::string rows = head({"Port", "Other end", "State", "Width and speed", "Port GUID", "Firmware"});
+    std::string rows = head({"Port", "Other end", "State", "Width and speed", "Port GUID", "Firmware", "Module"});
     const auto of = [&](const char* name, const v1::EvidencePort& port) {
       return std::ranges::find(fields, std::string_view(name),
                                [](const Field& each) { return std::string_view(each.first); })
@@ -144,22 +167,86 @@ std::string ends_of(const v1::EvidencePack& pack) {
     };
     for (const v1::EvidencePort& port : pack.ports())
       rows += cells({html_text(port.label()), of("Other end", port), of("State", port), of("Width and speed", port),
-                     of("Port GUID", port), of("Firmware", port)});
+                     of("Port GUID", port), of("Firmware", port), of("Module", port)});
     std::string nodes = head({"Node", "GUID", "Description", "Vendor, device"});
     for (const v1::Node& node : pack.nodes())
       nodes += cells({html_text(node.name()), html_text(node.guid()), html_text(node.description()),
                       hexadecimal(node.vendor_id()) + ", " + hexadecimal(node.device_id())});
-    return section("ends", "Node and ports", table(nodes) + table(rows));
+    return section("ends", "Node and ports", (pack.nodes().empty() ? "" : table(nodes)) + table(rows));
   }
   std::vector<std::string> names{""};
   for (const v1::EvidencePort& port : pack.ports()) names.push_back(port.label());
   std::string rows = head(names);
+  const bool is_any_told = std::ranges::any_of(pack.ports(), &v1::EvidencePort::has_device);
   for (const auto& [name, of] : fields) {
+    if (!is_any_told && name == kFirstOfCollector) {
+      rows += "<tr><th scope=\"row\">Host, device, driver, firmware and module";
+      for (int i = 0; i < pack.ports_size(); ++i) rows += std::string("<td>") + kNotKnown;
+      rows += "</tr>\n";
+      break;
+    }
     rows += "<tr><th scope=\"row\">" + html_text(name);
     for (const v1::EvidencePort& port : pack.ports()) rows += "<td>" + of(port);
     rows += "</tr>\n";
   }
   return section("ends", pack.ports_size() == 2 ? "Both ends" : "Port", table(rows));
+}
+
+std::string settings_of(const v1::EvidencePack& pack) {
+  std::set<std::string> names;
+  for (const v1::EvidencePort& port : pack.ports())
+    for (const v1::ConfigurationFact& fact : port.device().facts()) names.insert(fact.name());
+  if (names.empty() || pack.ports_size() > kMostBeside) return {};
+  std::vector<std::string> columns{"Setting"};
+  for (const v1::EvidencePort& port : pack.ports()) columns.push_back(port.label());
+  columns.emplace_back("Read from");
+  std::string rows = head(columns);
+  for (std::size_t i = 0; i < kConfigFacts; ++i) {
+    const ConfigFactRow& row = row_of(static_cast<ConfigFact>(i));
+    if (!names.contains(row.name)) continue;
+    std::vector<std::string> values{html_text(row.words)};
+    for (const v1::EvidencePort& port : pack.ports()) {
+      const std::string value = fact_of(port, static_cast<ConfigFact>(i));
+      values.push_back(value.empty() ? kNotKnown
+                                     : html_text(value + (*row.unit == '\0' ? "" : ' ' + std::string(row.unit))));
+    }
+    values.push_back("<span class=\"muted\">" + html_text(row.read_from) + "</span>");
+    rows += cells(values);
+  }
+  std::string read;
+  for (const v1::EvidencePort& port : pack.ports())
+    if (port.device().has_facts_read())
+      read +=
+          "<p class=\"muted\">" + html_text(port.label()) + ": read " + when(port.device().facts_read()) + ".</p>\n";
+  return section("settings", "How they are set up", table(rows) + read);
+}
+
+std::string differences_of(const v1::EvidencePack& pack) {
+  if (pack.incident().kind() != v1::Incident::CONFIG_DRIFT) return {};
+  if (pack.differences().empty())
+    return section("differences", "What differs", "<p>When this was made nothing of it differed any more.</p>\n");
+  std::string html;
+  for (const v1::DriftDifference& each : pack.differences()) {
+    const std::string unit = each.unit().empty() ? "" : ' ' + each.unit();
+    html += "<h3>" + html_text(each.fact() + " of " + each.group()) + "</h3>\n<p>" +
+            html_text(count_text(each.members()) + " ports or adapters of " + count_text(each.hosts()) + " hosts: ");
+    for (const v1::DriftValue& value : each.values())
+      html += (&value == &each.values(0) ? "" : ", ") + html_text(count_text(value.count()) + " have ") + "<b>" +
+              html_text(value.value() + unit) + "</b>";
+    if (each.values_left_out() > 0) html += ", " + count_text(each.values_left_out()) + " have other values";
+    html += ".</p>\n";
+    if (each.holders().empty()) continue;
+    std::string rows = head({"Differs", "Value", "Since, at the latest"});
+    for (const v1::DriftHolder& holder : each.holders())
+      rows += cells({html_text(holder.where().label()), html_text(holder.value() + unit),
+                     (holder.has_since() ? when(holder.since()) : kNotKnown) +
+                         (holder.young() ? " (it may be a rollout)" : std::string())});
+    html += table(rows);
+    if (each.differing() > static_cast<std::uint32_t>(each.holders_size()))
+      html += "<p>" + count_text(each.differing() - static_cast<std::uint32_t>(each.holders_size())) +
+              " more are not listed.</p>\n";
+  }
+  return section("differences", "What differs", html);
 }
 
 std::string counters_of(const v1::EvidencePack& pack) {
@@ -189,8 +276,16 @@ std::string counters_of(const v1::EvidencePack& pack) {
   }
   if (order.empty()) return section("counters", "Counters", "<p>None was read.</p>\n");
   rows = head(names);
+  std::string zero;
   for (const std::string& name : order) {
     std::string unit, values;
+    if (std::ranges::all_of(pack.ports(), [&name](const v1::EvidencePort& port) {
+          const auto found = std::ranges::find(port.port().counters(), name, counter_name);
+          return found != port.port().counters().end() && found->value() == 0;
+        })) {
+      zero += (zero.empty() ? "" : ", ") + html_text(name);
+      continue;
+    }
     for (const v1::EvidencePort& port : pack.ports()) {
       const auto found = std::ranges::find(port.port().counters(), name, counter_name);
       const bool is_there = found != port.port().counters().end();
@@ -204,7 +299,7 @@ std::string counters_of(const v1::EvidencePack& pack) {
   return section("counters", "Counters as last read",
                  "<p>They count since they were cleared last, which nobody tells. A value of \"at least\" stuck at its "
                  "top.</p>\n" +
-                     table(rows));
+                     table(rows) + (zero.empty() ? "" : "<p>Read, and zero: " + zero + ".</p>\n"));
 }
 
 }  // namespace weft::api

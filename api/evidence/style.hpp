@@ -18,7 +18,7 @@ main{max-width:62em;margin:0 auto;padding:1.5em}
 h1{font-size:1.6em;margin:0}h1 span{font-weight:400}
 h2{font-size:1.15em;margin:1.8em 0 .4em;border-bottom:2px solid var(--line)}h3{font-size:1em;margin:1.2em 0 .3em}
 p{margin:.4em 0}.summary{font-size:1.1em;font-weight:600}.muted{color:var(--muted)}
-a{color:var(--traffic)}code{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:.92em;overflow-wrap:anywhere}
+a{color:var(--traffic)}code{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:.92em;overflow-wrap:break-word}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;margin:.3em 0 .8em}
 th,td{text-align:left;vertical-align:top;padding:.25em .8em .25em 0;border-bottom:1px solid var(--line);
 overflow-wrap:break-word}

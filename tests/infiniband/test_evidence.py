@@ -189,13 +189,45 @@ class Evidence(weft_testing.LayeredSubnetTest):
             served = Document(answer.read().decode())
         self.assertEqual(page.text["ends"].split("Errors per bit now")[0], served.text["ends"].split("Errors per bit now")[0])
         told = self.weftd.client.json(f"/api/v1/incidents/{incident['id']}/evidence?format=json")
-        self.assertEqual(data["incident"]["id"], told["incident"]["id"])
+        self.assertEqual(data.keys(), told.keys())
+        self.assertEqual(data["incident"]["evidence"], told["incident"]["evidence"])
 
-        # What is there already is left alone.
+        # Both are made in one place: but for the time, and what was read meanwhile, byte by byte the same.
+        with urllib.request.urlopen(f"http://{self.weftd.http}/api/v1/incidents/{incident['id']}/evidence", timeout=30) as answer:
+            again = answer.read().decode()
+        for part in ("incident", "evidence", "tried", "thresholds", "runbook"):
+            begin = f'<section id="{part}">'
+            self.assertEqual(text.partition(begin)[2].partition("</section>")[0], again.partition(begin)[2].partition("</section>")[0], part)
+
+        # What is there already is left alone, unless it is to be replaced.
         again = weftctl(self.weftd, "evidence", incident["id"], "-o", folder)
         self.assertEqual((2, ""), (again.returncode, again.stdout))
         self.assertIn("is there already", again.stderr)
         self.assertEqual(2, len(os.listdir(folder)))
+        with open(os.path.join(folder, f"weft-{incident['id']}.html"), "w", encoding="utf-8") as stream:
+            stream.write("old")
+        _, newer, _ = self.write(incident["id"], "-o", folder, "--force")
+        self.assertIn(f"<h1>{incident['id']}", newer)
+        self.assertEqual([f"weft-{incident['id']}.html", f"weft-{incident['id']}.json"], sorted(os.listdir(folder)))
+        self.worst_is_told(incident)
+
+    def worst_is_told(self, incident: dict):
+        """The cable and its ends are the worst of that time, wherever one asks."""
+        told = self.weftd.client.json("/api/v1/worst")["things"]
+        self.assertEqual(incident["cause"]["label"], told[0]["what"]["label"])
+        self.assertIn(incident["id"], told[0]["incidentIds"])
+        self.assertGreater(float(told[0]["harmHours"]), 0)
+        self.assertEqual([each["what"]["identity"] for each in told], [each["what"]["identity"] for each in weftctl_json(self.weftd, "worst")["things"]])
+        names = {name for name, _ in self.ends()} & {switch.name for switch in self.network.switches}
+        switches = {each["what"]["label"] for each in weftctl_json(self.weftd, "worst", "switches", "--by", "times", "--last", "1h")["things"]}
+        self.assertLessEqual(names, switches, "a link counts for the switches at both its ends")
+        done = weftctl(self.weftd, "worst", "modules")
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertIn("none of modules is known there", done.stdout, "nobody reads the modules of an InfiniBand switch")
+        for wrong, words in (("people", "people not in"), ("--by=beauty", "beauty not in"), ("--last=soon", "--last needs")):
+            done = weftctl(self.weftd, "worst", wrong)
+            self.assertEqual((2, ""), (done.returncode, done.stdout), wrong)
+            self.assertIn(words, done.stderr)
 
     def test_without_an_incident_a_port_and_a_node_have_theirs(self):
         wait_until(lambda: weftctl(self.weftd, "history", LINK[0]).returncode == 0, 30, why="there is no history")

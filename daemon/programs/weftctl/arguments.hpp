@@ -43,6 +43,7 @@ struct Arguments {
   std::string port;
   std::string folder = ".";
   bool with_jobs = false;
+  bool force = false;
   bool list = false;
   bool revoke = false;
   std::string shell;

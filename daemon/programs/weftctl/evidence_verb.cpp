@@ -47,6 +47,8 @@ std::string checked_name(const std::string& name) {
   return name;
 }
 
+constexpr const char* kAdvice = "name another folder, or replace it with --force";
+
 std::string size_text(std::size_t bytes) {
   return std::to_string((bytes + 1023) / 1024) + " KiB";
 }
@@ -80,8 +82,9 @@ Exit write_evidence(const Session& session, const EvidenceWish& wanted) {
 
   const OutputFolder folder(wanted.folder);
   const std::string name = checked_name(pack.file_name());
-  NewFile data(folder.file(name + ".json"));
-  NewFile document(folder.file(name + ".html"));
+  const auto existing = wanted.force ? NewFile::Existing::kIsReplaced : NewFile::Existing::kIsRefused;
+  NewFile data(folder.file(name + ".json"), existing, kAdvice);
+  NewFile document(folder.file(name + ".html"), existing, kAdvice);
   data.append(json);
   document.append(html);
   // Neither has its name before both are whole.

@@ -87,6 +87,7 @@ void add_evidence_verb(CLI::App& app, Arguments& given, Verb& chosen) {
       ->capture_default_str();
   CLI::Option* last = add_span(*evidence, given, given.last);
   evidence->add_option("--fabric", given.fabric, "Only this fabric");
+  evidence->add_flag("--force", given.force, "Replace the two files where they are there already");
   evidence->add_flag("--with-jobs", given.with_jobs,
                      "Also names of jobs and of people, and what people wrote: not for a vendor");
   evidence->callback([&, port, last] {
@@ -100,7 +101,8 @@ void add_evidence_verb(CLI::App& app, Arguments& given, Verb& chosen) {
                                       .to = given.to.empty() ? std::nullopt : std::optional(to),
                                       .has_time = has_time,
                                       .folder = given.folder,
-                                      .with_jobs = given.with_jobs});
+                                      .with_jobs = given.with_jobs,
+                                      .force = given.force});
     };
   });
 }

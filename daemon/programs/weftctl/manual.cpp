@@ -33,6 +33,7 @@ constexpr std::array kExamples{
     Examples{"evidence", R"(  weftctl evidence INC-17              two files here: a document, and what it was made from
   weftctl evidence INC-17 -o case-4711   in a folder
   weftctl evidence leaf-1 12 --last 7d   one port without an incident
+  weftctl evidence INC-17 -o case-4711 --force   again, in place of the files that are there
   weftctl evidence INC-17 --with-jobs  also jobs and people: for your own use)"},
     Examples{"worst", R"(  weftctl worst                        cables by the harm of the last 7 days
   weftctl worst modules --last 30d     by the modules that are at the ports now

@@ -15,9 +15,13 @@
 
 namespace weft::ctl {
 
-NewFile::NewFile(std::filesystem::path path) : path_(std::move(path)), part_(path_.string() + ".part-XXXXXX") {
+NewFile::NewFile(std::filesystem::path path, Existing existing, std::string advice)
+    : path_(std::move(path)), existing_(existing), advice_(std::move(advice)), part_(path_.string() + ".part-XXXXXX") {
   std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::symlink_status(path_, ignored))) fail(EEXIST);
+  const auto there = std::filesystem::symlink_status(path_, ignored);
+  // A link is not followed: the file behind it is somebody else's matter.
+  if (existing_ == Existing::kIsRefused ? std::filesystem::exists(there) : std::filesystem::is_directory(there))
+    fail(existing_ == Existing::kIsRefused ? EEXIST : EISDIR);
   fd_.reset(::mkostemp(part_.data(), O_CLOEXEC));
   if (!fd_) fail(errno);
 }
@@ -45,8 +49,10 @@ void NewFile::sync() {
 
 void NewFile::keep() {
   sync();
-  // Nothing is overwritten. NFS and others cannot promise that: there we look ourselves, a moment earlier.
-  if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) {
+  if (existing_ == Existing::kIsReplaced) {
+    if (::rename(part_.c_str(), path_.c_str()) != 0) fail(errno);
+    // Else nothing is overwritten. NFS and others cannot promise that: there we look ourselves, a moment earlier.
+  } else if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) {
     const bool is_unknown = errno == EINVAL || errno == ENOSYS;
     if (!is_unknown) fail(errno);
     if (::access(path_.c_str(), F_OK) == 0) fail(EEXIST);
@@ -58,7 +64,7 @@ void NewFile::keep() {
 }
 
 void NewFile::fail(int error) const {
-  if (error == EEXIST) throw Failure(Exit::kWrongUsage, path_.string() + " is there already: name a new file");
+  if (error == EEXIST) throw Failure(Exit::kWrongUsage, path_.string() + " is there already: " + advice_);
   throw Failure(Exit::kBadNews, path_.string() + " cannot be written: " + errno_message(error));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 // Files that are whole, or not there.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -14,8 +15,12 @@ namespace weft::ctl {
 /// name beside it, mode 0600, which is removed with this.
 class NewFile {
  public:
-  /// Throws Failure where it cannot be made, and where there is one of that name.
-  explicit NewFile(std::filesystem::path path);
+  /// Whether a file of that name may be there already.
+  enum class Existing : std::uint8_t { kIsRefused, kIsReplaced };
+  /// Throws Failure where it cannot be made, and where there is one of that name, if that is refused; `advice` says
+  /// what to do then.
+  explicit NewFile(std::filesystem::path path, Existing existing = Existing::kIsRefused,
+                   std::string advice = "name a new file");
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -35,6 +40,8 @@ class NewFile {
   [[noreturn]] void fail(int error) const;
 
   const std::filesystem::path path_;
+  const Existing existing_;
+  const std::string advice_;
   std::string part_;
   runtime::UniqueFd fd_;
 };

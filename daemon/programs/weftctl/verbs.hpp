@@ -104,9 +104,10 @@ struct EvidenceWish {
   bool has_time = false;          ///< the user named a time or a fabric
   std::string folder = ".";       ///< made where it is not there
   bool with_jobs = false;         ///< names of jobs and people, and what people wrote, too
+  bool force = false;             ///< files that are there already are replaced
 };
 /// Writes an evidence pack, one HTML file and the JSON that it was made from, and says what could not be told. Throws
-/// Failure where a file is there already, or cannot be written; then none of the two has its
+/// Failure where a file is there already and is not to be replaced, or cannot be written; then none of the two has its
 /// name.
 Exit write_evidence(const Session& session, const EvidenceWish& wanted);
 

@@ -79,6 +79,50 @@ TEST(EvidenceDocument, NoNameCanBeMarkup) {
   }
 }
 
+TEST(EvidenceDocument, NoSettingAndNoDifferenceCanBeMarkup) {
+  v1::EvidencePack pack = small_pack();
+  v1::ConfigurationFact& fact = *pack.mutable_ports(0)->mutable_device()->add_facts();
+  fact.set_name("module_serial");
+  fact.set_value(kMarkup);
+  pack.mutable_incident()->set_kind(v1::Incident::CONFIG_DRIFT);
+  fill(*pack.add_differences(), 0);
+  for (const int ports : {1, 3}) {
+    while (pack.ports_size() < ports) *pack.add_ports() = v1::EvidencePort(pack.ports(0));
+    const std::string html = evidence_document(pack);
+    EXPECT_THAT(html, Not(HasSubstr("<script")));
+    EXPECT_THAT(html, HasSubstr("serial number &quot;&gt;&lt;script"));
+    EXPECT_THAT(html, HasSubstr("<h2>What differs</h2>"));
+  }
+  pack.clear_differences();
+  EXPECT_THAT(evidence_document(pack), HasSubstr("nothing of it differed any more"));
+}
+
+TEST(EvidenceDocument, SettingsOfTwoEndsStandBesideEachOther) {
+  v1::EvidencePack pack = small_pack();
+  EXPECT_THAT(evidence_document(pack), Not(HasSubstr("How they are set up"))) << "no collector tells";
+  v1::HostDevice& device = *pack.mutable_ports(0)->mutable_device();
+  for (const auto& [name, value] : {std::pair{"mtu", "9000"}, {"module_vendor", "ACME"}, {"module_part", "P-1"}}) {
+    v1::ConfigurationFact& fact = *device.add_facts();
+    fact.set_name(name);
+    fact.set_value(value);
+  }
+  device.mutable_facts_read()->set_seconds(1'700'000'000);
+  pack.add_ports()->set_label("gpu-1 mlx5_0 port 1");
+  const std::string html = evidence_document(pack);
+  EXPECT_THAT(html, HasSubstr("<td>MTU<td>9000 bytes<td><span class=\"muted\">not known</span>"));
+  EXPECT_THAT(html, HasSubstr("/sys/class/net/IF/mtu"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">Module<td>ACME P-1<td>"));
+  EXPECT_THAT(html, HasSubstr("leaf-1 port 1: read 2023-11-14 22:13:20 UTC."));
+}
+
+TEST(EvidenceDocument, ANameThatIsVeryLongIsWholeAndBreaks) {
+  v1::EvidencePack pack = small_pack();
+  pack.mutable_ports(0)->set_label(std::string(4000, 'x'));
+  const std::string html = evidence_document(pack);
+  EXPECT_THAT(html, HasSubstr(std::string(4000, 'x')));
+  EXPECT_THAT(html, HasSubstr("overflow-wrap"));
+}
+
 TEST(EvidenceDocument, NeedsNothingElse) {
   const std::string html = evidence_document(small_pack());
   EXPECT_THAT(html, HasSubstr("default-src 'none'; style-src 'unsafe-inline'"));
@@ -101,6 +145,34 @@ TEST(EvidenceDocument, AChartLeavesOutWhatWasNotRead) {
   EXPECT_EQ(count_of(found[1], "M"), 1U);
   EXPECT_THAT(svg, HasSubstr("120 in all, most in one bar 120; a bar is 1 min"));
   EXPECT_THAT(svg, HasSubstr("2023-11-14 22:13 UTC"));
+}
+
+TEST(EvidenceDocument, ABarOfWhichAPartWasReadHasNoMoreThanThereIsInAll) {
+  v1::EvidencePack pack = small_pack();
+  // 120 in five seconds of a minute.
+  pack.mutable_ports(0)->mutable_history()->mutable_counters(0)->set_rate(2, 24);
+  int left = 1;
+  EXPECT_THAT(charts_of(pack, pack.ports(0), left), HasSubstr("120 in all, most in one bar 120;"));
+}
+
+TEST(EvidenceDocument, WhatIsZeroTakesNoRoomAndWhatWasNotReadIsNoZero) {
+  v1::EvidencePack pack = small_pack();
+  pack.add_ports()->set_label("gpu-1 mlx5_0 port 1");
+  const auto add = [&pack](int port, const char* name, std::uint64_t value) {
+    v1::Counter& counter = *pack.mutable_ports(port)->mutable_port()->add_counters();
+    counter.set_name(name);
+    counter.set_value(value);
+  };
+  for (const int port : {0, 1}) add(port, "link_downed", 0);
+  add(0, "symbol_errors", 0);
+  add(0, "receive_errors", 3);
+  add(1, "receive_errors", 0);
+  const std::string html = evidence_document(pack);
+  EXPECT_THAT(html, HasSubstr("<p>Read, and zero: link_downed.</p>"));
+  EXPECT_THAT(html,
+              HasSubstr("symbol_errors<td><td class=\"number\">0<td class=\"number\"><span class=\"muted\">not read"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"number\">3<td class=\"number\">0"));
+  EXPECT_THAT(html, HasSubstr("Host, device, driver, firmware and module<td><span class=\"muted\">not known"));
 }
 
 TEST(EvidenceDocument, MarksStandAboveTheChart) {
@@ -151,7 +223,7 @@ TEST(EvidenceDocument, NoMoreChartsThanItMayHave) {
 TEST(EvidenceDocument, AnEmptyPackIsADocumentThatKnowsNothing) {
   const std::string html = evidence_document({});
   EXPECT_THAT(html, HasSubstr("not known"));
-  EXPECT_THAT(html, HasSubstr("No history is known of that time"));
+  EXPECT_THAT(html, HasSubstr("There are none: "));
   EXPECT_THAT(html, HasSubstr("left out on purpose"));
   EXPECT_THAT(html, Not(HasSubstr("1970")));
   v1::EvidencePack with;

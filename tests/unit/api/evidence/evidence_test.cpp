@@ -64,6 +64,7 @@ class Evidence : public ::testing::Test {
     std::optional<Result<v1::EvidencePack>> taken;
     auto snapshot = with_plans(make_snapshot(1, {fabric.build()}, {incident}), plans);
     snapshot->hosts = std::make_shared<const std::vector<std::shared_ptr<const HostView>>>(hosts);
+    snapshot->drift = drift;
     make_evidence(source, asked, snapshot, request, kNow, [&](auto pack) { taken = std::move(pack); });
     return taken.value_or(fail(ErrorCode::kInternal, "nothing was taken"));
   }
@@ -85,6 +86,7 @@ class Evidence : public ::testing::Test {
   Incident incident = make_incident(1);
   std::vector<Plan> plans;
   std::vector<std::shared_ptr<const HostView>> hosts;
+  std::shared_ptr<const DriftReport> drift;
   EvidenceSource source;
   Desk desk;
 };
@@ -107,9 +109,9 @@ TEST_F(Evidence, HasBothEndsWhatWasTriedAndByWhichNumbersItWasJudged) {
   EXPECT_EQ(pack.runbook_steps(),
             "<p>What to do</p><ol><li>Run <code>weftctl incident INC-1</code>, see LINK_DOWN</li></ol>");
   EXPECT_EQ(pack.weftd_version(), "1.2.3");
-  for (const char* words :
-       {"INC-1", "LINK_ERRORS", "leaf-1 port 1", "0x0000000000000101", "weftd 1.2.3 on mgmt-1", "PLAN-3",
-        "analyzer.error_rate_limit", "set here; the default is <code>1e-12</code>", "vol. 2, 6.4", "symbol_errors"})
+  for (const char* words : {"INC-1", "LINK_ERRORS", "leaf-1 port 1", "0x0000000000000101", "weftd 1.2.3 on mgmt-1",
+                            "PLAN-3", "analyzer.<wbr>error_<wbr>rate_<wbr>limit",
+                            "set here; the default is <code>1e-12</code>", "vol. 2, 6.4", "symbol_errors"})
     EXPECT_THAT(pack.html(), HasSubstr(words));
 }
 
@@ -196,14 +198,89 @@ TEST_F(Evidence, ACollectorTellsTheDeviceAndItsModule) {
   auto host = std::make_shared<HostView>();
   host->host = "host-1";
   host->reading = reading;
+  FactTable facts;
+  facts.ports = {{"", 0, {{ConfigFact::kHostModel, FactSource::kSysfs, "DGXH100"}}},
+                 {"mlx5_0", 1, {{ConfigFact::kModuleSerial, FactSource::kEthtool, "MT2318FT00042"}}}};
+  reading->facts = std::make_shared<const FactTable>(tidy(facts));
+  reading->facts_at = kNow - 30s;
   hosts = {host};
   const auto pack = of_incident();
   EXPECT_FALSE(pack.ports(0).has_device());
+  ASSERT_EQ(pack.ports(1).device().facts_size(), 2);
+  EXPECT_EQ(pack.ports(1).device().facts(0).name(), "module_serial");
+  EXPECT_EQ(pack.ports(1).device().facts(0).source(), "ethtool");
+  EXPECT_EQ(pack.ports(1).device().facts(1).value(), "DGXH100");
+  EXPECT_EQ(from_timestamp(pack.ports(1).device().facts_read()), kNow - 30s);
+  EXPECT_THAT(pack.html(), HasSubstr("serial number MT2318FT00042"));
   ASSERT_TRUE(pack.ports(1).has_device());
   EXPECT_EQ(pack.ports(1).device().firmware(), "28.39.1002");
   ASSERT_EQ(pack.ports(1).device().module_size(), 1);
   EXPECT_THAT(pack.html(), HasSubstr("28.39.1002"));
   EXPECT_THAT(pack.html(), HasSubstr("Module temperature: 51.5 °C"));
+}
+
+TEST_F(Evidence, OfSettingsThatDriftedThereIsWhoHasThem) {
+  const auto holder = [](const std::string& host, EntityKind kind, std::uint64_t guid) {
+    Entity where{kind, guid != 0 ? "ib0" : "", {{guid}, {1}}, {}, host + " mlx5_0 1"};
+    where.host = host;
+    where.device = "mlx5_0";
+    return where;
+  };
+  incident.finding.kind = IncidentKind::kConfigDrift;
+  incident.finding.cause = {.kind = EntityKind::kCohort,
+                            .fabric = {},
+                            .port = {},
+                            .peer = {},
+                            .label = "firmware of adapters of board MT_1, hosts gpu-#"};
+  incident.finding.cause.device = "firmware|board MT_1|gpu-#";
+  incident.finding.affected = {holder("host-1", EntityKind::kPort, 0x101), holder("gpu-7", EntityKind::kHostPort, 0)};
+  DriftDifference one;
+  one.group = "board MT_1, hosts gpu-#, at 0000:17:00.0";
+  one.members = 512;
+  one.values = {{"28.41.1000", 510}, {"28.39.1002", 2}};
+  one.holders = {{holder("gpu-7", EntityKind::kHostPort, 0), "28.39.1002", kNow - 1h, false}};
+  DriftDifference other = one;
+  other.group = "board MT_10, hosts gpu-#";
+  DriftDifference mtu = one;
+  mtu.fact = ConfigFact::kMtu;
+  auto report = std::make_shared<DriftReport>();
+  report->differences = {one, other, mtu};
+  drift = report;
+  const auto pack = of_incident();
+  ASSERT_EQ(pack.differences_size(), 1);
+  EXPECT_EQ(pack.differences(0).group(), one.group);
+  ASSERT_EQ(pack.ports_size(), 2);
+  EXPECT_EQ(pack.ports(0).label(), "host-1 mlx5_0 port 1");
+  EXPECT_EQ(pack.ports(1).label(), "gpu-7 mlx5_0 1");
+  EXPECT_FALSE(desk.question) << "no counter tells of a setting";
+  EXPECT_THAT(pack.unknown(), Contains(HasSubstr("There are no charts: the incident is about settings")));
+  EXPECT_THAT(pack.unknown(), Contains(HasSubstr("gpu-7 mlx5_0 1: no collector tells of this port now")));
+  EXPECT_THAT(pack.html(), HasSubstr("510 have <b>28.41.1000</b>"));
+}
+
+TEST_F(Evidence, OfAWholeFabricThereAreThePortsThatAreAffected) {
+  incident.finding.kind = IncidentKind::kLinksNotActivated;
+  incident.finding.affected = {incident.finding.cause};
+  incident.finding.cause = {EntityKind::kFabric, "ib0", {}, {}, "ib0"};
+  const auto pack = of_incident();
+  EXPECT_EQ(pack.ports_size(), 2);
+  EXPECT_TRUE(desk.question);
+  incident.finding.affected.clear();
+  EXPECT_THAT(of_incident().unknown(), Contains(HasSubstr("about no single port")));
+}
+
+TEST_F(Evidence, OfAHostThereAreAllItsAdapters) {
+  fabric.nodes[2].name = fabric.nodes[2].description = "host-1 mlx5_1";
+  incident.finding.kind = IncidentKind::kStraggler;
+  incident.finding.cause = {.kind = EntityKind::kHost, .fabric = {}, .port = {}, .peer = {}, .label = "host-1"};
+  incident.finding.cause.host = "host-1";
+  for (const EntityKind kind : {EntityKind::kHost, EntityKind::kCollector}) {
+    incident.finding.cause.kind = kind;
+    const auto pack = of_incident();
+    ASSERT_EQ(pack.ports_size(), 2);
+    EXPECT_EQ(pack.ports(1).label(), "host-1 mlx5_1 port 1");
+    EXPECT_EQ(pack.nodes_size(), 2);
+  }
 }
 
 TEST_F(Evidence, OfAPortThereIsTheOtherEndAndOfANodeAllPorts) {

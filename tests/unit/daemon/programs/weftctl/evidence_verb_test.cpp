@@ -87,6 +87,27 @@ TEST_F(EvidenceVerb, ReplacesNothing) {
   EXPECT_EQ(text_of("weft-INC-1.html"), "mine");
 }
 
+TEST_F(EvidenceVerb, WithForceItReplacesFilesAndFollowsNoLink) {
+  std::filesystem::create_directory(place / "case");
+  std::ofstream(place / "case" / "weft-INC-1.html") << "mine";
+  std::ofstream(place / "secret") << "mine";
+  std::filesystem::create_symlink(place / "secret", place / "case" / "weft-INC-1.json");
+  EXPECT_THAT(fails(write_evidence, wish("INC-1")).what(), HasSubstr("or replace it with --force"));
+  EvidenceWish wanted = wish("INC-1");
+  wanted.force = true;
+  say(Exit::kGood, write_evidence, wanted);
+  EXPECT_THAT(text_of("weft-INC-1.html"), HasSubstr("<!DOCTYPE html>"));
+  EXPECT_THAT(text_of("weft-INC-1.json"), HasSubstr("INC-1"));
+  std::ostringstream secret;
+  secret << std::ifstream(place / "secret").rdbuf();
+  EXPECT_EQ(secret.str(), "mine");
+  EXPECT_THAT(names(), UnorderedElementsAre("weft-INC-1.html", "weft-INC-1.json"));
+  // A folder of that name is no file.
+  std::filesystem::remove(place / "case" / "weft-INC-1.html");
+  std::filesystem::create_directory(place / "case" / "weft-INC-1.html");
+  EXPECT_THAT(fails(write_evidence, wanted).what(), HasSubstr("cannot be written: Is a directory"));
+}
+
 TEST_F(EvidenceVerb, WhereItFailsNothingIsLeft) {
   EXPECT_THAT(fails(write_evidence, wish("INC-9")).what(), HasSubstr("no incident INC-9"));
   EXPECT_FALSE(std::filesystem::exists(place / "case"));

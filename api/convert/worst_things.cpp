@@ -28,6 +28,8 @@ using WorstRequest = v1::ListWorstRequest;
 constexpr std::int32_t kUsualWorstThings = 20;
 constexpr Duration kUsualTime = 7 * 24h;
 constexpr int kMostIncidentIds = 8;
+/// What clients round off a time is no gap.
+constexpr Duration kRounding = 1min;
 
 /// A time in which an incident did harm.
 struct Harm {
@@ -331,7 +333,8 @@ Result<v1::ListWorstResponse> list_worst(const Snapshot& snapshot, const WorstRe
   set_timestamp(*response.mutable_from(), from);
   set_timestamp(*response.mutable_to(), to);
   const Duration kept = snapshot.incident_retention;
-  if (kept > Duration::zero() && from < now - kept) set_timestamp(*response.mutable_complete_from(), now - kept);
+  if (kept > Duration::zero() && from + kRounding < now - kept)
+    set_timestamp(*response.mutable_complete_from(), now - kept);
   response.set_elsewhere(ranking.elsewhere());
   say_if_unswept(snapshot, response);
   return response;

@@ -2,6 +2,7 @@
 #include "api/evidence/port_tables.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <set>
 #include <string_view>
@@ -153,6 +154,27 @@ std::string counter_name(const v1::Counter& counter) {
   return counter.name() + (counter.has_instance() ? " [" + std::to_string(counter.instance()) + "]" : "");
 }
 
+/// Names behind commas; of those whose numbers follow each other, "virtual_lane_transmit_wait [0] to [15]", the first
+/// and the last.
+std::string in_short(const std::vector<std::string>& names) {
+  const auto stem = [](const std::string& name) { return name.substr(0, name.find(" [")); };
+  const auto number = [&stem](const std::string& name) {
+    return name == stem(name) ? -1 : std::atoi(name.c_str() + stem(name).size() + 2);
+  };
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (text.empty() ? "" : ", ") + names[i];
+    std::size_t last = i;
+    while (last + 1 < names.size() && stem(names[last + 1]) == stem(names[i]) &&
+           number(names[last + 1]) == number(names[last]) + 1)
+      ++last;
+    if (last <= i + 1) continue;
+    text += " to" + names[last].substr(stem(names[last]).size());
+    i = last;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string ends_of(const v1::EvidencePack& pack) {
@@ -276,14 +298,14 @@ std::string counters_of(const v1::EvidencePack& pack) {
   }
   if (order.empty()) return section("counters", "Counters", "<p>None was read.</p>\n");
   rows = head(names);
-  std::string zero;
+  std::vector<std::string> zero;
   for (const std::string& name : order) {
     std::string unit, values;
     if (std::ranges::all_of(pack.ports(), [&name](const v1::EvidencePort& port) {
           const auto found = std::ranges::find(port.port().counters(), name, counter_name);
           return found != port.port().counters().end() && found->value() == 0;
         })) {
-      zero += (zero.empty() ? "" : ", ") + html_text(name);
+      zero.push_back(name);
       continue;
     }
     for (const v1::EvidencePort& port : pack.ports()) {
@@ -299,7 +321,7 @@ std::string counters_of(const v1::EvidencePack& pack) {
   return section("counters", "Counters as last read",
                  "<p>They count since they were cleared last, which nobody tells. A value of \"at least\" stuck at its "
                  "top.</p>\n" +
-                     table(rows) + (zero.empty() ? "" : "<p>Read, and zero: " + zero + ".</p>\n"));
+                     table(rows) + (zero.empty() ? "" : "<p>Read, and zero: " + html_text(in_short(zero)) + ".</p>\n"));
 }
 
 }  // namespace weft::api

@@ -17,6 +17,7 @@ const TIMES = [{name: '24 h', hours: 24}, {name: '7 d', hours: 168}, {name: '30 
 const length = (duration?: string) => (duration && parseFloat(duration) > 0 ? seconds(parseFloat(duration)) : '–');
 
 function hours(value: number): string {
+  if (value < 0.1) return '< 0.1';
   return value < 10 ? value.toFixed(1) : grouped(value.toFixed(0));
 }
 
@@ -57,9 +58,11 @@ export function Harm() {
   const modules = of === 'modules';
   return (
     <>
-      <Choice name="Of" value={of} options={{cables: 'cables', modules: 'modules', hosts: 'hosts', switches: 'switches'}} choose={setOf} />{' '}
-      <Choice name="by" value={by} options={ORDERS} choose={setBy} />{' '}
-      <Choice name="in the last" value={last} options={Object.fromEntries(TIMES.map((each) => [each.hours, each.name]))} choose={setLast} />
+      <div class="actions">
+        <Choice name="Of" value={of} options={{cables: 'cables', modules: 'modules', hosts: 'hosts', switches: 'switches'}} choose={setOf} />
+        <Choice name="by" value={by} options={ORDERS} choose={setBy} />
+        <Choice name="in the last" value={last} options={Object.fromEntries(TIMES.map((each) => [each.hours, each.name]))} choose={setLast} />
+      </div>
       <p class="muted measure">
         Harm: an hour for each hour in which an incident was open, and one for each job that it hurt. Info and maintenance do not count.
         {modules && ' A module is the one that is at the port now: what one before it did counts for it, too.'}

@@ -212,7 +212,7 @@ TEST_F(WorstThings, SayWhatIsNotKeptAnyMore) {
   auto answer = list_worst(*made, request, kNow);
   ASSERT_TRUE(answer);
   EXPECT_EQ(from_timestamp(answer->complete_from()), kNow - 3 * 24h);
-  set_timestamp(*request.mutable_from(), kNow - 2 * 24h);
+  set_timestamp(*request.mutable_from(), kNow - 3 * 24h - 1s);
   answer = list_worst(*made, request, kNow);
   ASSERT_TRUE(answer);
   EXPECT_FALSE(answer->has_complete_from());

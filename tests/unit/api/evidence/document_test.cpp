@@ -163,12 +163,19 @@ TEST(EvidenceDocument, WhatIsZeroTakesNoRoomAndWhatWasNotReadIsNoZero) {
     counter.set_name(name);
     counter.set_value(value);
   };
-  for (const int port : {0, 1}) add(port, "link_downed", 0);
+  for (const int port : {0, 1}) {
+    add(port, "link_downed", 0);
+    for (std::uint32_t lane = 0; lane < 5; ++lane) {
+      add(port, "virtual_lane_transmit_wait", lane == 3 ? 1 : 0);
+      pack.mutable_ports(port)->mutable_port()->mutable_counters()->rbegin()->set_instance(lane);
+    }
+  }
   add(0, "symbol_errors", 0);
   add(0, "receive_errors", 3);
   add(1, "receive_errors", 0);
   const std::string html = evidence_document(pack);
-  EXPECT_THAT(html, HasSubstr("<p>Read, and zero: link_downed.</p>"));
+  EXPECT_THAT(html, HasSubstr("<p>Read, and zero: link_downed, virtual_lane_transmit_wait [0] to [2], "
+                              "virtual_lane_transmit_wait [4].</p>"));
   EXPECT_THAT(html,
               HasSubstr("symbol_errors<td><td class=\"number\">0<td class=\"number\"><span class=\"muted\">not read"));
   EXPECT_THAT(html, HasSubstr("<td class=\"number\">3<td class=\"number\">0"));

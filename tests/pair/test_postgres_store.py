@@ -285,6 +285,9 @@ class PostgresStore(weft_testing.SubnetTest):
         self.weftd.wait_sweeps(1)  # it runs for seconds
         self.assertEqual(0, self.weftd.stop(remove=False))
         refused(self.postgres.url, directory)
+        left = run_weftd(["--store-url", self.postgres.url, "--state-dir", directory, "--infiniband-enabled", "false", "--check-config"])
+        self.assertEqual(2, left.returncode, left.stdout)
+        self.assertIn("weft.db was used after it was copied to postgresql://weft@127.0.0.1", left.stderr)
         self.postgres.primary.sql("CREATE DATABASE second")
         second = self.postgres.url.removesuffix("postgres") + "second"
         trail = copied(directory, second)

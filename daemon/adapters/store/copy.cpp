@@ -17,6 +17,7 @@
 #include "daemon/adapters/store/sqlite_connection.hpp"
 #include "daemon/adapters/store/state_dir.hpp"
 #include "daemon/adapters/store/store_mark.hpp"
+#include "daemon/adapters/store/use_marks.hpp"
 #include "daemon/platform/runtime/unique_fd.hpp"
 
 namespace weft::store {
@@ -129,11 +130,8 @@ Result<Side> open_side(const std::string& place, bool is_source) {
 
 /// The id, and what is another whenever a weftd has used it. Of a copy that no weftd has used, that of its source.
 std::string fingerprint(Database& database) {
-  Statement row(database, "SELECT mark FROM last_use");
-  std::string mark;
-  row.query();
-  while (row.next()) mark = row.text(0);
-  return read_installation(database) + ' ' + mark;
+  const std::string installation = read_installation(database);
+  return installation + ' ' + read_uses(database);
 }
 
 /// No leader had a greater one, on whatever database.

@@ -12,6 +12,7 @@
 #include "daemon/adapters/store/lease.hpp"
 #include "daemon/adapters/store/plan_table.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
+#include "daemon/adapters/store/use_marks.hpp"
 
 namespace weft::store {
 namespace {
@@ -59,15 +60,19 @@ std::string text_of(Database& database, const char* sql) {
   return text;
 }
 
+bool has_table(Database& database, const char* name) {
+  Statement look(database, postgres::kHasTable);
+  look.query(name);
+  bool is_there = false;
+  while (look.next()) is_there = look.integer(0) == 1;
+  return is_there;
+}
+
 /// The shard of a site whose schema is the own one; empty: of none.
 std::string shard_of_schema(Database& database) {
   // The site's tables may be others' business.
   if (!text_of(database, postgres::kOwnSchema).starts_with(shard_schema(""))) return {};
-  Statement look(database, postgres::kHasTable);
-  look.query("weft_site.given");
-  bool has_site = false;
-  while (look.next()) has_site = look.integer(0) == 1;
-  if (!has_site) return {};
+  if (!has_table(database, "weft_site.given")) return {};
   return text_of(database, postgres::kShardOfSchema);
 }
 
@@ -274,6 +279,7 @@ Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& sch
       static_cast<std::uint64_t>(database.number("SELECT value FROM number WHERE name = 'next_incident'"));
   result.audit_records = static_cast<std::uint64_t>(database.number("SELECT records FROM audit_end"));
   result.epoch = database.number("SELECT epoch FROM weft_store");
+  if (has_table(database, "last_use")) result.uses = read_uses(database);
   if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return result;
 }

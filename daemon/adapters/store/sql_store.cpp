@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 #include <tuple>
 
 #include "daemon/adapters/store/audit_table.hpp"
@@ -22,6 +21,7 @@
 #include "daemon/adapters/store/state_dir.hpp"
 #include "daemon/adapters/store/store_check.hpp"
 #include "daemon/adapters/store/store_mark.hpp"
+#include "daemon/adapters/store/use_marks.hpp"
 
 namespace weft::store {
 namespace {
@@ -196,9 +196,9 @@ Result<void> SqlStore::write(const Body& body) {
 
 // The directory knows the epoch, too: the database may be restored from a backup, and then knows a lesser one.
 void SqlStore::note_use() {
-  const std::string mark = std::to_string(std::random_device{}()) + '.' + std::to_string(std::random_device{}());
+  const std::string uses = add_use(read_uses(state_));
   Statement(state_, "UPDATE last_use SET mark = ?1, epoch = CASE WHEN epoch < ?2 THEN ?2 ELSE epoch END")
-      .run(mark, epoch_);
+      .run(uses, epoch_);
   if (epoch_ == 0 || state_.failed()) return;
   const std::string installation = read_installation(state_);
   // Without room on its disk the world still has marks with the epoch.

@@ -9,6 +9,7 @@
 
 #include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/sqlite_connection.hpp"
+#include "daemon/adapters/store/use_marks.hpp"
 #include "daemon/platform/runtime/durable_file.hpp"
 #include "daemon/platform/runtime/regular_file.hpp"
 
@@ -67,6 +68,9 @@ Result<PostgresFound> look_at_file(const std::filesystem::path& file) {
   found.next_incident =
       static_cast<std::uint64_t>(database.number("SELECT value FROM number WHERE name = 'next_incident'"));
   found.audit_records = static_cast<std::uint64_t>(database.number("SELECT records FROM audit_end"));
+  // It may be an older weftd's.
+  if (database.number("SELECT count(*) FROM sqlite_schema WHERE name = 'last_use'") > 0)
+    found.uses = read_uses(database);
   if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return found;
 }
@@ -132,11 +136,14 @@ Result<void> check_mark_for_postgres(const std::filesystem::path& directory, con
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored) || std::filesystem::file_size(file, ignored) == 0) return {};
   const auto before = look_at_file(file);
-  const std::string advice = ": copy it with weftd store copy " + directory.string() +
-                             " URL, or move it away to go on with what " + found.name + " holds";
+  const std::string advice =
+      ": copy it with weftd store copy " + directory.string() +
+      " URL into an empty database, or move weft.db* away (history.db stays) to go on with what " + found.name +
+      " holds";
   if (!before || before->installation != found.installation)
     return refuse(file.string() + " holds incidents that " + found.name + " does not know" + advice);
-  if (before->next_incident > found.next_incident || before->audit_records > found.audit_records)
+  const bool was_used = !before->uses.empty() && !found.uses.empty() && !has_newest(found.uses, before->uses);
+  if (was_used || before->next_incident > found.next_incident || before->audit_records > found.audit_records)
     return refuse(file.string() + " was used after it was copied to " + found.name + advice);
   return {};
 }

@@ -21,6 +21,7 @@ struct PostgresFound {
   std::uint32_t version = 0;            ///< of its schema; 0: it has none yet
   std::vector<std::string> cautions{};  ///< see StoreStatus
   std::string installation{};           ///< its id; empty: it holds nothing yet
+  std::string uses{};                   ///< see use_marks.hpp; empty: an older weftd made its tables
   std::uint64_t next_incident = 0;
   std::uint64_t audit_records = 0;
   bool is_unfinished = false;  ///< it is a copy that is not whole yet

@@ -119,6 +119,34 @@ TEST_P(Copy, AWeftdGoesOnWithTheCopyAndNotWithWhatWasLeft) {
   EXPECT_NE(stale.error().message.find("was used after it was copied"), std::string::npos) << stale.error().message;
 }
 
+// The end of a window changes a row, and no number of incidents or records.
+TEST_P(Copy, ADirectoryThatWasUsedInAnyWayAfterItWasCopiedBackIsNotLeftBehind) {
+  const std::string url = url_of(to.path());
+  fill(*std::move(*SqlStore::open(from.path(), {})), 3);
+  MaintenanceWindow window;
+  window.id = 4;
+  window.until = at_second(1000);
+  window.reason = "new firmware";
+  ASSERT_TRUE(SqlStore::open(from.path(), {})->get()->save_maintenance(window));
+  ASSERT_TRUE(copy_store(from.path(), url, quietly));
+  ASSERT_TRUE(SqlStore::open(to.path(), {.url = url})->get()->save_links("compute", {}));
+  const TempDir unused;
+  ASSERT_TRUE(copy_store(url, back.path(), quietly));
+  ASSERT_TRUE(copy_store(url, unused.path(), quietly));
+  window.ended = at_second(9);
+  ASSERT_TRUE(SqlStore::open(back.path(), {})->get()->save_maintenance(window));
+  const auto checked = check_store(back.path(), {.url = url});
+  ASSERT_FALSE(checked) << *checked;
+  EXPECT_NE(checked.error().message.find("was used after it was copied"), std::string::npos) << checked.error().message;
+  EXPECT_FALSE(SqlStore::open(back.path(), {.url = url}));
+  // What was not used since knows nothing that the database does not, however often that was used.
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(SqlStore::open(to.path(), {.url = url})->get()->save_links("compute", {}));
+  for (const TempDir* each : {&from, &unused}) {
+    const auto opened = SqlStore::open(each->path(), {.url = url});
+    EXPECT_TRUE(opened) << opened.error().message;
+  }
+}
+
 TEST_P(Copy, OnlyWhatIsEmptyIsATarget) {
   const std::string url = url_of(to.path());
   fill(*std::move(*SqlStore::open(from.path(), {})), 3);

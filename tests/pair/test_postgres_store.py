@@ -85,6 +85,7 @@ class PostgresStore(weft_testing.SubnetTest):
         good = run_weftd(["--store-url", self.postgres.url, *place])
         self.assertEqual(0, good.returncode, good.stderr)
         self.assertIn("is reachable, with schema version", good.stdout)
+        self.assertNotIn("cannot be used", good.stdout, "the hot standby neither")
         for url, words in (("postgresql://weft@127.0.0.1:1/weft", "the database is not reachable"),
                            ("postgresql://weft@db1/weft?sslmode=require", "only verify-full makes sure who answers"),
                            ("postgresql://weft:opensesame@db1/weft", "contains a password")):
@@ -92,6 +93,9 @@ class PostgresStore(weft_testing.SubnetTest):
             self.assertEqual(2, bad.returncode, bad.stdout)
             self.assertIn(words, bad.stderr)
             self.assertNotIn("opensesame", bad.stdout + bad.stderr)
+        half = run_weftd(["--store-url", self.postgres.url.replace(f":{self.postgres.standby.port}/", ":1/"), *place])
+        self.assertEqual(0, half.returncode, half.stderr)
+        self.assertIn("; its server 127.0.0.1:1 cannot be used: the database is not reachable: ", half.stdout)
         lost = run_weftd(place)
         self.assertEqual(2, lost.returncode, lost.stdout)
         self.assertIn("goes with the database postgresql://weft@127.0.0.1", lost.stderr)

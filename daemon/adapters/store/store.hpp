@@ -246,8 +246,9 @@ struct StoreOptions {
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& state_dir, const StoreOptions& options);
 
 /// Whether open_store() could take the database of `options.url`, in words: "postgresql://… is reachable, with schema
-/// version 14". Empty without an url. Nothing is changed. kTimeout, after some seconds, says who holds a lock that it
-/// needs.
+/// version 14", with what a person should know: a server of several that could not be used is no failure, for it may be
+/// down on purpose. Empty without an url. Nothing is changed. kTimeout, after some seconds, says who holds a lock that
+/// it needs.
 Result<std::string> check_store(const std::filesystem::path& state_dir, const StoreOptions& options);
 
 /// One database, as a start of this weftd would find it.

@@ -2,11 +2,13 @@
 #include "daemon/adapters/store/store_check.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/schema.hpp"
+#include "daemon/adapters/store/server_check.hpp"
 #include "daemon/adapters/store/site_table.hpp"
 #include "daemon/adapters/store/sql.hpp"
 #include "daemon/adapters/store/start_waits.hpp"
@@ -31,13 +33,20 @@ Result<void> check_left_behind(const std::filesystem::path& state_dir, const Sto
                   "; if they are not wanted any more, rename that schema to another name");
 }
 
+/// What of its servers could not be used, behind `found`.
+std::string with_servers(std::string found, const std::string& url) {
+  for (const std::string& server : unusable_servers(url)) found += "; " + server;
+  return found;
+}
+
 /// See check_store().
 Result<std::string> look_at_database(const std::filesystem::path& state_dir, const StoreOptions& options) {
   std::string owner;
   if (!options.shard.empty()) {
     const auto site = look_at_site(options.url, options.shard);
     if (!site) return tl::unexpected<Error>(site.error());
-    if (!site->has_schema) return check_left_behind(state_dir, options, *site).map([&site] { return site->text; });
+    if (!site->has_schema)
+      return check_left_behind(state_dir, options, *site).map([&] { return with_servers(site->text, options.url); });
     owner = site->owner;
   }
   const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
@@ -47,7 +56,7 @@ Result<std::string> look_at_database(const std::filesystem::path& state_dir, con
     if (!owner.empty()) text += "; " + owner;
     if (const auto moved = moved_from(state_dir, *found); moved && !moved->empty()) text += "; " + *moved;
     for (const std::string& caution : found->cautions) text += "; " + caution;
-    return text;
+    return with_servers(std::move(text), options.url);
   });
 }
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What --check-config and --check-upgrade find of a real PostgreSQL before a start does.
+
+#include "daemon/adapters/store/store_check.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <string>
+
+#include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
+
+namespace weft::store {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class StoreCheck : public OnEachEngine {
+ protected:
+  /// Why neither the check nor the start takes it: they say the same.
+  static std::string refused(const std::filesystem::path& directory, const StoreOptions& options) {
+    const auto checked = check_store(directory, options);
+    const auto opened = open_store(directory, options);
+    EXPECT_FALSE(checked) << *checked;
+    EXPECT_FALSE(opened);
+    if (checked || opened) return "";
+    EXPECT_EQ(checked.error().message, opened.error().message);
+    return checked.error().message;
+  }
+  static std::string replaced(std::string text, const std::string& part, const std::string& by) {
+    const std::size_t at = text.find(part);
+    return at == std::string::npos ? text : text.replace(at, part.size(), by);
+  }
+
+  const PostgresServer& server = PostgresServer::shared();
+  const TempDir dir;
+};
+INSTANTIATE_TEST_SUITE_P(On, StoreCheck, ::testing::Values(Engine::kPostgres), [](const auto&) { return "Postgres"; });
+
+TEST_P(StoreCheck, EachServerIsTriedAndWhatCannotBeUsedIsSaid) {
+  const std::string url = url_of(dir.path());
+  const std::size_t begin = url.find("host=") + 5;
+  const std::string host = url.substr(begin, url.find('&') - begin);
+  const auto with = [&](const std::string& hosts, const std::string& more) {
+    return replaced(url, "host=" + host, "host=" + hosts) + more;
+  };
+  const auto alone = check_store(dir.path(), {.url = url});
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_THAT(*alone, Not(HasSubstr("cannot be used")));
+  const auto both = check_store(dir.path(), {.url = with(host + ',' + host, "")});
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_THAT(*both, Not(HasSubstr("cannot be used")));
+  const auto begun = std::chrono::steady_clock::now();
+  const auto one = check_store(dir.path(), {.url = with(host + ",127.0.0.1", "&port=,1")});
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_THAT(*one, HasSubstr("; its server 127.0.0.1:1 cannot be used: the database is not reachable: "));
+  EXPECT_THAT(*one, HasSubstr("Connection refused"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
+  const std::string several = replaced(server.database_url("several"), "host=" + host, "host=" + host + ",127.0.0.1");
+  const auto shard = check_store(dir.path(), {.url = several + "&port=,1", .shard = "north"});
+  ASSERT_TRUE(shard) << shard.error().message;
+  EXPECT_THAT(*shard, HasSubstr("its server 127.0.0.1:1 cannot be used"));
+}
+
+}  // namespace
+}  // namespace weft::store

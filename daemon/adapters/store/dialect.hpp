@@ -30,9 +30,12 @@ inline constexpr const char* kCreateOwner =
     "holder TEXT NOT NULL, mark TEXT NOT NULL); INSERT INTO weft_store VALUES (1, 0, 0, '', '')";
 /// 1 when it is there.
 inline constexpr const char* kHasOwner = "SELECT CASE WHEN to_regclass('weft_store') IS NULL THEN 0 ELSE 1 END";
-/// Tables of anybody where ours would be made.
+/// Tables and views of anybody where ours would be made, also those that the role may not read; but for what an
+/// extension brought.
 inline constexpr const char* kCountTables =
-    "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()";
+    "SELECT count(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = "
+    "current_schema() AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = "
+    "'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')";
 /// Where tables are looked for and made; empty when that is not there.
 inline constexpr const char* kOwnSchema = "SELECT coalesce(current_schema(), '')";
 /// The role that the connection acts as.

@@ -86,20 +86,13 @@ Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
   PostgresConnection* const connection = opened->get();
   Found found{Database(std::move(*opened)), connection, false, 0};
   Database& database = found.database;
-  if (database.number(postgres::kServerVersion) < kOldestServer)
-    database.fail(
-        ErrorCode::kFailedPrecondition,
-        "its server is PostgreSQL " + text_of(database, postgres::kServerVersionText) + "; Weft needs 15 or newer");
+  require_server(database);
   // A pooler may have dropped what the connection began with.
   if (!address->schema.empty() && text_of(database, postgres::kOwnSchema) != address->schema)
     database.fail(ErrorCode::kFailedPrecondition,
                   "the schema " + address->schema +
                       " is not there, or a pooler between does not pass on search_path: see the guide, site.md");
   if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  if (database.number(postgres::kIsUtf8) == 0)
-    database.fail(ErrorCode::kFailedPrecondition,
-                  "the database does not keep texts as UTF-8: create it with "
-                  "ENCODING 'UTF8'");
   found.is_ours = database.number(postgres::kHasOwner) == 1;
   if (found.is_ours) found.version = static_cast<std::size_t>(database.number(postgres::kVersion));
   if (!found.is_ours && database.number(postgres::kCountTables) > 0)
@@ -230,6 +223,16 @@ Result<void> make_history_tables(Database& history) {
   return transaction.commit();
 }
 
+void require_server(Database& database) {
+  if (database.number(postgres::kServerVersion) < kOldestServer)
+    database.fail(
+        ErrorCode::kFailedPrecondition,
+        "its server is PostgreSQL " + text_of(database, postgres::kServerVersionText) + "; Weft needs 15 or newer");
+  if (database.number(postgres::kIsUtf8) == 0)
+    database.fail(ErrorCode::kFailedPrecondition,
+                  "the database does not keep texts as UTF-8: create it with ENCODING 'UTF8'");
+}
+
 std::vector<std::string> cautions_of(Database& database) {
   std::vector<std::string> cautions;
   if (database.number(postgres::kWaitsForStandby) == 0) cautions.emplace_back(postgres::kNoStandby);
@@ -268,6 +271,10 @@ Result<PostgresFound> look_at_postgres(const std::string& url, const Schema& sch
     return result;
   }
   result.state = "is reachable, with schema version " + std::to_string(found->version);
+  // Whoever holds these is in the way of a start.
+  for (const char* table : {"incident", "plan"})
+    if (has_table(database, table))
+      database.number(("SELECT count(*) FROM (SELECT 1 FROM " + std::string(table) + " LIMIT 1) AS one").c_str());
   result.version = static_cast<std::uint32_t>(found->version);
   // What a copy is of is known before it has the row that says so.
   Statement copying(database, "SELECT source FROM copying");

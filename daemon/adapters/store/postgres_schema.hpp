@@ -44,6 +44,9 @@ Result<Database> open_postgres_history(const std::string& url);
 /// Makes the tables of port history there, or brings them to the newest version. Fails for those of a newer weftd.
 Result<void> make_history_tables(Database& history);
 
+/// Notes a failure where the server is older than Weft needs, or does not keep texts as UTF-8.
+void require_server(Database& database);
+
 /// What a person should know of how the database is set up; see StoreStatus::cautions.
 std::vector<std::string> cautions_of(Database& database);
 

@@ -17,6 +17,7 @@
 #include "daemon/adapters/store/entity_columns.hpp"
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
+#include "daemon/adapters/store/postgres_schema.hpp"
 #include "daemon/adapters/store/start_waits.hpp"
 #include "daemon/platform/cli/terminal_text.hpp"
 
@@ -238,6 +239,7 @@ std::string disagreement(const Told& first, const Told& other) {
 /// See look_at_site().
 Result<SiteFound> look(Database& database, const std::string& shard) {
   SiteFound found;
+  require_server(database);
   {
     const Transaction transaction(database);  // never committed
     found = join(database, shard, true);

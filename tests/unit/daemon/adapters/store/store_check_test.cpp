@@ -38,6 +38,38 @@ class StoreCheck : public OnEachEngine {
 };
 INSTANTIATE_TEST_SUITE_P(On, StoreCheck, ::testing::Values(Engine::kPostgres), [](const auto&) { return "Postgres"; });
 
+TEST_P(StoreCheck, AShardIsRefusedADatabaseThatKeepsNoUtf8) {
+  server.run("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+  EXPECT_THAT(refused(dir.path(), {.url = server.database_url("latin"), .shard = "north"}),
+              HasSubstr("does not keep texts as UTF-8"));
+}
+
+TEST_P(StoreCheck, TablesThatOnlyOthersMayReadAreOthersAllTheSame) {
+  server.run("CREATE ROLE plain LOGIN");
+  server.run("CREATE SCHEMA plain AUTHORIZATION plain");
+  const std::string url = replaced(server.url("plain"), "user=weft", "user=plain");
+  EXPECT_TRUE(check_store(dir.path(), {.url = url}));
+  for (const char* table : {"plan", "photos"}) {
+    server.run(std::string("CREATE TABLE plain.") + table + " (name TEXT)");
+    EXPECT_THAT(refused(dir.path(), {.url = url}), HasSubstr("contains tables of another program")) << table;
+    server.run(std::string("DROP TABLE plain.") + table);
+  }
+  // What an extension brings is nobody's.
+  server.run("CREATE EXTENSION pg_buffercache SCHEMA plain");
+  EXPECT_TRUE(check_store(dir.path(), {.url = url}));
+  server.run("DROP SCHEMA plain CASCADE");
+  server.run("DROP ROLE plain");
+}
+
+TEST_P(StoreCheck, ATableThatAStartWouldWaitForIsNamed) {
+  must_open(dir.path());
+  Database blocker = by_hand(dir.path());
+  blocker.run("BEGIN; SET application_name = 'the blocker'; LOCK TABLE incident");
+  const auto checked = check_store(dir.path(), {.url = url_of(dir.path())});
+  ASSERT_FALSE(checked) << *checked;
+  EXPECT_THAT(checked.error().message, HasSubstr("its tables are in use: the blocker, process "));
+}
+
 TEST_P(StoreCheck, EachServerIsTriedAndWhatCannotBeUsedIsSaid) {
   const std::string url = url_of(dir.path());
   const std::size_t begin = url.find("host=") + 5;

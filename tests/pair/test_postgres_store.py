@@ -250,6 +250,13 @@ class PostgresStore(weft_testing.SubnetTest):
         done = run_weftd(["store", "copy", young.state_dir, f"{of_site}?options=-csearch_path%3Dweft_shard_north"], timeout=120)
         self.assertIn('\nNext: set site.shard = "north" in weftd.toml, and store.url to that database, without options=: ', done.stdout, done.stderr)
 
+    def test_6_an_upgrade_of_a_shard_that_was_not_started_yet(self):
+        self.postgres.primary.sql("CREATE DATABASE upgraded")
+        done = run_weftd(["--store-url", self.postgres.url.removesuffix("postgres") + "upgraded", "--site-shard", "north", "--infiniband-enabled",
+                          "false", "--state-dir", os.path.join(self.weftd.place, "fresh"), "--check-upgrade"])
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertRegex(done.stdout, r"/upgraded \(schema weft_shard_north\): is made at the first start, with schema version \d+\.")
+
     def test_6_restore_is_for_directories(self):
         done = run_weftd(["store", "restore", "/nowhere/backup.db", self.postgres.url])
         self.assertEqual(2, done.returncode, done.stdout)

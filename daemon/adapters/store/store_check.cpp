@@ -33,6 +33,17 @@ Result<void> check_left_behind(const std::filesystem::path& state_dir, const Sto
                   "; if they are not wanted any more, rename that schema to another name");
 }
 
+/// Its name and version: of the database of `options.url`.
+Result<PostgresFound> look_at_version(const StoreOptions& options) {
+  if (!options.shard.empty()) {
+    const auto site = look_at_site(options.url, options.shard);
+    if (!site) return tl::unexpected<Error>(site.error());
+    // A start makes it.
+    if (!site->has_schema) return PostgresFound{.name = site->name};
+  }
+  return look_at_postgres(shard_url(options.url, options.shard), state_schema());
+}
+
 /// What of its servers could not be used, behind `found`.
 std::string with_servers(std::string found, const std::string& url) {
   for (const std::string& server : unusable_servers(url)) found += "; " + server;
@@ -99,10 +110,10 @@ Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::pa
   if (options.url.empty()) {
     if (auto looked = look("weft.db", state_schema()); !looked) return tl::unexpected<Error>(looked.error());
   } else {
-    const auto found = look_at_postgres(shard_url(options.url, options.shard), state_schema());
-    if (!found) return tl::unexpected<Error>(found.error());
     const auto known = static_cast<std::uint32_t>(state_schema().migrations.size());
-    versions.push_back({found->name, found->version, known});
+    const auto looked = look_at_version(options);
+    if (!looked) return tl::unexpected<Error>(looked.error());
+    versions.push_back({looked->name, looked->version, known});
   }
   if (auto looked = look("history.db", history_schema()); !looked) return tl::unexpected<Error>(looked.error());
   return versions;

@@ -70,6 +70,16 @@ TEST_P(StoreCheck, ATableThatAStartWouldWaitForIsNamed) {
   EXPECT_THAT(checked.error().message, HasSubstr("its tables are in use: the blocker, process "));
 }
 
+TEST_P(StoreCheck, AShardThatWasNotStartedYetIsMadeThen) {
+  const StoreOptions options{.url = server.database_url("upgraded"), .shard = "north"};
+  const auto versions = database_versions(dir.path(), options);
+  ASSERT_TRUE(versions) << versions.error().message;
+  EXPECT_EQ(versions->front().found, 0U);
+  EXPECT_THAT(versions->front().name, HasSubstr("/upgraded (schema weft_shard_north)"));
+  ASSERT_TRUE(open_store(dir.path(), options));
+  EXPECT_EQ(database_versions(dir.path(), options)->front().found, versions->front().known);
+}
+
 TEST_P(StoreCheck, EachServerIsTriedAndWhatCannotBeUsedIsSaid) {
   const std::string url = url_of(dir.path());
   const std::size_t begin = url.find("host=") + 5;

@@ -38,6 +38,11 @@ inline constexpr const char* kCountTables =
     "'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')";
 /// Where tables are looked for and made; empty when that is not there.
 inline constexpr const char* kOwnSchema = "SELECT coalesce(current_schema(), '')";
+/// The first schema that search_path names, as SQL writes it, and 1 where it is there.
+inline constexpr const char* kFirstOfPath =
+    "SELECT quote_ident(name), CASE WHEN EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = name) THEN 1 ELSE 0 END "
+    "FROM (SELECT CASE first WHEN '$user' THEN current_user::TEXT ELSE first END AS name FROM (SELECT "
+    "btrim(split_part(current_setting('search_path'), ',', 1), ' \"') AS first) AS path) AS named";
 /// The role that the connection acts as.
 inline constexpr const char* kRole = "SELECT current_user";
 /// What the role may do beyond its own schema: "SUPERUSER, CREATEDB"; empty: nothing.

@@ -76,6 +76,28 @@ std::string shard_of_schema(Database& database) {
   return text_of(database, postgres::kShardOfSchema);
 }
 
+/// Where search_path names no schema that the role may use.
+void fail_without_schema(Database& database, const std::string& role) {
+  std::string named;
+  bool is_there = false;
+  Statement row(database, postgres::kFirstOfPath);
+  row.query();
+  while (row.next()) {
+    named = row.text(0);
+    is_there = row.integer(1) == 1;
+  }
+  if (is_there)
+    database.fail(ErrorCode::kPermissionDenied, "the role " + role + " may not use the schema " + named +
+                                                    ": let its owner run GRANT USAGE, CREATE ON SCHEMA " + named +
+                                                    " TO " + role);
+  else
+    database.fail(ErrorCode::kFailedPrecondition,
+                  "the schema " + named +
+                      ", which search_path names, is not there (the weftd of a shard needs site.shard). To begin anew: "
+                      "CREATE SCHEMA " +
+                      named + " AUTHORIZATION " + role);
+}
+
 /// Connects and looks, without changing anything.
 Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
   auto address = parse_postgres_address(url);
@@ -102,10 +124,7 @@ Result<Found> inspect_postgres(const std::string& url, const Schema& schema) {
   if (!found.is_ours && database.number(postgres::kMayMakeTables) == 0) {
     const std::string own = text_of(database, postgres::kOwnSchema), role = text_of(database, postgres::kRole);
     if (own.empty())
-      database.fail(ErrorCode::kFailedPrecondition,
-                    "the schema that search_path names is not there (the weftd of a shard needs site.shard). To begin "
-                    "anew: CREATE SCHEMA weft AUTHORIZATION " +
-                        role);
+      fail_without_schema(database, role);
     else
       database.fail(ErrorCode::kPermissionDenied, "the role " + role + " may not make tables in the schema " + own +
                                                       ": let its owner run GRANT " + "CREATE ON SCHEMA " + own +

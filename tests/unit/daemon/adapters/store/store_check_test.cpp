@@ -80,6 +80,17 @@ TEST_P(StoreCheck, AShardThatWasNotStartedYetIsMadeThen) {
   EXPECT_EQ(database_versions(dir.path(), options)->front().found, versions->front().known);
 }
 
+TEST_P(StoreCheck, TheSchemaThatIsMissingIsNamed) {
+  const std::string url = server.database_url("other");
+  const auto with_path = [&](const std::string& path) { return url + "&options=-csearch_path%3D" + path; };
+  const std::string missing = refused(dir.path(), {.url = with_path("team_weft")});
+  EXPECT_THAT(missing, HasSubstr("the schema team_weft, which search_path names, is not there"));
+  EXPECT_THAT(missing, HasSubstr("CREATE SCHEMA team_weft AUTHORIZATION weft"));
+  EXPECT_THAT(refused(dir.path(), {.url = with_path("%22Team-two%22,b")}),
+              HasSubstr("CREATE SCHEMA \"Team-two\" AUTHORIZATION weft"));
+  EXPECT_THAT(refused(dir.path(), {.url = with_path("%22$user%22")}), HasSubstr("CREATE SCHEMA weft AUTHORIZATION"));
+}
+
 TEST_P(StoreCheck, EachServerIsTriedAndWhatCannotBeUsedIsSaid) {
   const std::string url = url_of(dir.path());
   const std::size_t begin = url.find("host=") + 5;

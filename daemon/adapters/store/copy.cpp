@@ -97,7 +97,23 @@ struct Side {
   runtime::UniqueFd lock;
   Database database;
   bool is_postgres;
+  bool was_free = false;  ///< it was taken, and nobody had it before
 };
+
+/// From now on no weftd writes there.
+Result<void> take(Side& side) {
+  if (!side.is_postgres) return {};
+  return take_for_copy(side.database).map([&side](bool was_free) { side.was_free = was_free; });
+}
+
+/// Of a copy that failed: a weftd that starts next need not wait for it. Where a weftd had it before, waiting is right.
+void leave(Side& side) {
+  if (!side.was_free) return;
+  static_cast<void>(side.database.outcome());
+  Transaction transaction(side.database);
+  give_back(side.database);
+  static_cast<void>(transaction.commit());
+}
 
 Result<Side> open_side(const std::string& place, bool is_source) {
   if (is_url(place)) {
@@ -108,7 +124,7 @@ Result<Side> open_side(const std::string& place, bool is_source) {
     if (auto free = refuse_led(place, state_schema()); !free) return tl::unexpected<Error>(free.error());
     auto database = open_postgres(place, state_schema(), Opening::kCopy);
     if (!database) return tl::unexpected<Error>(database.error());
-    return Side{runtime::UniqueFd(), std::move(*database), true};
+    return Side{.lock = runtime::UniqueFd(), .database = std::move(*database), .is_postgres = true};
   }
   const std::filesystem::path file = std::filesystem::path(place) / "weft.db";
   std::error_code ignored;
@@ -125,7 +141,7 @@ Result<Side> open_side(const std::string& place, bool is_source) {
     if (auto checked = check_mark_for_file(place); !checked) return tl::unexpected<Error>(checked.error());
   auto database = open_database(file, state_schema());
   if (!database) return tl::unexpected<Error>(database.error());
-  return Side{std::move(*lock), std::move(*database), false};
+  return Side{.lock = std::move(*lock), .database = std::move(*database), .is_postgres = false};
 }
 
 /// The id, and what is another whenever a weftd has used it. Of a copy that no weftd has used, that of its source.
@@ -156,23 +172,35 @@ bool is_fresh(Database& target, const std::vector<Table>& tables) {
   return target.number("SELECT max(value) FROM number") == 1 && target.number("SELECT records FROM audit_end") == 0;
 }
 
-/// Marks the target as a copy that is not finished, and empties it unless it is one of the source as it is now.
-Result<void> prepare(Side& target, const std::vector<Table>& tables, const std::string& source) {
+/// Whether the target is a copy of the source as it is now, whole or not; else it must be emptied. Fails where it is
+/// no target.
+Result<bool> goes_on(Side& target, const std::vector<Table>& tables, const std::string& source) {
   Database& database = target.database;
   Statement mark(database, "SELECT source FROM copying");
   mark.query();
   const bool is_marked = mark.next();
   const std::string before = is_marked ? mark.text(0) : std::string();
   while (is_marked && mark.next()) continue;
-  if (before == source && !database.failed()) return {};
+  if (before == source && !database.failed()) return true;
   // It was broken off, or run again, after its end.
-  if (!is_marked && fingerprint(database) == source && !database.failed()) return {};
+  if (!is_marked && fingerprint(database) == source && !database.failed()) return true;
   const auto id = [](const std::string& text) { return text.substr(0, text.find(' ')); };
   if (is_marked ? id(before) != id(source) : !is_fresh(database, tables))
     database.fail(ErrorCode::kFailedPrecondition,
-                  is_marked ? "is the target of another copy that was not finished"
-                            : "is not empty: nothing was copied. Give an empty database or directory");
-  if (auto outcome = database.outcome(); !outcome) return outcome;
+                  is_marked            ? "is the target of another copy that was not finished"
+                  : target.is_postgres ? "is not empty: nothing was copied. Give an empty database"
+                                       : "is not empty: nothing was copied. Give another directory, or move weft.db* "
+                                         "away (history.db stays)");
+  if (auto outcome = database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  return false;
+}
+
+/// Marks the target as a copy that is not finished, and empties it unless it is one of the source as it is now.
+Result<void> prepare(Side& target, const std::vector<Table>& tables, const std::string& source) {
+  Database& database = target.database;
+  const auto is_there = goes_on(target, tables, source);
+  if (!is_there) return tl::unexpected<Error>(is_there.error());
+  if (*is_there) return {};
   Transaction transaction(database);
   for (auto table = tables.rbegin(); table != tables.rend(); ++table)
     database.run(("DELETE FROM " + table->name).c_str());
@@ -257,54 +285,90 @@ Result<Copied> verify(Database& source, Database& target, const std::vector<Tabl
   return copied;
 }
 
+/// Copies, once both are prepared.
+Result<Copied> copy_all(Side& source, Side& target, const std::vector<Table>& tables,
+                        const std::function<void(const CopyProgress&)>& on_progress) {
+  std::uint64_t added = 0;
+  for (const Table& table : tables) {
+    const auto rows = copy_table(source.database, target.database, table, on_progress);
+    if (!rows) return tl::unexpected<Error>(rows.error());
+    added += *rows;
+  }
+  auto copied = verify(source.database, target.database, tables);
+  if (!copied) return copied;
+  copied->added = added;
+  if (source.is_postgres) {
+    Transaction end(source.database);
+    give_back(source.database);
+    if (auto done = end.commit(); !done) return tl::unexpected<Error>(done.error());
+  }
+  // Whoever leads next is newer than all that led before: the marks that they left in the world say so.
+  const std::int64_t epoch = greatest_epoch(source);
+  if (auto outcome = source.database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  Transaction transaction(target.database);
+  Statement(target.database, "UPDATE last_use SET epoch = ?1 WHERE epoch < ?1").run(epoch);
+  if (target.is_postgres) {
+    target.database.run(postgres::kCountOn);
+    Statement(target.database, postgres::kLiftBeat).run(epoch);
+    Statement(target.database, postgres::kLift).run(epoch);
+    give_back(target.database);
+  }
+  target.database.run("DELETE FROM copying");
+  if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
+  return copied;
+}
+
+/// Takes both, and copies. Nothing is taken where it is known before that it cannot be.
+Result<Copied> copy_sides(Side& source, Side& target, const std::vector<Table>& tables,
+                          const std::function<void(const CopyProgress&)>& on_progress) {
+  const std::string at_first = fingerprint(source.database);
+  if (auto outcome = source.database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  if (auto checked = goes_on(target, tables, at_first); !checked) return tl::unexpected<Error>(checked.error());
+  for (Side* each : {&source, &target})
+    if (auto taken = take(*each); !taken) return tl::unexpected<Error>(taken.error());
+  // A weftd may have used either until then.
+  const std::string as_it_is = fingerprint(source.database);
+  if (auto outcome = source.database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
+  if (auto prepared = prepare(target, tables, as_it_is); !prepared) return tl::unexpected<Error>(prepared.error());
+  auto copied = copy_all(source, target, tables, on_progress);
+  if (!copied && copied.error().code != ErrorCode::kCorrupt)
+    copied.error().message += "; the copy is not finished: the same command goes on where it was";
+  return copied;
+}
+
+/// Of an address; `name`: which of the two, for messages.
+Result<void> check_place(const std::string& name, const std::string& place) {
+  if (!is_url(place)) return {};
+  const auto address = parse_postgres_address(place);
+  if (!address) return fail(address.error().code, name + ' ' + address.error().message);
+  return {};
+}
+
 }  // namespace
 
 Result<Copied> copy_store(const std::string& from, const std::string& to,
                           const std::function<void(const CopyProgress&)>& on_progress) {
+  if (auto checked = check_place("FROM", from); !checked) return tl::unexpected<Error>(checked.error());
+  if (auto checked = check_place("TO", to); !checked) return tl::unexpected<Error>(checked.error());
   const auto tables = read_tables();
   if (!tables) return tl::unexpected<Error>(tables.error());
   auto source = open_side(from, true);
   if (!source) return tl::unexpected<Error>(source.error());
   if (source->database.number("SELECT count(*) FROM copying") > 0)
     source->database.fail(ErrorCode::kFailedPrecondition, "is itself a copy that is not finished");
-  const std::string as_it_is = fingerprint(source->database);
+  const std::string installation = read_installation(source->database);
   if (auto outcome = source->database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   if (!is_url(to))
-    if (auto checked = check_mark_for_copy(to, as_it_is.substr(0, as_it_is.find(' '))); !checked)
-      return tl::unexpected<Error>(checked.error());
+    if (auto checked = check_mark_for_copy(to, installation); !checked) return tl::unexpected<Error>(checked.error());
   if (is_url(to))
     if (auto fits = check_ids_for_shard(source->database, to); !fits) return tl::unexpected<Error>(fits.error());
   auto target = open_side(to, false);
   if (!target) return tl::unexpected<Error>(target.error());
-  if (auto prepared = prepare(*target, *tables, as_it_is); !prepared) return tl::unexpected<Error>(prepared.error());
-  std::uint64_t added = 0;
-  for (const Table& table : *tables) {
-    const auto rows = copy_table(source->database, target->database, table, on_progress);
-    if (!rows) return tl::unexpected<Error>(rows.error());
-    added += *rows;
-  }
-  auto copied = verify(source->database, target->database, *tables);
-  if (!copied) return copied;
-  copied->added = added;
-  if (source->is_postgres) {
-    Transaction end(source->database);
-    give_back(source->database);
-    if (auto done = end.commit(); !done) return tl::unexpected<Error>(done.error());
-  }
-  // Whoever leads next is newer than all that led before: the marks that they left in the world say so.
-  const std::int64_t epoch = greatest_epoch(*source);
-  if (auto outcome = source->database.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
-  Transaction transaction(target->database);
-  Statement(target->database, "UPDATE last_use SET epoch = ?1 WHERE epoch < ?1").run(epoch);
-  if (target->is_postgres) {
-    target->database.run(postgres::kCountOn);
-    Statement(target->database, postgres::kLiftBeat).run(epoch);
-    Statement(target->database, postgres::kLift).run(epoch);
-    give_back(target->database);
-  }
-  target->database.run("DELETE FROM copying");
-  if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
-  if (!is_url(to)) remove_mark(to);
+  auto copied = copy_sides(*source, *target, *tables, on_progress);
+  if (!copied)
+    for (Side* each : {&*source, &*target}) leave(*each);
+  else if (!is_url(to))
+    remove_mark(to);
   return copied;
 }
 

@@ -20,10 +20,6 @@ namespace {
 /// Begins the name of a holder that is a copy.
 constexpr std::string_view kCopyHolder = "weftd store copy, ";
 
-std::string holder_of(Opening opening) {
-  return opening == Opening::kCopy ? std::string(kCopyHolder) + holder_name() : holder_name();
-}
-
 struct Taken {
   std::int64_t epoch = 0;  ///< the new one
   std::string from;        ///< who had it; empty: nobody
@@ -157,10 +153,10 @@ Result<Found> prepare(const std::string& url, const Schema& schema, Opening open
     Statement(database, postgres::kSetVersion).run(schema.migrations.size());
     // An older weftd must not write into tables that it does not know.
     if (found->is_ours) {
-      const Taken taken = take(database, holder_of(opening));
-      // Nobody beats for a weftd that only follows: the next one, itself in the first place, would wait for that. Where
+      const Taken taken = take(database, holder_name());
+      // Nobody beats for who does not take it: the next one, itself in the first place, would wait for that. Where
       // another one had it, waiting is right: that one may act for some seconds more.
-      if (opening == Opening::kFollow && taken.from.empty()) Statement(database, postgres::kRelease).run(taken.epoch);
+      if (opening != Opening::kTake && taken.from.empty()) Statement(database, postgres::kRelease).run(taken.epoch);
     }
     if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   }
@@ -168,10 +164,11 @@ Result<Found> prepare(const std::string& url, const Schema& schema, Opening open
     found->connection->follow();
     return found;
   }
+  if (opening == Opening::kCopy) return found;
   std::int64_t epoch = 0;
   {
     Transaction transaction(database);
-    epoch = take(database, holder_of(opening)).epoch;
+    epoch = take(database, holder_name()).epoch;
     if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
   }
   found->connection->lead(epoch);
@@ -212,6 +209,17 @@ Result<void> refuse_led(const std::string& url, const Schema& schema) {
                                                       "): stop each weftd that uses it first, the standby too");
   }
   return database.outcome();
+}
+
+Result<bool> take_for_copy(Database& database) {
+  Taken taken;
+  {
+    Transaction transaction(database);
+    taken = take(database, std::string(kCopyHolder) + holder_name());
+    if (auto done = transaction.commit(); !done) return tl::unexpected<Error>(done.error());
+  }
+  database.connection().lead(taken.epoch);
+  return taken.from.empty() || taken.from.starts_with(kCopyHolder);
 }
 
 void give_back(Database& database) {

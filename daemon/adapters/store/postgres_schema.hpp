@@ -20,13 +20,16 @@ enum class Opening : std::uint8_t {
   kTake,    ///< takes the database: what another weftd begins to write afterwards fails
   kFollow,  ///< only reads it until Connection::lead(). Where its tables must be changed, nobody has it afterwards; it
             ///< is free at once if nobody had it before
-  kCopy,    ///< as kTake, by a copy, which does not beat
+  kCopy,    ///< of a copy: only looks until take_for_copy()
 };
 
 /// kFailedPrecondition while a weftd leads on `url`, which is looked at for some seconds; else as look_at_postgres().
 /// What no weftd has ever had, and what a copy was broken off on, is nobody's at once.
 Result<void> refuse_led(const std::string& url, const Schema& schema);
-/// What was opened with kCopy is nobody's again, once the transaction around it is committed: a weftd leads as soon as
+/// Takes what was opened with kCopy: what a weftd begins to write afterwards fails. True: it was nobody's, or another
+/// copy's.
+Result<bool> take_for_copy(Database& database);
+/// What take_for_copy() took is nobody's again, once the transaction around it is committed: a weftd leads as soon as
 /// it starts.
 void give_back(Database& database);
 

@@ -151,9 +151,14 @@ TEST_P(Copy, OnlyWhatIsEmptyIsATarget) {
   const std::string url = url_of(to.path());
   fill(*std::move(*SqlStore::open(from.path(), {})), 3);
   fill(*std::move(*SqlStore::open(to.path(), {.url = url})), 1);
+  by_hand(to.path()).run("UPDATE weft_store SET holder = ''");
+  const std::int64_t epoch = by_hand(to.path()).number("SELECT epoch FROM weft_store");
   const auto full = copy_store(from.path(), url, quietly);
   ASSERT_FALSE(full);
   EXPECT_NE(full.error().message.find("is not empty"), std::string::npos) << full.error().message;
+  EXPECT_EQ(by_hand(to.path()).number("SELECT epoch FROM weft_store"), epoch) << "it was not taken";
+  EXPECT_FALSE(copy_store(url, from.path(), quietly));
+  EXPECT_EQ(by_hand(to.path()).number("SELECT epoch FROM weft_store"), epoch) << "as the source neither";
   EXPECT_EQ(SqlStore::open(to.path(), {.url = url})->get()->restore(kNever)->incidents.size(), 1U);
   const auto nothing = copy_store(back.path(), url, quietly);
   ASSERT_FALSE(nothing);
@@ -262,6 +267,35 @@ TEST_P(Copy, ABrokenTrailIsNoCopy) {
   const auto copied = copy_store(from.path(), url_of(to.path()), quietly);
   ASSERT_FALSE(copied);
   EXPECT_NE(copied.error().message.find("record 5 of the audit trail was changed"), std::string::npos);
+  EXPECT_EQ(by_hand(to.path()).number("SELECT count(*) FROM weft_store WHERE holder = ''"), 1)
+      << "a copy that ends without success holds nothing";
+}
+
+TEST_P(Copy, WhoeverLosesTheConnectionReadsWhatGoesOn) {
+  fill(*std::move(*SqlStore::open(from.path(), {})), 3);
+  const std::string url = url_of(to.path());
+  const auto lost = copy_store(from.path(), url, [](const CopyProgress& progress) {
+    if (progress.table == "incident") PostgresServer::shared().kill();
+  });
+  PostgresServer::shared().start();
+  ASSERT_FALSE(lost);
+  EXPECT_NE(lost.error().message.find("; the copy is not finished: the same command goes on where it was"),
+            std::string::npos)
+      << lost.error().message;
+  const auto whole = copy_store(from.path(), url, quietly);
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_LT(whole->added, whole->rows);
+}
+
+TEST_P(Copy, AMistakeInAnAddressIsSaidOfTheOneThatHasIt) {
+  const std::string good = from.path().string();
+  const auto why = [](const std::string& source, const std::string& target) {
+    const auto copied = copy_store(source, target, quietly);
+    return copied ? "" : copied.error().message;
+  };
+  EXPECT_EQ(why("postgresql://db1/weft?passfil=x", good), "FROM has the keyword passfil, which libpq does not know");
+  EXPECT_EQ(why(good, "postgresql://weft:secret@db1/weft").substr(0, 25), "TO contains a password: p");
+  EXPECT_FALSE(std::filesystem::exists(from.path() / "weft.db"));
 }
 
 TEST_P(Copy, KilledAtAnyMomentItGoesOn) {

@@ -88,6 +88,7 @@ class PostgresStore(weft_testing.SubnetTest):
         self.assertNotIn("cannot be used", good.stdout, "the hot standby neither")
         for url, words in (("postgresql://weft@127.0.0.1:1/weft", "the database is not reachable"),
                            ("postgresql://weft@db1/weft?sslmode=require", "only verify-full makes sure who answers"),
+                           (self.postgres.url + "?sslmode=requir", "store.url has sslmode=requir, which libpq does not know"),
                            ("postgresql://weft:opensesame@db1/weft", "contains a password")):
             bad = run_weftd(["--store-url", url, *place])
             self.assertEqual(2, bad.returncode, bad.stdout)

@@ -72,6 +72,45 @@ std::string unknown_keyword(std::string_view url) {
   return {};
 }
 
+/// What of these is no value that libpq takes (PostgreSQL 15 documentation, 34.1.2): libpq itself says so only when it
+/// connects. Empty: nothing.
+std::string bad_value(const std::map<std::string, std::string>& options) {
+  const auto value = [&options](const char* key) {
+    const auto found = options.find(key);
+    return found == options.end() ? std::string() : found->second;
+  };
+  static const std::map<const char*, std::set<std::string>> kWords{
+      {"sslmode", {"", "disable", "allow", "prefer", "require", "verify-ca", "verify-full"}},
+      {"target_session_attrs", {"", "any", "read-write", "read-only", "primary", "standby", "prefer-standby"}},
+      {"channel_binding", {"", "disable", "prefer", "require"}},
+      {"gssencmode", {"", "disable", "prefer", "require"}},
+  };
+  for (const auto& [key, words] : kWords)
+    if (!words.contains(value(key)))
+      return std::string("has ") + key + '=' + value(key) + ", which libpq does not know";
+  const auto is_number = [](const std::string& text) {
+    return text != "-" && text.size() < 10 &&
+           text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) == text.npos;
+  };
+  for (const char* key : {"connect_timeout", "tcp_user_timeout", "keepalives", "keepalives_idle", "keepalives_interval",
+                          "keepalives_count"})
+    if (!is_number(value(key))) return std::string("has ") + key + '=' + value(key) + ", which is not a whole number";
+  const std::vector<std::string> ports = split(value("port"));
+  for (const std::string& port : ports)
+    if (!port.empty() && (!is_number(port) || port.size() > 5 || port.starts_with('-') || std::stol(port) < 1 ||
+                          std::stol(port) > 65535))
+      return "has port=" + port + ", which is not a port";
+  const std::size_t hosts = split(value(options.contains("host") ? "host" : "hostaddr")).size();
+  const auto unlike = [&](const char* key, std::size_t count) {
+    return "has " + std::to_string(count) + (count == 1 ? " value of " : " values of ") + key + " for " +
+           std::to_string(hosts) + (hosts == 1 ? " host" : " hosts");
+  };
+  if (ports.size() != 1 && ports.size() != hosts) return unlike("port", ports.size());
+  if (const std::size_t count = split(value("hostaddr")).size(); options.contains("hostaddr") && count != hosts)
+    return unlike("hostaddr", count);
+  return {};
+}
+
 /// In the keyword `options`: what the server sets when the connection begins (PostgreSQL 15 documentation, 34.1.2).
 constexpr std::string_view kSearchPath = "-csearch_path=";
 constexpr std::string_view kShardSchema = "weft_shard_";
@@ -141,6 +180,7 @@ Result<PostgresAddress> parse_postgres_address(const std::string& url) {
   if (options.contains("service")) return refuse("names a service: name the hosts");
   const char* where = options.contains("hostaddr") ? "hostaddr" : "host";
   if (!options.contains(where)) return refuse("names no host");
+  if (const std::string bad = bad_value(options); !bad.empty()) return refuse(bad);
   for (const std::string& host : split(options[where])) {
     if (is_this_machine(host)) continue;
     const std::string& mode = options.emplace("sslmode", "verify-full").first->second;

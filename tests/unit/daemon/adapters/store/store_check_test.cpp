@@ -8,6 +8,7 @@
 #include <chrono>
 #include <string>
 
+#include "daemon/adapters/store/postgres_address.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
@@ -114,6 +115,25 @@ TEST_P(StoreCheck, EachServerIsTriedAndWhatCannotBeUsedIsSaid) {
   const auto shard = check_store(dir.path(), {.url = several + "&port=,1", .shard = "north"});
   ASSERT_TRUE(shard) << shard.error().message;
   EXPECT_THAT(*shard, HasSubstr("its server 127.0.0.1:1 cannot be used"));
+}
+
+TEST(StoreUrl, AValueThatLibpqDoesNotTakeIsAMistake) {
+  const auto refused = [](const std::string& address) {
+    const auto parsed = parse_postgres_address(address);
+    return parsed ? "" : parsed.error().message;
+  };
+  const std::string url = "postgresql://weft@127.0.0.1,localhost/weft?";
+  EXPECT_EQ(refused(url + "sslmode=requir"), "has sslmode=requir, which libpq does not know");
+  EXPECT_EQ(refused(url + "target_session_attrs=any-thing"),
+            "has target_session_attrs=any-thing, which libpq does not know");
+  EXPECT_EQ(refused(url + "connect_timeout=3s"), "has connect_timeout=3s, which is not a whole number");
+  for (const char* port : {"x", "0", "65536", "5432x"})
+    EXPECT_EQ(refused(url + "port=" + port), std::string("has port=") + port + ", which is not a port");
+  EXPECT_EQ(refused(url + "port=1,2,3"), "has 3 values of port for 2 hosts");
+  EXPECT_EQ(refused(url + "hostaddr=127.0.0.1"), "has 1 value of hostaddr for 2 hosts");
+  for (const char* fine :
+       {"port=", "port=5432", "port=,5433", "connect_timeout=0", "sslmode=disable", "hostaddr=127.0.0.1,127.0.0.1"})
+    EXPECT_TRUE(parse_postgres_address(url + fine)) << fine;
 }
 
 }  // namespace

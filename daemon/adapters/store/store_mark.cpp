@@ -100,11 +100,13 @@ Result<void> check_mark_for_file(const std::filesystem::path& directory) {
   const auto mark = read_mark(directory);
   if (!mark) return tl::unexpected<Error>(mark.error());
   if (mark->installation.empty()) return {};
-  return fail(ErrorCode::kFailedPrecondition,
-              directory.string() + " goes with the database " + mark->name +
-                  ", and what happened lately is there: set store.url, or copy it back with weftd store copy; to go on "
-                  "without it, remove " +
-                  mark_file(directory).string());
+  std::error_code ignored;
+  const bool has_file = std::filesystem::exists(directory / "weft.db", ignored);
+  return fail(ErrorCode::kFailedPrecondition, directory.string() + " goes with the database " + mark->name +
+                                                  ", and what happened lately is there: set store.url, or " +
+                                                  (has_file ? "move weft.db* away (history.db stays) and " : "") +
+                                                  "copy it back with weftd store copy; to go on without it, remove " +
+                                                  mark_file(directory).string());
 }
 
 Result<void> check_mark_for_postgres(const std::filesystem::path& directory, const PostgresFound& found) {

@@ -31,7 +31,7 @@ struct PostgresFound {
 
 /// What is said of such a copy.
 inline constexpr const char* kUnfinishedCopy =
-    "is a copy that is not finished: run the same weftd store copy again, or go on with what was copied";
+    "is a copy that is not finished: run the same weftd store copy again, or go on with the store that it is a copy of";
 
 /// Whether weft.db of `directory` may be used: kFailedPrecondition when the directory goes with a PostgreSQL.
 Result<void> check_mark_for_file(const std::filesystem::path& directory);

@@ -344,7 +344,9 @@ TEST_P(Copy, WhatIsNotFinishedIsNotOpenedAndGoesOnOnlyAsItWas) {
   by_hand(to.path()).run("UPDATE incident SET summary = 'old'");
   const auto unfinished = SqlStore::open(to.path(), {.url = url});
   ASSERT_FALSE(unfinished);
-  EXPECT_NE(unfinished.error().message.find("is a copy that is not finished"), std::string::npos);
+  EXPECT_NE(unfinished.error().message.find("is a copy that is not finished: run the same weftd store copy again, or "
+                                            "go on with the store that it is a copy of"),
+            std::string::npos);
   EXPECT_FALSE(check_store(to.path(), {.url = url})) << "--check-config says so, too";
   const TempDir other;
   fill(*std::move(*SqlStore::open(other.path(), {})), 1);

@@ -166,10 +166,20 @@ inline constexpr const char* kMissingOfSite =
     "EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = wanted.field AND NOT attisdropped)";
 /// For ALTER TABLE: who waits for it holds up all others. And for whoever only looks.
 inline constexpr const char* kWaitShortly = "SET LOCAL lock_timeout = '500ms'";
+/// What commits wait for, in words, where one of this database has waited for half a second for a standby, as far as
+/// the role is told of other sessions (pg_monitor tells it of all). Parameter: 1 where that is known. No row: none
+/// does.
+inline constexpr const char* kAwaitedStandby =
+    "SELECT CASE WHEN (SELECT count(*) FROM pg_stat_replication) = 0 THEN 'its commits wait for a synchronous standby "
+    "that is not connected (pg_stat_replication): start it' ELSE 'its commits wait for a synchronous standby, and none "
+    "that is connected confirms them (pg_stat_replication, synchronous_standby_names)' END WHERE "
+    "current_setting('synchronous_standby_names') <> '' AND (?::BIGINT = 1 OR EXISTS (SELECT 1 FROM pg_stat_activity "
+    "WHERE datname = current_database() AND wait_event = 'SyncRep' AND query_start < clock_timestamp() - interval "
+    "'500 ms'))";
 /// Who uses tables of the own schema, and of the site, or holds the lock of kOneAtATime: "its tables are in use:
 /// pg_dump, process 123; …". Parameters: the process of the server that waited for a lock; the schema: a shard's, that
 /// of the site, or empty for a weftd of no site. Who only reads is named when nobody does more: only a change of tables
-/// waits for that.
+/// waits for that. Who waits for a standby is not named: what it did is done here, and to end it loses that there.
 inline constexpr const char* kUsers =
     "SELECT string_agg(said, '; ' ORDER BY said) FROM (SELECT what || ' in use: ' || string_agg(DISTINCT who, '; ') AS "
     "said FROM (SELECT CASE WHEN nspname = current_schema() THEN 'its tables are' ELSE 'the tables of the site are' "
@@ -177,7 +187,8 @@ inline constexpr const char* kUsers =
     "mode = 'AccessShareLock' AS reads, bool_and(mode = 'AccessShareLock') OVER () AS all_read FROM pg_locks JOIN "
     "pg_stat_activity ON pg_stat_activity.pid = pg_locks.pid LEFT JOIN pg_class ON pg_class.oid = relation LEFT JOIN "
     "pg_namespace ON pg_namespace.oid = relnamespace WHERE granted AND datname = current_database() AND pg_locks.pid "
-    "NOT IN (pg_backend_pid(), ?::BIGINT) AND ((?2::TEXT <> 'weft_site' AND nspname = current_schema()) OR (?2 <> '' "
+    "NOT IN (pg_backend_pid(), ?::BIGINT) AND wait_event IS DISTINCT FROM 'SyncRep' AND ((?2::TEXT <> 'weft_site' AND "
+    "nspname = current_schema()) OR (?2 <> '' "
     "AND (nspname = 'weft_site' OR (locktype = 'advisory' AND classid = 0 AND objid = 8313759))))) AS held WHERE "
     "all_read OR NOT reads GROUP BY what) AS all_of_them";
 /// Parameters: seat, machine, address, holder, epoch, fabrics, collectors, switches, shard, number. Changes no row

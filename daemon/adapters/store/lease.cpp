@@ -8,7 +8,6 @@
 
 #include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
-#include "daemon/platform/runtime/boot_time.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 
 namespace weft::store {
@@ -91,7 +90,7 @@ void Lease::keep(const Result<void>& outcome) {
     view_.trouble = "the row of the lease is locked: " + outcome.error().message;
   else
     view_.trouble = outcome.error().message;
-  if (outcome) answered_ = runtime::boot_time();
+  if (outcome) fit_ = *(answered_ = runtime::boot_time());
 }
 
 void Lease::tell_sight(std::span<const FabricSight> fabrics) {
@@ -154,21 +153,27 @@ bool Lease::beat() {
 void Lease::look() {
   const auto seen = read();
   if (!seen) return;
-  bool is_due = false, is_doubtful = false;
+  bool is_due = false, is_doubtful = false, is_well = false;
   {
     const Duration now = runtime::boot_time();
     const std::lock_guard lock(mutex_);
     view_.seen = *seen;
     is_due = rules_.is_due(*seen, now);
     is_doubtful = rules_.is_doubtful(now);
+    is_well = view_.trouble.empty() || rules_.is_steady();
   }
   // Why it could not be taken before is still true until it can.
   if (is_due) {
     take(*seen);
     return;
   }
-  keep({});
-  if (is_doubtful) connection_.look_around();
+  if (is_doubtful) {
+    connection_.look_around();
+    // A leader whose commits wait in vain does not beat, and this one could commit nothing either.
+    const std::string awaited = connection_.awaited_standby();
+    if (!awaited.empty()) return keep(fail(ErrorCode::kUnavailable, database_.name() + ": " + awaited));
+  }
+  if (is_well) keep({});
 }
 
 bool Lease::take(const LeaseState& seen) {
@@ -248,6 +253,7 @@ LeaseView Lease::view() const {
   view.is_held = rules_.holds(now);
   view.must_rise = rules_.must_rise();
   if (answered_) view.silence = now - *answered_;
+  view.unfit = now - fit_;
   return view;
 }
 

@@ -14,6 +14,7 @@
 
 #include "daemon/adapters/store/lease_rules.hpp"
 #include "daemon/adapters/store/sql.hpp"
+#include "daemon/platform/runtime/boot_time.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/result.hpp"
 #include "fabric/sight.hpp"
@@ -41,6 +42,7 @@ struct LeaseView {
   LeaseState seen{};                  ///< what the database said last; its `n` and `mark` are not followed by a leader
   std::string trouble{};              ///< why the last beat or look failed; empty: it did not
   std::optional<Duration> silence{};  ///< since the database last answered; none: it never did
+  Duration unfit{};                   ///< since it last could lead, or take over, as far as the database shows
 };
 
 /// Takes the lease when it is given back or its leader does not beat, then beats until it is lost. A lease that was
@@ -104,6 +106,7 @@ class Lease {
   LeaseRules rules_;
   LeaseView view_;
   std::optional<Duration> answered_;
+  Duration fit_ = runtime::boot_time();  ///< see LeaseView::unfit
   bool stops_ = false;
   std::thread thread_;
 };

@@ -6,6 +6,8 @@
 namespace weft::store {
 
 bool LeaseRules::is_due(const LeaseState& seen, Duration now) {
+  const bool has_grown = seen_ && seen_->epoch == seen.epoch && seen_->n < seen.n && now - seen_->last <= kLongestGap;
+  grown_ = has_grown ? std::min(grown_ + 1, 2) : 0;
   const bool is_same = seen_ && seen_->epoch == seen.epoch && seen_->n == seen.n && now - seen_->last <= kLongestGap;
   if (!is_same) seen_ = Seen{seen.epoch, seen.n, now, now};
   seen_->last = now;

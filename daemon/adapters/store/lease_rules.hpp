@@ -50,6 +50,9 @@ class LeaseRules {
   bool is_due(const LeaseState& seen, Duration now);
   /// As a standby, after is_due(): the beat stands still, so that it is to be looked for on another server, too.
   bool is_doubtful(Duration now) const { return seen_ && now - seen_->first >= kDoubt; }
+  /// As a standby: the beat grew from look to look, twice in a row. While commits wait for a standby in vain a leader's
+  /// beats are seen once in some seconds.
+  bool is_steady() const { return grown_ >= 2; }
   /// Somebody led with this epoch once, as the database said, or our own state directory. One that no lease can have
   /// had (kGreatestEpoch) is not believed.
   void know(std::int64_t epoch);
@@ -82,6 +85,7 @@ class LeaseRules {
     Duration first, last;  ///< when it was seen
   };
   std::optional<Seen> seen_;
+  int grown_ = 0;  ///< looks in a row at which the beat had grown
   std::optional<std::int64_t> epoch_;
   std::int64_t known_ = 0;
   std::int64_t sure_ = 0;  ///< of those the greatest that was not only heard of

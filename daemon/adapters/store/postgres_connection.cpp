@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "daemon/adapters/store/dialect.hpp"
-#include "daemon/platform/cli/terminal_text.hpp"
 
 namespace weft::store {
 namespace {
@@ -291,8 +290,11 @@ Result<std::int64_t> PostgresConnection::changes() {
 Result<PostgresConnection::Rows> PostgresConnection::next_answer(Steady::time_point until) {
   while (PQisBusy(handle_.get()) != 0) {
     if (!wait(false, until)) {
+      const auto other = is_committing_ ? beside(kLongestBesideCommit) : nullptr;
+      const std::string awaited = other ? other->awaited_standby() : "";
       ask_last(handle_.get(), address_.options);
-      return lose("the server does not answer");
+      const auto lost = lose("the server does not answer");
+      return awaited.empty() ? lost : fail(ErrorCode::kUnavailable, name() + ": " + awaited);
     }
     if (PQconsumeInput(handle_.get()) == 0) return lose(one_line(PQerrorMessage(handle_.get())));
   }
@@ -310,28 +312,9 @@ Error PostgresConnection::failure(const PGresult* answer, bool& gone) {
   if (is_locked_out) {
     is_doubtful_ = true;
     ask_last(handle_.get(), address_.options);
+    return in_the_way(said);
   }
-  return Error{of_sqlstate(state == nullptr ? "08000" : state),
-               name() + ": " + (is_locked_out ? in_the_way(said) : said)};
-}
-
-std::string PostgresConnection::in_the_way(const std::string& said) const {
-  PostgresAddress address = address_;
-  address.options["application_name"] = "weftd";  // it is neither the store's nor the lease's: see kStandby
-  address.options["connect_timeout"] = "2";
-  address.options["host"] = PQhost(handle_.get());
-  address.options["port"] = PQport(handle_.get());
-  if (address.options.contains("hostaddr")) address.options["hostaddr"] = PQhostaddr(handle_.get());
-  const auto other = make(address);
-  other->keep_lease();
-  const auto connected = other->connect();
-  const Parameters parameters{std::to_string(PQbackendPID(handle_.get())), address_.schema};
-  const auto users = connected ? other->execute_alone(postgres::statement(postgres::kUsers).c_str(), &parameters)
-                               : tl::unexpected<Error>(connected.error());
-  if (users && PQntuples(users->get()) == 1 && PQgetisnull(users->get(), 0, 0) == 0)
-    return usage::printable(postgres::from_text(PQgetvalue(users->get(), 0, 0)));
-  return "another session holds a lock that it needs, and which one cannot be told (" + said +
-         (users ? "" : "; " + users.error().message) + ")";
+  return Error{of_sqlstate(state == nullptr ? "08000" : state), name() + ": " + said};
 }
 
 Result<PostgresConnection::Rows> PostgresConnection::receive(Steady::time_point until) {
@@ -441,7 +424,7 @@ Result<void> PostgresConnection::settle() {
   const auto row = execute(postgres::kLastMark, nullptr);
   if (!row) return not_yet(row.error().message);
   const bool stayed = PQntuples(row->get()) == 1 && PQgetvalue(row->get(), 0, 0) == unsettled_;
-  if (auto done = execute("COMMIT", nullptr); !done) return not_yet(done.error().message);
+  if (auto done = end(); !done) return not_yet(done.error().message);
   if (!warning_.empty()) return not_yet(name() + ": " + warning_);
   open_ = false;
   if (stayed) committed_ = unsettled_;
@@ -464,23 +447,36 @@ Result<void> PostgresConnection::find_committed() {
   return {};
 }
 
+// With a warning it stayed on this server and may not have reached its standby.
+Result<PostgresConnection::Rows> PostgresConnection::end() {
+  is_committing_ = true;
+  auto done = execute("COMMIT", nullptr);
+  is_committing_ = false;
+  if (!done || warning_.empty()) return done;
+  const std::string said = warning_;
+  const std::string awaited = awaited_standby(true);
+  warning_ = awaited.empty() ? said : awaited + " (" + said + ")";
+  return done;
+}
+
 Result<void> PostgresConnection::commit() {
   // COMMIT is not sent then: nothing stays, and that is known.
   if (auto before = collect(); !before) return before;
-  const auto done = execute("COMMIT", nullptr);
+  const auto done = end();
   open_ = false;
   const std::string mark = std::exchange(mark_, {});
   if (done && std::string_view(PQcmdStatus(done->get())) != "COMMIT")
     return fail(ErrorCode::kInternal, name() + ": the transaction was rolled back");
-  // With a warning it stayed on this server and may not have reached its standby.
   if (done && warning_.empty()) {
     committed_ = mark;
     return {};
   }
   unsettled_ = mark;
   if (done) static_cast<void>(lose(warning_));
-  return fail(ErrorCode::kUnavailable, (done ? name() + ": " + warning_ : done.error().message) +
-                                           "; it is not known yet whether the last write stayed");
+  const std::string why = done ? name() + ": " + warning_ : done.error().message;
+  // What the lease writes is not written again.
+  return fail(ErrorCode::kUnavailable,
+              use_ == Use::kLease ? why : why + "; it is not known yet whether the last write stayed");
 }
 
 void PostgresConnection::roll_back() {

@@ -73,6 +73,9 @@ class PostgresConnection final : public Connection {
   void keep_history() { is_history_ = true; }
   /// Outside of transactions: goes over to a server that took over, if one did; see newest_server().
   void look_around();
+  /// Outside of transactions: what commits of this database wait for, in words, while they do and the server is asked;
+  /// see kAwaitedStandby. Empty: they do not, or it is not known. `is_known`: that one did is.
+  std::string awaited_standby(bool is_known = false);
   /// From now on it is the lease's: transactions leave no mark, and nothing takes longer than a lease can wait.
   void keep_lease() { use_ = Use::kLease; }
 
@@ -96,6 +99,9 @@ class PostgresConnection final : public Connection {
   static constexpr std::chrono::seconds kLooksAround{30};
   /// Of what the lease asks. It is lost after 3 s.
   static constexpr std::chrono::seconds kLongestOfLease{2};
+  /// Of a connection that is made to ask who is in the way, and of one to ask what a commit waits for: the server may
+  /// hang, and another one may have taken over.
+  static constexpr std::chrono::milliseconds kLongestBeside{2000}, kLongestBesideCommit{1000};
 
   explicit PostgresConnection(PostgresAddress address) : address_(std::move(address)) {}
   /// Makes a connection where there is none.
@@ -125,9 +131,14 @@ class PostgresConnection final : public Connection {
   Result<Rows> next_answer(Steady::time_point deadline);
   /// What an answer says that is a failure. `gone`: the server takes no writes any more.
   Error failure(const PGresult* answer, bool& gone);
-  /// Who holds the lock that this connection waited for in vain, asked of the same server over another connection: a
-  /// transaction that failed answers nothing. `said`: by the server.
-  std::string in_the_way(const std::string& said) const;
+  /// Another connection to the same server, for a question about this one; null when there is none within that time.
+  std::unique_ptr<PostgresConnection> beside(std::chrono::milliseconds within) const;
+  /// COMMIT.
+  Result<Rows> end();
+  /// Who holds the lock that this connection waited for in vain, or what those wait for, asked of the same server over
+  /// another connection: a transaction that failed answers nothing. `said`: by the server. kTimeout; kUnavailable where
+  /// commits wait for a standby, but of a start, which waits for that.
+  Error in_the_way(const std::string& said) const;
   Steady::time_point deadline() const;
   /// Waits for the socket. False: the time is over.
   bool wait(bool for_room, Steady::time_point deadline) const;
@@ -146,10 +157,11 @@ class PostgresConnection final : public Connection {
   std::int64_t epoch_ = 0;  ///< of kLead
   std::int64_t changes_ = 0;
   std::size_t queued_ = 0;  ///< statements whose answers are not read
-  bool open_ = false;       ///< a transaction was begun and not ended, whatever became of the connection
-  std::string warning_;     ///< sent with the last statement
-  std::string mark_;        ///< of the transaction that is open
-  std::string unsettled_;   ///< the mark of a transaction of which we do not know whether it stayed
+  bool is_committing_ = false;
+  bool open_ = false;      ///< a transaction was begun and not ended, whatever became of the connection
+  std::string warning_;    ///< sent with the last statement
+  std::string mark_;       ///< of the transaction that is open
+  std::string unsettled_;  ///< the mark of a transaction of which we do not know whether it stayed
   std::optional<bool> settled_;
   std::string committed_;       ///< the mark of the last transaction that stayed, of this epoch
   bool is_new_ = false;         ///< the connection was made, and find_committed() was not called

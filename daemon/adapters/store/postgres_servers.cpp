@@ -139,6 +139,19 @@ ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::stri
   return std::move(newest->handle);
 }
 
+ConnectionHandle connect_within(std::chrono::milliseconds time, const std::map<std::string, std::string>& options) {
+  const auto until = Steady::now() + time;
+  ConnectionHandle handle = start(options);
+  auto waits_for = PGRES_POLLING_WRITING;
+  while (PQstatus(handle.get()) != CONNECTION_BAD && waits_for != PGRES_POLLING_OK) {
+    pollfd socket{PQsocket(handle.get()), static_cast<short>(waits_for == PGRES_POLLING_WRITING ? POLLOUT : POLLIN), 0};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Steady::now()).count();
+    if (left <= 0 || ::poll(&socket, 1, static_cast<int>(left)) <= 0) return nullptr;
+    waits_for = PQconnectPoll(handle.get());
+  }
+  return waits_for == PGRES_POLLING_OK ? std::move(handle) : nullptr;
+}
+
 void ask_last(const PGconn* silent, std::map<std::string, std::string>& options) {
   auto servers = each_server(options);
   std::stable_partition(servers.begin(), servers.end(),

@@ -5,6 +5,7 @@
 
 #include <libpq-fe.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,9 @@ using ConnectionHandle = std::unique_ptr<PGconn, FinishConnection>;
 /// or does not say its timeline. A handle whose status is not CONNECTION_OK, or null: it was lost meanwhile, or was
 /// silent for two seconds.
 ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::string, std::string>& options);
+
+/// A connection by `options`; null when there is none within that time. Blocks.
+ConnectionHandle connect_within(std::chrono::milliseconds time, const std::map<std::string, std::string>& options);
 
 /// Puts the server of `silent` behind the others in the lists of `options`: the next connection need not wait for it.
 void ask_last(const PGconn* silent, std::map<std::string, std::string>& options);

@@ -36,6 +36,22 @@ TEST(LeaseRules, ABeatThatStandsStillIsLookedForOnAnotherServerAfterTwoSeconds) 
   EXPECT_FALSE(rules.is_doubtful(103s)) << "it beats";
 }
 
+TEST(LeaseRules, ABeatIsSteadyThatGrowsFromLookToLook) {
+  LeaseRules rules;
+  EXPECT_FALSE(rules.is_steady());
+  rules.is_due(state(4, 17), 100s);
+  rules.is_due(state(4, 18), 101s);
+  EXPECT_FALSE(rules.is_steady());
+  rules.is_due(state(4, 19), 102s);
+  EXPECT_TRUE(rules.is_steady());
+  rules.is_due(state(4, 19), 103s);
+  EXPECT_FALSE(rules.is_steady());
+  for (int i = 0; i < 20; ++i) {
+    rules.is_due(state(4, 20 + i / 5), 104s + i * 1s);
+    EXPECT_FALSE(rules.is_steady()) << "once in five seconds: " << i;
+  }
+}
+
 TEST(LeaseRules, EachBeatAndEachNewLeaderIsASignOfLife) {
   LeaseRules rules;
   for (int i = 0; i < 60; ++i) EXPECT_FALSE(rules.is_due(state(4, 17 + i / 4), 100s + i * 1s)) << i;

@@ -164,6 +164,41 @@ TEST_P(LeaseTest, WhoLocksItsRowIsNamedAndItIsTakenAfterwards) {
   }
 }
 
+// As a role that is told of its own sessions alone.
+TEST_P(LeaseTest, WhatCommitsWaitForIsSaidByBothAndNobodyIsBlamed) {
+  std::string url = url_of(dir.path());
+  url.replace(url.find("user=weft"), 9, "user=plain");
+  server.run("DO $$ BEGIN CREATE ROLE plain LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+  server.run("ALTER SCHEMA \"" + dir.path().filename().string() + "\" OWNER TO plain");
+  ASSERT_TRUE(SqlStore::open(other.path(), {.url = url, .stands_by = true}));
+  const auto a = Lease::start(url, "a", "a:50051"), b = Lease::start(url, "b", "b:50051");
+  ASSERT_TRUE(a && b);
+  EXPECT_TRUE((*a)->view().epoch);
+  std::this_thread::sleep_for(3s);
+  EXPECT_EQ((*b)->view().trouble, "");
+  server.require_standby();
+  const auto say = [&] {
+    const auto says = [](const Lease& lease) {
+      return lease.view().trouble.find(
+                 ": its commits wait for a synchronous standby that is not connected (pg_stat_replication): start "
+                 "it") != std::string::npos;
+    };
+    return says(**a) && says(**b);
+  };
+  EXPECT_TRUE(in_time(say, 15s)) << (*a)->view().trouble << '\n' << (*b)->view().trouble;
+  for (int i = 0; i < 120; ++i) {  // for longer than the server waits with a commit
+    EXPECT_TRUE(say()) << (*a)->view().trouble << '\n' << (*b)->view().trouble;
+    std::this_thread::sleep_for(100ms);
+  }
+  EXPECT_GT((*b)->view().unfit, 10s);
+  EXPECT_LT(*(*b)->view().silence, 4s) << "it reads";
+  server.require_no_standby();
+  EXPECT_TRUE(in_time([&] { return (*a)->view().is_held || (*b)->view().is_held; }, 10s));
+  EXPECT_TRUE(in_time([&] { return (*a)->view().trouble.empty() && (*b)->view().trouble.empty(); }, 10s))
+      << (*a)->view().trouble << '\n'
+      << (*b)->view().trouble;
+}
+
 TEST_P(LeaseTest, WithoutTheDatabaseItIsNotHeldAndItIsWhenThatIsBack) {
   must_open(dir.path());
   const auto b = start("b");

@@ -225,8 +225,10 @@ void append_leadership(std::string& out, const Snapshot& snapshot, MetricsFormat
                                "1 while this weftd leads and no other can; without it nothing is acted on."};
   constexpr MetricFamily kEpoch{"weft_lease_epoch", MetricType::kGauge,
                                 "How often the database was taken by a weftd; grows by 1 with each takeover."};
-  constexpr MetricFamily kSilence{"weft_lease_silence_seconds", MetricType::kGauge,
-                                  "Time since the database last took a beat of this leader or answered this standby."};
+  constexpr MetricFamily kSilence{
+      "weft_lease_silence_seconds", MetricType::kGauge,
+      "Time since the database last took a beat of this leader or answered this standby; of one that "
+      "could not take over, since it last could."};
   constexpr MetricFamily kBehind{"weft_standby_behind_seconds", MetricType::kGauge,
                                  "How old the incidents and plans that this standby shows may be; 0 for a leader."};
   constexpr MetricFamily kStandby{"weft_standby_seen", MetricType::kGauge,

@@ -50,7 +50,7 @@ std::string leadership_text(const Leadership& leadership) {
   if (leadership.leads)
     text = "leader: " + leadership.leader;
   else if (leadership.leader.empty())
-    text = "standby: no weftd leads yet";
+    text = "standby: nobody leads";
   else
     text = "standby: " + leadership.leader + " leads at " + leadership.address;
   if (leadership.leads && !leadership.is_held)
@@ -58,12 +58,17 @@ std::string leadership_text(const Leadership& leadership) {
   if (!leadership.leads && leadership.behind > kLongBehind)
     text += "; incidents and plans shown here may be " + in_seconds(leadership.behind) + " old";
   if (!leadership.trouble.empty())
-    text += "; the database has not answered for " + in_seconds(leadership.silence) + ": " + leadership.trouble;
+    text += (leadership.leads ? "; the database has not answered for " : "; it could not take over for ") +
+            in_seconds(leadership.silence) + ": " + leadership.trouble;
   return text;
 }
 
 const char* role_name(const Leadership& leadership) {
   return leadership.leads ? "leader" : "standby";
+}
+
+bool knows_too_little(const Leadership& leadership) {
+  return leadership.stands_by() && !leadership.trouble.empty();
 }
 
 std::string seconds_behind(const Leadership& leadership) {

@@ -51,8 +51,13 @@ std::string leadership_text(const Leadership& leadership);
 inline constexpr const char* kRole = "weft-role";
 /// Of a standby's answer beside it: incidents and plans of the leader may be so old, in whole seconds.
 inline constexpr const char* kBehind = "weft-behind";
+/// Beside it, with the value 1: the standby could not take over now (knows_too_little()).
+inline constexpr const char* kTroubled = "weft-troubled";
 /// "leader" or "standby".
 const char* role_name(const Leadership& leadership);
+/// A standby that could not take over now, for its database or what that waits for: a leader may know more than it
+/// could store.
+bool knows_too_little(const Leadership& leadership);
 /// For kBehind.
 std::string seconds_behind(const Leadership& leadership);
 

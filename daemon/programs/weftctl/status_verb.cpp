@@ -41,8 +41,8 @@ void print_leadership(const Session& session, const v1::Status::Leadership& role
                         ? ": it would not take over\n"
                         : "\n");
   if (!role.trouble().empty())
-    session.out << "The database has not answered for " << whole_seconds(role.silence_seconds()) << ": "
-                << printable(role.trouble()) << '\n';
+    session.out << (role.leads() ? "The database has not answered for " : "It could not take over for ")
+                << whole_seconds(role.silence_seconds()) << ": " << printable(role.trouble()) << '\n';
 }
 
 /// Nothing may be changed, or this weftd could not take over: its database does not answer.

@@ -16,6 +16,9 @@ namespace {
 
 constexpr Duration kLookForStandbyEvery = std::chrono::seconds(5);
 constexpr Duration kCatchUpEvery = std::chrono::seconds(1);
+/// The same trouble in the log, and another one.
+constexpr Duration kToldOnce = Duration::max(), kToldAgainAfter = std::chrono::minutes(1);
+constexpr Duration kOtherToldAfter = std::chrono::seconds(5);
 constexpr std::size_t kMostSubnetsTold = 4;  // subnets in one sentence
 
 }  // namespace
@@ -80,12 +83,23 @@ Leadership RoleKeeper::describe(const store::LeaseView& view) const {
   now.leads = leads_ && !view.is_lost;  // else the holder that was seen is the other one
   now.is_held = now.leads && view.is_held;
   now.epoch = view.seen.epoch;
-  now.leader = view.seen.holder;
-  now.address = view.seen.address;
-  now.since = view.seen.since;
+  const bool nobody_leads = !leads_ && view.epoch;  // it has the lease, and not yet the ledger
+  if (!nobody_leads) {
+    now.leader = view.seen.holder;
+    now.address = view.seen.address;
+    now.since = leads_ ? std::max(view.seen.since, led_since_) : view.seen.since;
+  }
   now.silence = view.silence.value_or(Duration{});
   if (!leads_) now.behind = std::max(clock_.steady() - current_at_, now.silence);
   now.trouble = view.trouble;
+  if (!view.trouble.empty()) now.silence = std::max(now.silence, view.unfit);
+  if (!leads_ && unread_) {
+    now.silence = std::max(now.silence, clock_.steady() - unread_->since);
+    if (now.trouble.empty())
+      now.trouble = (nobody_leads ? "this weftd holds the lease and cannot read the store yet: "
+                                  : "this weftd cannot read the store: ") +
+                    unread_->why;
+  }
   if (leads_ && view.trouble.empty()) now.standby = standby_;  // else nobody knows
   // What was found is as old as the question.
   if (now.standby && looked_at_) now.standby->seen += clock_.steady() - *looked_at_;
@@ -187,29 +201,49 @@ void RoleKeeper::tick() {
 
 // Once for each change: who reads the journal later must see when the database went away, and when it was back.
 void RoleKeeper::tell_changes(const store::LeaseView& view) {
-  const std::string reason = view.trouble.empty() ? "" : ": " + view.trouble;
-  if (leads_ && std::exchange(was_held_, view.is_held) != view.is_held) {
-    if (view.is_held)
-      logger("weftd")->info("the lease is renewed again");
-    else
+  const std::string reason = shown_.trouble.empty() ? "" : ": " + shown_.trouble;
+  if (leads_) {
+    was_troubled_ = false;
+    if (std::exchange(was_held_, view.is_held) != view.is_held) {
+      told_.reset();
+      if (view.is_held) logger("weftd")->info("the lease is renewed again");
+    }
+    if (!view.is_held && is_news(reason, kToldOnce))
       logger("weftd")->warn(
           "the lease is not renewed: until it is, weftd watches and pages, acts on nothing and refuses changes{}",
           reason);
+    return;
   }
-  if (!leads_) was_held_ = true;
-  if (leads_ || std::exchange(was_troubled_, !view.trouble.empty()) == !view.trouble.empty()) return;
-  if (view.trouble.empty())
-    logger("weftd")->info("this standby can take over again");
-  else
-    logger("weftd")->warn("this standby cannot take over{}", reason);
+  was_held_ = true;
+  if (view.epoch) return;  // see promote()
+  const bool is_troubled = !reason.empty();
+  if (std::exchange(was_troubled_, is_troubled) != is_troubled) {
+    told_.reset();
+    if (!is_troubled) logger("weftd")->info("this standby can take over again");
+  }
+  if (is_troubled && is_news(reason, kToldOnce)) logger("weftd")->warn("this standby cannot take over{}", reason);
+}
+
+bool RoleKeeper::is_news(const std::string& reason, Duration again) {
+  std::string words = reason;
+  std::erase_if(words, [](char each) { return each >= '0' && each <= '9'; });
+  const Duration now = clock_.steady();
+  if (told_ && now - told_->at < (told_->reason == words ? again : kOtherToldAfter)) return false;
+  told_ = Told{std::move(words), now};
+  return true;
+}
+
+void RoleKeeper::miss_ledger(const Error& error, Duration begun) {
+  unread_ = Unread{error.message, unread_ ? unread_->since : begun};
 }
 
 void RoleKeeper::follow(const std::string& mark) {
-  is_reading_ = store_lane_.post([this, mark, now = clock_.now()] {
+  is_reading_ = store_lane_.post([this, mark, now = clock_.now(), begun = clock_.steady()] {
     auto ledger = std::make_shared<Result<Ledger>>(read_ledger(store_, config_, now, false));
-    post_([this, mark, ledger] {
+    post_([this, mark, ledger, begun] {
       is_reading_ = false;
-      if (!*ledger) return;  // tried again with the next tick; why is said by the lease
+      if (!*ledger) return miss_ledger(ledger->error(), begun);  // tried again with the next tick
+      unread_.reset();
       followed_ = mark;
       remedies_.follow((*ledger)->plans);
       core_.follow(std::move((*ledger)->restored));
@@ -218,16 +252,20 @@ void RoleKeeper::follow(const std::string& mark) {
 }
 
 void RoleKeeper::promote(std::int64_t epoch) {
-  is_reading_ = store_lane_.post([this, epoch, now = clock_.now()] {
+  is_reading_ = store_lane_.post([this, epoch, now = clock_.now(), begun = clock_.steady()] {
     store_.lead(epoch);
     auto ledger = std::make_shared<Result<Ledger>>(read_ledger(store_, config_, now, true));
-    post_([this, epoch, ledger] {
+    post_([this, epoch, ledger, begun] {
       is_reading_ = false;
       if (!*ledger) {
-        logger("weftd")->error("cannot lead yet: {}", ledger->error().message);
+        miss_ledger(ledger->error(), begun);
+        if (is_news(unread_->why, kToldAgainAfter)) logger("weftd")->error("cannot lead yet: {}", unread_->why);
         return;  // tried again with the next tick
       }
+      unread_.reset();
+      told_.reset();
       leads_ = true;
+      led_since_ = clock_.now();
       logger("weftd")->info("this weftd leads now (epoch {}): {} incidents loaded", epoch,
                             (*ledger)->restored.incidents.size());
       const store::LeaseView view = options_.lease();

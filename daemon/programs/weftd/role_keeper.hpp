@@ -96,6 +96,10 @@ class RoleKeeper {
   bool yield(const store::LeaseView& view);
   void catch_up(const store::LeaseView& view);
   void tell_changes(const store::LeaseView& view);
+  /// The log is to hear it: it is not what it heard last, but for numbers, or that is so long ago as `again`.
+  bool is_news(const std::string& reason, Duration again);
+  /// The ledger could not be read, at an attempt that was begun then, on the steady clock.
+  void miss_ledger(const Error& error, Duration begun);
   void follow(const std::string& mark);
   void promote(std::int64_t epoch);
   void rise();
@@ -111,8 +115,21 @@ class RoleKeeper {
   bool leads_;
   bool is_reading_ = false;  ///< the ledger
   bool is_lost_ = false;
-  bool was_held_ = true;                    ///< as the log says
-  bool was_troubled_ = false;               ///< of a standby, as the log says
+  bool was_held_ = true;       ///< as the log says
+  bool was_troubled_ = false;  ///< of a standby, as the log says
+  /// Of what the log heard last; none: all is well.
+  struct Told {
+    std::string reason;  ///< without its digits
+    Duration at{};       ///< on the steady clock
+  };
+  std::optional<Told> told_{};
+  /// Why the ledger cannot be read, and since when, on the steady clock.
+  struct Unread {
+    std::string why;
+    Duration since{};
+  };
+  std::optional<Unread> unread_{};          ///< of one that does not lead; none: it could, the last time
+  TimePoint led_since_ = kNever;            ///< since when this weftd leads, by its clock; not of its first role
   std::string followed_;                    ///< the mark of the ledger that is shown
   Duration current_at_{};                   ///< when no newer one was known, on the steady clock
   std::uint64_t waited_ = 0;                ///< incidents that waited when the store was last in trouble

@@ -11,7 +11,7 @@ TEST(ServerList, AStandbysAgesDoNotMakeItsMessageAnother) {
   EXPECT_EQ(lasting_part("standby: weft2 leads at weft2:9641; incidents and plans shown here may be 17 s old; the "
                          "database has not answered for 17 s: Connection refused"),
             "standby: weft2 leads at weft2:9641");
-  EXPECT_EQ(lasting_part("standby: no weftd leads yet"), "standby: no weftd leads yet");
+  EXPECT_EQ(lasting_part("standby: nobody leads; it could not take over for 3 s: x"), "standby: nobody leads");
   EXPECT_EQ(lasting_part("no batch was stored for 60 s; retry"), "no batch was stored for 60 s; retry");
 }
 

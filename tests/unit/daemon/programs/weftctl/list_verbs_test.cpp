@@ -102,6 +102,9 @@ TEST_F(Verbs, AStatusWithoutADatabaseIsBadNews) {
   pair.leadership.trouble = "server closed the connection";
   pair.leadership.silence = std::chrono::seconds(6);
   EXPECT_THAT(status(Exit::kBadNews), HasSubstr("The database has not answered for 6 s: server closed"));
+  pair.leadership.leads = false;
+  EXPECT_THAT(status(Exit::kBadNews), HasSubstr("It could not take over for 6 s: server closed"));
+  pair.leadership.leads = true;
   pair.leadership.trouble.clear();
   pair.leadership.is_held = false;
   EXPECT_THAT(status(Exit::kBadNews), HasSubstr("it acts on nothing and refuses changes"));

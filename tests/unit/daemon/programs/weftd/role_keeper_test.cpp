@@ -90,8 +90,11 @@ TEST_F(RoleKeeperTest, AStandbyShowsWhatTheLeaderStores) {
   sweep(4);
   EXPECT_TRUE(shown().empty());
   EXPECT_GE(publication.load()->leadership.behind, 2s);
+  EXPECT_EQ(publication.load()->leadership.trouble, "this weftd cannot read the store: the database is not reachable");
+  EXPECT_EQ(publication.load()->leadership.leader, "a, process 1");
   ledger.away = false;
   sweep(2);
+  EXPECT_EQ(role->leadership().trouble, "");
   ASSERT_EQ(shown().size(), 1U);
   EXPECT_EQ(shown().front().id, 12U);
   EXPECT_EQ(shown().front().revision, 3U);
@@ -186,12 +189,24 @@ TEST_F(RoleKeeperTest, ALedgerThatCannotBeReadIsTriedAgain) {
   start(false);
   ledger.away = true;
   take_lease();
-  sweep(2);
+  sweep(4);
   EXPECT_EQ(led, 0);
-  EXPECT_TRUE(role->refusal(CommandKind::kChange));
+  const Leadership meanwhile = publication.load()->leadership;
+  EXPECT_EQ(meanwhile.leader, "") << "nobody leads, and this weftd least of all";
+  EXPECT_EQ(meanwhile.since, kNever);
+  EXPECT_EQ(meanwhile.trouble,
+            "this weftd holds the lease and cannot read the store yet: the database is not reachable");
+  EXPECT_GE(meanwhile.silence, 2s) << "the alert sees it";
+  const auto refused = role->refusal(CommandKind::kChange);
+  ASSERT_TRUE(refused);
+  EXPECT_TRUE(refused->message.starts_with("standby: nobody leads; it could not take over for ")) << refused->message;
   ledger.away = false;
   sweep(1);
   EXPECT_EQ(led, 1);
+  const Leadership afterwards = role->leadership();
+  EXPECT_EQ(afterwards.leader, "b, process 2");
+  EXPECT_EQ(afterwards.trouble, "");
+  EXPECT_EQ(afterwards.since, clock.time) << "since it leads, not since it has the lease";
 }
 
 TEST_F(RoleKeeperTest, ALeaderThatCannotRenewPromisesNothingAndStaysALeader) {

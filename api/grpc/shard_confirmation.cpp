@@ -27,6 +27,7 @@ class ConfirmShard final : public experimental::Interceptor {
     if (const Leadership leadership = begins ? publication_.load()->leadership : Leadership(); leadership.is_shared) {
       methods->GetSendInitialMetadata()->emplace(kRole, role_name(leadership));
       if (leadership.stands_by()) methods->GetSendInitialMetadata()->emplace(kBehind, seconds_behind(leadership));
+      if (knows_too_little(leadership)) methods->GetSendInitialMetadata()->emplace(kTroubled, "1");
     }
     const auto& asked = call_.server_context()->client_metadata();
     if (const auto meant = begins || ends ? asked.find(kMeantShard) : asked.end(); meant != asked.end()) {

@@ -57,9 +57,10 @@ HttpReply readiness(const Snapshot& snapshot, const HttpTarget& target, TimePoin
 Router::Done with_role(const Leadership& leadership, Router::Done done) {
   if (!leadership.is_shared) return done;
   return [role = role_name(leadership), behind = leadership.leads ? "" : seconds_behind(leadership),
-          done = std::move(done)](HttpReply reply) {
+          is_troubled = knows_too_little(leadership), done = std::move(done)](HttpReply reply) {
     reply.headers.emplace_back(kRole, role);
     if (!behind.empty()) reply.headers.emplace_back(kBehind, behind);
+    if (is_troubled) reply.headers.emplace_back(kTroubled, "1");
     done(std::move(reply));
   };
 }

@@ -207,9 +207,12 @@ void Client::note_standby(const grpc::ClientContext& context) {
   const auto& said = context.GetServerInitialMetadata();
   const auto behind = said.find(api::kBehind);
   if (notes == nullptr || std::exchange(is_noted_standby_, true)) return;
-  *notes << "weftctl: " << server() << " stands by: its incidents and plans are those of the leader";
+  const bool is_troubled = said.find(api::kTroubled) != said.end();
+  *notes << "weftctl: " << server() << " stands by: its incidents and plans are "
+         << (is_troubled ? "as the database has them" : "those of the leader");
   if (behind != said.end() && behind->second != "0")
     *notes << ", as of " << printable(std::string(behind->second.data(), behind->second.size())) << " s ago or less";
+  if (is_troubled) *notes << "; a leader may know more that it could not store";
   *notes << '\n' << std::flush;
 }
 

@@ -163,7 +163,7 @@ TEST_F(Http, WhoAsksForALeaderGetsOneThatHoldsItsLease) {
                         .since = kNever,
                         .silence = std::chrono::seconds(1),
                         .behind = std::chrono::seconds(2),
-                        .trouble = ""};
+                        .trouble = "its commits wait"};
   publication.publish(std::make_shared<const Snapshot>(standby));
   EXPECT_THAT(get("/readyz"), StartsWith("HTTP/1.1 200")) << "it is warm";
   const std::string reply = get("/readyz?role=leader");
@@ -172,7 +172,7 @@ TEST_F(Http, WhoAsksForALeaderGetsOneThatHoldsItsLease) {
   EXPECT_THAT(unchunked(get("/metrics")), HasSubstr("\nweft_leader 0\n"));
   EXPECT_THAT(get("/"), AllOf(StartsWith("HTTP/1.1 302"), Not(HasSubstr("weft-role")))) << "the page asks by itself";
   for (const char* path : {"/api/v1/incidents", "/api/v1/nodes", "/api/v1/incidents/INC-99"})
-    EXPECT_THAT(get(path), AllOf(HasSubstr("\r\nweft-role: standby\r\n"), HasSubstr("\r\nweft-behind: 2\r\n"))) << path;
+    EXPECT_THAT(get(path), HasSubstr("\r\nweft-role: standby\r\nweft-behind: 2\r\nweft-troubled: 1\r\n")) << path;
   standby.leadership.leads = true;
   publication.publish(std::make_shared<const Snapshot>(standby));
   EXPECT_THAT(get("/readyz?role=leader"), StartsWith("HTTP/1.1 503")) << "it does not hold its lease";

@@ -72,9 +72,9 @@ struct Leadership {
   std::string leader;        ///< "host, process 123"; empty: nobody leads
   std::string address;       ///< of the leader's gRPC server, host:port
   TimePoint since = kNever;  ///< when the leader took over, by its clock
-  Duration silence{};        ///< since the database last answered the question who leads
+  Duration silence{};        ///< since it last took a beat; of a standby, since that last could take over
   Duration behind{};         ///< of a standby: what it shows of the leader's incidents and plans may be so old
-  std::string trouble;       ///< why the database was not asked with success the last time; empty: it was
+  std::string trouble;       ///< why this weftd could not beat, or not take over, the last time; empty: it could
   std::optional<StandbyView> standby{};  ///< of a leader; none: it is not known
   /// Another weftd leads: this one hears no collectors.
   bool stands_by() const { return is_shared && !leads; }

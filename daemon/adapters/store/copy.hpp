@@ -37,9 +37,12 @@ struct Copied {
 /// source was used since. Until the copy is whole and verified no weftd opens the target. Afterwards a directory that
 /// is the target goes with its own weft.db again.
 ///
-/// Fails with a sentence for the operator: kNotFound without a source or a place for the target, kFailedPrecondition
-/// for a target with something in it, kCorrupt where a trail is not whole or the copy is not the source, and as the
-/// engines do.
+/// What is refused is not taken, and after a failure neither is held, but where a weftd had it before: the next one
+/// waits for that one.
+///
+/// Fails with a sentence for the operator: kInvalidArgument for a mistake in an address, kNotFound without a source or
+/// a place for the target, kFailedPrecondition for a target with something in it, kCorrupt where a trail is not whole
+/// or the copy is not the source, and as the engines do.
 Result<Copied> copy_store(const std::string& from, const std::string& to,
                           const std::function<void(const CopyProgress&)>& on_progress);
 

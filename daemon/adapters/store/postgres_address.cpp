@@ -73,7 +73,7 @@ std::string unknown_keyword(std::string_view url) {
 }
 
 /// What of these is no value that libpq takes (PostgreSQL 15 documentation, 34.1.2): libpq itself says so only when it
-/// connects. Empty: nothing.
+/// connects. Empty: nothing. What may be a part of a password, as behind "user:" where that has a slash, is not shown.
 std::string bad_value(const std::map<std::string, std::string>& options) {
   const auto value = [&options](const char* key) {
     const auto found = options.find(key);
@@ -85,21 +85,25 @@ std::string bad_value(const std::map<std::string, std::string>& options) {
       {"channel_binding", {"", "disable", "prefer", "require"}},
       {"gssencmode", {"", "disable", "prefer", "require"}},
   };
+  const auto shown = [&value](const char* key) {
+    const std::string text = value(key);
+    const bool is_word = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == text.npos;
+    return std::string("has ") + key + (is_word ? '=' + text : " with a value");
+  };
   for (const auto& [key, words] : kWords)
-    if (!words.contains(value(key)))
-      return std::string("has ") + key + '=' + value(key) + ", which libpq does not know";
+    if (!words.contains(value(key))) return shown(key) + ", which libpq does not know";
   const auto is_number = [](const std::string& text) {
     return text != "-" && text.size() < 10 &&
            text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) == text.npos;
   };
   for (const char* key : {"connect_timeout", "tcp_user_timeout", "keepalives", "keepalives_idle", "keepalives_interval",
                           "keepalives_count"})
-    if (!is_number(value(key))) return std::string("has ") + key + '=' + value(key) + ", which is not a whole number";
+    if (!is_number(value(key))) return shown(key) + ", which is not a whole number";
   const std::vector<std::string> ports = split(value("port"));
   for (const std::string& port : ports)
     if (!port.empty() && (!is_number(port) || port.size() > 5 || port.starts_with('-') || std::stol(port) < 1 ||
                           std::stol(port) > 65535))
-      return "has port=" + port + ", which is not a port";
+      return "has a port that is not a number from 1 to 65535";
   const std::size_t hosts = split(value(options.contains("host") ? "host" : "hostaddr")).size();
   const auto unlike = [&](const char* key, std::size_t count) {
     return "has " + std::to_string(count) + (count == 1 ? " value of " : " values of ") + key + " for " +

@@ -128,7 +128,10 @@ TEST(StoreUrl, AValueThatLibpqDoesNotTakeIsAMistake) {
             "has target_session_attrs=any-thing, which libpq does not know");
   EXPECT_EQ(refused(url + "connect_timeout=3s"), "has connect_timeout=3s, which is not a whole number");
   for (const char* port : {"x", "0", "65536", "5432x"})
-    EXPECT_EQ(refused(url + "port=" + port), std::string("has port=") + port + ", which is not a port");
+    EXPECT_EQ(refused(url + "port=" + port), "has a port that is not a number from 1 to 65535");
+  // What may be a password is not shown: here a slash of it ends the host.
+  EXPECT_EQ(refused("postgresql://weft:sec/ret@127.0.0.1/weft"), "has a port that is not a number from 1 to 65535");
+  EXPECT_EQ(refused(url + "sslmode=Sec@ret"), "has sslmode with a value, which libpq does not know");
   EXPECT_EQ(refused(url + "port=1,2,3"), "has 3 values of port for 2 hosts");
   EXPECT_EQ(refused(url + "hostaddr=127.0.0.1"), "has 1 value of hostaddr for 2 hosts");
   for (const char* fine :

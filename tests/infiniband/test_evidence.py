@@ -46,7 +46,7 @@ class Document(html.parser.HTMLParser):
         self.gaps = 0
         self._section = ""
         self._open: list[str] = []
-        self._cells: list[str] | None = None
+        self._in_cell = False
         self.feed(text)
         self.close()
 
@@ -65,14 +65,18 @@ class Document(html.parser.HTMLParser):
             self.rows.setdefault(self._section, []).append([])
         if tag in ("td", "th"):
             self.rows[self._section][-1].append("")
+            self._in_cell = True
         if tag in ("td", "th", "br"):
             self.text[self._section] += " "
 
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self._in_cell = False
+
     def handle_data(self, data):
         self.text[self._section] += data
-        rows = self.rows.get(self._section)
-        if rows and rows[-1]:
-            rows[-1][-1] += data
+        if self._in_cell:
+            self.rows[self._section][-1][-1] += data
 
 
 class Evidence(weft_testing.LayeredSubnetTest):

@@ -56,6 +56,7 @@ class Document(html.parser.HTMLParser):
         self.loads += [f"{tag} {name}={value}" for name, value in attrs if name in ("src", "href", "data", "action") and not value.startswith("#")]
         if tag == "section":
             self._section = given["id"]
+            self._in_cell = False
             self.text[self._section] = ""
         if tag == "svg":
             self.charts.append(given["aria-label"])
@@ -63,6 +64,7 @@ class Document(html.parser.HTMLParser):
             self.gaps += 1
         if tag == "tr":
             self.rows.setdefault(self._section, []).append([])
+            self._in_cell = False
         if tag in ("td", "th"):
             self.rows[self._section][-1].append("")
             self._in_cell = True
@@ -70,7 +72,7 @@ class Document(html.parser.HTMLParser):
             self.text[self._section] += " "
 
     def handle_endtag(self, tag):
-        if tag in ("td", "th"):
+        if tag in ("td", "th", "table", "section"):  # cells need no end tag of their own
             self._in_cell = False
 
     def handle_data(self, data):

@@ -8,6 +8,7 @@
 #include "analyzer/incidents/evidence.hpp"
 #include "analyzer/links/link_findings.hpp"
 #include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/freshness.hpp"
 
 namespace weft::analyzer {
 namespace {

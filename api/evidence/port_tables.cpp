@@ -12,6 +12,7 @@
 #include "api/evidence/charts.hpp"
 #include "api/evidence/html_parts.hpp"
 #include "api/publication/html_text.hpp"
+#include "fabric/config_facts.hpp"
 #include "fabric/counters.hpp"
 #include "fabric/number_text.hpp"
 

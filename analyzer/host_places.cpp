@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the ports of hosts stand on the fabrics that are watched.
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,19 +94,20 @@ std::optional<Entity> HostAnalyzer::known_link(const PortWatch& port) const {
 
 std::optional<PlaceBefore> HostAnalyzer::place_before(const PortWatch& port,
                                                       const std::optional<SubnetPlace>& was) const {
-  std::array<std::optional<Entity>, 3> links;
-  if (was && !was->is_ethernet && was->link.kind == EntityKind::kLink) links[0] = was->link;
-  if (port.place_before) links[1] = port.place_before->link;
-  links[2] = known_link(port);
-  for (std::optional<Entity>& link : links) {
-    if (!link) continue;
-    // Of a fabric that is not shown any more, or not under that name, nobody is told.
-    if (const auto swept = std::ranges::find(subnets_, link->fabric, &Subnet::name); swept != subnets_.end())
-      return PlaceBefore{std::move(*link), !swept->is_blind};
-    if (const auto known = std::ranges::find(known_, link->fabric, &KnownSubnet::name); known != known_.end())
-      return PlaceBefore{std::move(*link), known->is_swept};
-  }
-  return std::nullopt;
+  // Of a fabric that is not shown any more, or not under that name, nobody is told.
+  const auto where_shown = [this](Entity link) -> std::optional<PlaceBefore> {
+    if (const auto swept = std::ranges::find(subnets_, link.fabric, &Subnet::name); swept != subnets_.end())
+      return PlaceBefore{std::move(link), !swept->is_blind};
+    if (const auto known = std::ranges::find(known_, link.fabric, &KnownSubnet::name); known != known_.end())
+      return PlaceBefore{std::move(link), known->is_swept};
+    return std::nullopt;
+  };
+  std::optional<PlaceBefore> before;
+  if (was && !was->is_ethernet && was->link.kind == EntityKind::kLink) before = where_shown(was->link);
+  if (!before && port.place_before) before = where_shown(port.place_before->link);
+  if (!before)
+    if (auto link = known_link(port)) before = where_shown(std::move(*link));
+  return before;
 }
 
 /// Finds the host's ports on the subnets. Of one that was not heard yet they are only remembered.

@@ -13,15 +13,10 @@ namespace {
 
 constexpr std::size_t kMostSwitchesTold = 4, kDigits = 16;
 
-bool is_same(const FabricSight& first, const FabricSight& other) {
-  return std::ranges::any_of(other.switches, [&](NodeGuid guid) {
-    return std::ranges::binary_search(first.switches, guid.value, {}, &NodeGuid::value);
-  });
-}
-
 bool has(std::span<const FabricSight> fabrics, const FabricSight& wanted, bool must_see) {
-  return std::ranges::any_of(
-      fabrics, [&](const FabricSight& each) { return (each.is_seen || !must_see) && is_same(wanted, each); });
+  return std::ranges::any_of(fabrics, [&](const FabricSight& each) {
+    return (each.is_seen || !must_see) && share_one(wanted.switches, each.switches);
+  });
 }
 
 /// Switches of each that are told where there are so many fabrics.
@@ -43,6 +38,11 @@ bool is_seen_as_well(const FabricSight& wanted, std::span<const FabricSight> oth
 }
 
 }  // namespace
+
+bool share_one(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other) {
+  return std::ranges::any_of(
+      other, [&](NodeGuid guid) { return std::ranges::binary_search(sorted, guid.value, {}, &NodeGuid::value); });
+}
 
 SightChange compare_sight(std::span<const FabricSight> own, std::span<const FabricSight> other) {
   SightChange change;

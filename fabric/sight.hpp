@@ -21,6 +21,9 @@ struct FabricSight {
   bool operator==(const FabricSight&) const = default;
 };
 
+/// Have the two a switch in common? `sorted` is so by value.
+bool share_one(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other);
+
 /// What would change if the other weftd led.
 struct SightChange {
   std::vector<std::string> gained;  ///< own subnets that are not seen, and that the other one sees

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// InfiniBand subnets of the process before, as the ledger knows them.
+// InfiniBand subnets that are shown, with the links of hosts that the ledger knows there.
 
 #include <memory>
 #include <string>
@@ -13,7 +13,8 @@ namespace weft::analyzer {
 /// One of them.
 struct KnownSubnet {
   std::string name;
-  std::shared_ptr<const std::vector<KnownLink>> host_links;  ///< with an adapter at one end at least; not null
+  /// With an adapter at one end at least, as of the start; not null.
+  std::shared_ptr<const std::vector<KnownLink>> host_links;
   bool is_swept = false;  ///< now, or it is to be soon: of what is not found there any more its sweeps tell
 };
 

@@ -4,7 +4,6 @@ shard of a site. A start beside one that hangs waits for that, and for one who l
 
 import os
 import signal
-import subprocess
 import sys
 import time
 import unittest
@@ -94,19 +93,6 @@ class InASite(FabriclessSite):
         return f"/{weftd.process.pid} " in self.postgres.primary.sql(
             "SELECT application_name || ' ' FROM pg_stat_activity WHERE application_name LIKE '%start' AND wait_event_type = 'Lock'")
 
-    def hold(self, lock: str) -> subprocess.Popen:
-        """A psql that holds it until COMMIT."""
-        server = self.postgres.primary
-        psql = subprocess.Popen(self.postgres.command(server, "psql", "-h", "127.0.0.1", "-p", str(server.port), "-U", "weft", "-d", "postgres", "-Xq"),
-                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        self.addCleanup(psql.wait)
-        self.addCleanup(psql.stdin.close)
-        psql.stdin.write(f"SET application_name = 'blocker {psql.pid}'; BEGIN; {lock};\n")
-        psql.stdin.flush()
-        holding = f"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'blocker {psql.pid}' AND state = 'idle in transaction'"
-        wait_until(lambda: server.sql(holding) == "1", 30, why=lambda: lock)
-        return psql
-
     def test_a_start_names_who_locks_its_tables_and_goes_on_afterwards(self):
         weftd = self.make("locked")
         self.addCleanup(weftd.stop)
@@ -118,7 +104,7 @@ class InASite(FabriclessSite):
                                      "standing by: nobody is seen to have the database")):
             with self.subTest(lock):
                 weftd.stop(remove=False)
-                psql = self.hold(lock)
+                psql = self.postgres.hold(self, lock)
                 before = len(weftd.log())
                 weftd.start(wait=False)
 
@@ -137,7 +123,7 @@ class InASite(FabriclessSite):
                 wait_until(lambda: leads(weftd), 20, why=said)
 
     def test_a_start_waits_for_one_that_hangs(self):
-        first = self.hold("SELECT pg_advisory_xact_lock(8313759)")
+        first = self.postgres.hold(self, "SELECT pg_advisory_xact_lock(8313759)")
         good, hanging = self.make("good"), self.make("hanging")
         for weftd in (good, hanging):
             self.addCleanup(weftd.stop)

@@ -4,7 +4,6 @@ that whoever takes over must read. Their role has no rights beyond its own datab
 
 import datetime
 import os
-import subprocess
 import sys
 import time
 import unittest
@@ -62,19 +61,6 @@ class OnAPlainRole(unittest.TestCase):
     def silence(self, weftd: Weftd) -> float:
         return next(float(line.split()[1]) for line in weftd.client.text("/metrics").splitlines() if line.startswith("weft_lease_silence_seconds "))
 
-    def hold(self, lock: str) -> subprocess.Popen:
-        """A psql of another role that holds it until its input ends."""
-        server = self.postgres.primary
-        psql = subprocess.Popen(self.postgres.command(server, "psql", "-h", "127.0.0.1", "-p", str(server.port), "-U", "weft", "-d", "fabric", "-Xq"),
-                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        self.addCleanup(psql.wait)
-        self.addCleanup(psql.stdin.close)
-        psql.stdin.write(f"SET application_name = 'somebody else'; BEGIN; {lock};\n")
-        psql.stdin.flush()
-        wait_until(lambda: server.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'somebody else' AND state = 'idle in transaction'")
-                   == "1", 30, why=lambda: lock)
-        return psql
-
 
 class StandbyAway(OnAPlainRole):
     def test_what_the_commits_wait_for_is_said_by_both(self):
@@ -112,7 +98,7 @@ class LockedLedger(OnAPlainRole):
     def test_nobody_leads_while_the_ledger_is_locked(self):
         leader, standby = self.roles()
         time.sleep(3)
-        psql = self.hold("LOCK TABLE incident")
+        psql = self.postgres.hold(self, "LOCK TABLE incident", called="somebody else", database="fabric")
         leader.kill()
         before = len(standby.log())
         reason = "this weftd holds the lease and cannot read the store yet: "

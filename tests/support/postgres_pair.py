@@ -17,12 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "deploy", "demonstration"))
 
 from separate_network import SeparateNetwork  # noqa: E402
 from child_process import start_child  # noqa: E402
+from program_testing import wait_until  # noqa: E402
 from weft_client import free_port  # noqa: E402
 
 PROGRAMS = "/usr/lib/postgresql/15/bin"
@@ -154,6 +156,20 @@ class PostgresPair:
         if check and done.returncode != 0:
             raise AssertionError(f"{name} {' '.join(arguments)} gave {done.returncode}: {done.stderr}")
         return done
+
+    def hold(self, test: unittest.TestCase, lock: str, called: str = "blocker {pid}", database: str = "postgres") -> subprocess.Popen:
+        """A psql on the primary that holds `lock` until COMMIT, or the end of `test`. It is called so in pg_stat_activity."""
+        server = self.primary
+        psql = subprocess.Popen(self.command(server, "psql", "-h", "127.0.0.1", "-p", str(server.port), "-U", "weft", "-d", database, "-Xq"),
+                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        test.addCleanup(psql.wait)
+        test.addCleanup(psql.stdin.close)
+        called = called.format(pid=psql.pid)
+        psql.stdin.write(f"SET application_name = '{called}'; BEGIN; {lock};\n")
+        psql.stdin.flush()
+        holding = f"SELECT count(*) FROM pg_stat_activity WHERE application_name = '{called}' AND state = 'idle in transaction'"
+        wait_until(lambda: server.sql(holding) == "1", 30, why=lambda: lock)
+        return psql
 
     def take_certificate(self, pair: tuple[str, str]) -> tuple[str, str]:
         """Before the start: the servers speak TLS with (certificate, key). Gives their own copies."""

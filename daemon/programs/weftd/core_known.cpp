@@ -55,11 +55,6 @@ bool is_ethernet(const KnownLink& link) {
   return !link.low.port_name.empty() || !link.high.port_name.empty();
 }
 
-bool share_one(const std::vector<NodeGuid>& first, const std::vector<NodeGuid>& other) {
-  return std::ranges::any_of(
-      other, [&](NodeGuid guid) { return std::ranges::binary_search(first, guid.value, {}, &NodeGuid::value); });
-}
-
 std::vector<NodeGuid> switches_at(std::span<const KnownLink> links) {
   std::vector<NodeGuid> switches;
   for (const KnownLink& link : links) {
@@ -206,9 +201,10 @@ bool Core::has_left(const Sweep& sweep) const {
   const PortIndex own = topology.find_port(sweep.local_port);
   if (own == kNoIndex || topology.port(own).peer == kNoIndex) return false;
   const Node& neighbor = topology.node_of(topology.port(topology.port(own).peer));
-  if (neighbor.type != NodeType::kSwitch || share_one(fabric.switches, {neighbor.guid})) return false;
+  const std::vector<NodeGuid> leads_to{neighbor.guid};
+  if (neighbor.type != NodeType::kSwitch || share_one(fabric.switches, leads_to)) return false;
   const auto known = switches_at(fabric.analyzer.state().links);
-  return !known.empty() && !share_one(known, {neighbor.guid});
+  return !known.empty() && !share_one(known, leads_to);
 }
 
 void Core::tell_apart_from_ledger(Fabric& fabric) {

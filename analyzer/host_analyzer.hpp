@@ -88,6 +88,8 @@ class HostAnalyzer {
   /// Everything that is wrong now. Call it about once a second.
   Analysis judge(TimePoint now);
 
+  /// How the site wants settings of ports; null: it does not say. Before the first reading.
+  void set_profiles(std::shared_ptr<const SettingProfiles> profiles) { drift_.set_profiles(std::move(profiles)); }
   /// How configurations differ, as of the last judge(); null before.
   const std::shared_ptr<const DriftReport>& drift() const { return drift_.report(); }
 

@@ -15,13 +15,17 @@ namespace weft {
 
 /// What is known of one setting of one group.
 enum class ConfigDriftState : std::uint8_t {
-  kDiffers,     ///< most have one value, others do not: an incident
-  kRollingOut,  ///< the same, but so young that it may be a rollout that is under way
-  kTooFew,      ///< values differ on too few hosts to tell who is right
-  kNoMajority,  ///< no value that enough have
-  kEndsDiffer,  ///< the two ends of a link: an incident
+  kDiffers,        ///< most have one value, others do not: an incident
+  kRollingOut,     ///< the same, but so young that it may be a rollout that is under way
+  kTooFew,         ///< values differ on too few hosts to tell who is right
+  kNoMajority,     ///< no value that enough have
+  kEndsDiffer,     ///< the two ends of a link: an incident
+  kNotAsExpected,  ///< some are not as a profile of the site wants them: an incident
 };
-const char* to_string(ConfigDriftState state);  ///< "DIFFERS", "ROLLING_OUT", "TOO_FEW", "NO_MAJORITY", "ENDS_DIFFER"
+/// "DIFFERS", "ROLLING_OUT", "TOO_FEW", "NO_MAJORITY", "ENDS_DIFFER", "NOT_AS_EXPECTED"
+const char* to_string(ConfigDriftState state);
+/// Whether a difference of that state is an incident.
+bool is_incident(ConfigDriftState state);
 
 /// A value, and how many have it.
 struct DriftValue {
@@ -41,10 +45,11 @@ struct DriftHolder {
 struct DriftDifference {
   ConfigFact fact = ConfigFact::kFirmware;
   ConfigDriftState state = ConfigDriftState::kDiffers;
-  std::string group;               ///< "board MT_0000000838, hosts gpu-#"; of a link its name
-  std::uint32_t members = 0;       ///< ports or adapters of the group
-  std::uint32_t hosts = 0;         ///< that they are in
-  std::vector<DriftValue> values;  ///< most first, at most kMostDriftValues
+  std::string group;          ///< "board MT_0000000838, hosts gpu-#", "profile gpu-roce"; of a link its name
+  std::string expected;       ///< "9000", "28.41.1000 or 28.43.1014": what a profile wants; empty: none speaks of it
+  std::uint32_t members = 0;  ///< ports or adapters of the group
+  std::uint32_t hosts = 0;    ///< that they are in
+  std::vector<DriftValue> values;  ///< what is expected, then most first, at most kMostDriftValues
   std::uint32_t values_left_out = 0;
   std::uint32_t differing = 0;       ///< have another value than most; 0 where none is meant
   std::uint32_t young = 0;           ///< of those: may be a rollout
@@ -63,6 +68,7 @@ struct DriftReport {
   std::uint32_t agreed = 0;                  ///< of those: all have one value
   std::uint32_t small = 0;                   ///< of those: all have one value, on too few hosts for it to mean much
   std::uint32_t unjudged = 0;                ///< ports of no known make, or of makes beyond the limit
+  std::uint32_t untold = 0;                  ///< settings that profiles speak of, and that their ports do not tell
 };
 inline constexpr std::size_t kMostDriftDifferences = 256;
 

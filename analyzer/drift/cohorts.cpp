@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "fabric/site.hpp"
+
 namespace weft::analyzer {
 namespace {
 
@@ -35,6 +37,43 @@ std::string adapter_of(const HostPort& port) {
 std::string place_in_host(const HostPort& port) {
   if (port.pci_address.empty()) return {};
   return port.pci_address + (port.number > 1 ? " port " + std::to_string(port.number) : std::string());
+}
+
+/// Positions of the profiles for a host, in their order.
+std::vector<std::uint32_t> profiles_for(const SettingProfiles& profiles, const std::string& host) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < profiles.size(); ++i)
+    if (std::ranges::any_of(profiles[i].hosts,
+                            [&](const std::string& pattern) { return matches_pattern(pattern, host); }))
+      found.push_back(i);
+  return found;
+}
+
+bool speaks_of(const SettingProfile& profile, const HostPort& port, const PortFacts& facts) {
+  if (profile.layer != LinkLayer::kUnknown && profile.layer != port.link_layer) return false;
+  if (profile.boards.empty()) return true;
+  const FactValue* const board = find_fact(facts, ConfigFact::kBoard);
+  return board && std::ranges::find(profile.boards, board->value) != profile.boards.end();
+}
+
+/// What the profiles at `candidates` say of the port; of several the first.
+void expect(const SettingProfiles& profiles, const std::vector<std::uint32_t>& candidates, const HostPort& port,
+            DriftMember& member) {
+  std::uint64_t settled = 0;
+  const std::vector<FactValue>& facts = member.facts->facts;
+  for (const std::uint32_t number : candidates) {
+    if (!speaks_of(profiles[number], port, *member.facts)) continue;
+    for (std::uint32_t i = 0; i < profiles[number].settings.size(); ++i) {
+      const ConfigFact fact = profiles[number].settings[i].fact;
+      const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(fact);
+      if ((settled & bit) != 0) continue;
+      settled |= bit;
+      if (const FactValue* const told = find_fact(*member.facts, fact))
+        member.expected.push_back({static_cast<std::uint32_t>(told - facts.data()), number, i});
+      else if (row_of(fact).scope == FactScope::kPort || member.stands_for_adapter)
+        ++member.untold;
+    }
+  }
 }
 
 bool is_in_use(const HostPort& port) {
@@ -74,13 +113,19 @@ void Cohorts::mark_changes(const DriftMember& before, const DriftMember& now) {
     if (!find_fact(*before.facts, fact.fact)) mark(now, fact.fact);
 }
 
-std::vector<DriftMember> Cohorts::sort(const DriftHost& host, const HostReading& reading) {
+const SettingProfiles& Cohorts::profiles() const {
+  static const SettingProfiles kNone;
+  return profiles_ ? *profiles_ : kNone;
+}
+
+std::vector<DriftMember> Cohorts::sort(const std::string& name, const DriftHost& host, const HostReading& reading) {
   const std::vector<DriftMember>& before = host.members;
   std::vector<DriftMember> members;
   const TimePoint read_at = reading.facts_at != kNever ? reading.facts_at : reading.taken;
   const PortFacts* const whole = find_facts(*reading.facts, {}, 0);
   const std::string model = value_of(whole, ConfigFact::kHostModel);
   const std::string in_model = model.empty() ? std::string() : " in " + model;
+  const std::vector<std::uint32_t> candidates = profiles_for(profiles(), name);
   std::set<std::string> adapters;
   for (const PortFacts& facts : reading.facts->ports) {
     if (facts.device.empty()) continue;
@@ -93,8 +138,8 @@ std::vector<DriftMember> Cohorts::sort(const DriftHost& host, const HostReading&
     member.was_up = is_in_use(*port);
     member.facts = &facts;
     const std::string make = make_of(facts);
-    if (adapters.insert(adapter_of(*port)).second && !make.empty())
-      member.of_adapters = cohort_of(make + in_model, make + in_model);
+    member.stands_for_adapter = adapters.insert(adapter_of(*port)).second;
+    if (member.stands_for_adapter && !make.empty()) member.of_adapters = cohort_of(make + in_model, make + in_model);
     const std::string layer = port->link_layer == LinkLayer::kEthernet     ? ", Ethernet"
                               : port->link_layer == LinkLayer::kInfiniBand ? ", InfiniBand"
                                                                            : "";
@@ -111,6 +156,7 @@ std::vector<DriftMember> Cohorts::sort(const DriftHost& host, const HostReading&
       member.since.push_back(since);
     }
     if (old != before.end()) member.was_up = member.was_up || old->was_up;
+    expect(profiles(), candidates, *port, member);
     members.push_back(std::move(member));
   }
   return members;
@@ -146,7 +192,7 @@ void Cohorts::take(const std::string& name, const HostReading& reading) {
     follow_states(host);
     return;
   }
-  std::vector<DriftMember> members = sort(host, reading);
+  std::vector<DriftMember> members = sort(name, host, reading);
   const bool same_places = std::ranges::equal(members, host.members, [](const DriftMember& a, const DriftMember& b) {
     return a.device == b.device && a.number == b.number && a.place == b.place && a.of_adapters == b.of_adapters &&
            a.of_ports == b.of_ports && a.was_up == b.was_up;

@@ -6,14 +6,17 @@
 // same driver) in hosts of the same model, settings of ports also of the same link layer. Functions made for others are
 // left out, and so is what was never up: nobody sets up a port that is not used.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/drift/cohort_vote.hpp"
+#include "analyzer/drift/setting_profiles.hpp"
 #include "fabric/config_facts.hpp"
 #include "fabric/host.hpp"
 
@@ -33,6 +36,13 @@ struct FactHolder {
   auto operator<=>(const FactHolder&) const = default;
 };
 
+/// A fact of a port of which a profile speaks.
+struct Expectation {
+  std::uint32_t told = 0;     ///< position in PortFacts::facts
+  std::uint32_t profile = 0;  ///< position in Cohorts::profiles()
+  std::uint32_t setting = 0;  ///< position in SettingProfile::settings
+};
+
 /// One port with its facts.
 struct DriftMember {
   std::string device;  ///< as HostPort
@@ -40,9 +50,17 @@ struct DriftMember {
   std::string place;                      ///< in the host: "0000:17:00 port 1"; empty: not known
   std::uint32_t of_adapters = kNoCohort;  ///< cohort of what its adapter has; kNoCohort: another port stands for it
   std::uint32_t of_ports = kNoCohort;     ///< cohort of what the port has
+  bool stands_for_adapter = false;        ///< what its adapter has counts here, and not at its other ports
   bool was_up = false;                    ///< since weftd was started
   const PortFacts* facts = nullptr;       ///< in DriftHost::table
   std::vector<TimePoint> since;           ///< of each of these facts: its value is the same for so long at least
+  std::vector<Expectation> expected;      ///< those that a profile speaks of, in the order of facts
+  std::uint32_t untold = 0;               ///< facts of which a profile speaks, and which it does not tell
+
+  /// Whether a profile speaks of the fact at that position of PortFacts::facts.
+  bool is_expected(std::size_t told) const {
+    return std::ranges::any_of(expected, [told](const Expectation& one) { return one.told == told; });
+  }
 };
 
 /// One host with a collector that tells of its configuration.
@@ -65,6 +83,8 @@ static_assert(kConfigFacts <= 64);
 /// Sorts hosts into cohorts.
 class Cohorts {
  public:
+  /// What the site wants; null: nothing. Before the first host.
+  void set_profiles(std::shared_ptr<const SettingProfiles> profiles) { profiles_ = std::move(profiles); }
   /// The host's configuration, as it is now. Nothing happens when neither it nor the inventory changed.
   void take(const std::string& host, const HostReading& reading);
   /// Removes the host.
@@ -76,6 +96,8 @@ class Cohorts {
   std::vector<Cohort>& all() { return cohorts_; }
   /// The same, to be read.
   const std::vector<Cohort>& all() const { return cohorts_; }
+  /// What the site wants.
+  const SettingProfiles& profiles() const;
   /// Whether a vote is out of date.
   bool has_changed() const { return has_changed_; }
   /// All votes were held.
@@ -88,9 +110,10 @@ class Cohorts {
   void mark(const DriftMember& member, ConfigFact fact);
   void mark_all(const DriftHost& host);
   void mark_changes(const DriftMember& before, const DriftMember& now);
-  std::vector<DriftMember> sort(const DriftHost& host, const HostReading& reading);
+  std::vector<DriftMember> sort(const std::string& name, const DriftHost& host, const HostReading& reading);
   void follow_states(DriftHost& host);
 
+  std::shared_ptr<const SettingProfiles> profiles_;
   std::map<std::string, DriftHost, std::less<>> hosts_;
   std::map<std::string, std::uint32_t, std::less<>> by_key_;
   std::vector<Cohort> cohorts_;

@@ -60,6 +60,11 @@ HeldVote held(const Vote& vote, std::span<const Ballot> ballots, std::span<const
   return result;
 }
 
+/// Is a difference of that state an incident once it is no rollout any more?
+bool is_told_when_old(ConfigDriftState state) {
+  return state == ConfigDriftState::kDiffers || state == ConfigDriftState::kNotAsExpected;
+}
+
 Entity entity_of_holder(const Hosts& hosts, const FactHolder& one) {
   const auto host = hosts.find(one.host);
   const PortWatch* const port = host == hosts.end() ? nullptr : find_port(host->second, one.device, one.number);
@@ -83,7 +88,9 @@ DriftDifference difference_of(const Cohort& cohort, ConfigFact fact, const HeldV
   difference.differing = static_cast<std::uint32_t>(vote.deviants.size());
   difference.state = vote.state == VoteState::kTooFew       ? ConfigDriftState::kTooFew
                      : vote.state == VoteState::kNoMajority ? ConfigDriftState::kNoMajority
+                     : vote.is_expected                     ? ConfigDriftState::kNotAsExpected
                                                             : ConfigDriftState::kDiffers;
+  if (vote.is_expected) difference.expected = vote.values.front().value;
   return difference;
 }
 
@@ -115,6 +122,7 @@ ConfigDrift::Votes ConfigDrift::hold(std::uint32_t number, ConfigFact fact, cons
       const FactValue* const told = find_fact(*member.facts, fact);
       if (!told) continue;
       const auto at = static_cast<std::size_t>(told - member.facts->facts.data());
+      if (member.is_expected(at)) continue;
       ballots.push_back({told->value, host.stem, member.place, host.number, member.since[at]});
       voters.push_back({&name, &host, &member});
     }
@@ -154,6 +162,7 @@ void ConfigDrift::hold(TimePoint now) {
         votes_[key] = std::move(votes);
     }
   }
+  profile_votes_ = hold_profiles(cohorts_);
   round_goes_on_ = false;
   cohorts_.held();
 }
@@ -175,51 +184,59 @@ void ConfigDrift::forget_repaired(const std::string& cause, const std::set<std::
     });
 }
 
+/// Tells of votes that are one cause: of hosts that are called alike.
+void ConfigDrift::tell_cause(const Cohort& cohort, ConfigFact fact, std::span<const HeldVote> votes, const Hosts& hosts,
+                             TimePoint now, DriftReport& report) {
+  std::vector<DriftDifference> old;
+  bool is_undecided = false;
+  const Entity cause = drift_cause(cohort, fact, votes.front().stem);
+  const std::string identity = cause.identity();
+  std::set<std::string> differing;
+  for (const HeldVote& vote : votes) {
+    ++report.groups;
+    if (vote.values.size() < 2) {
+      ++(vote.state == VoteState::kTooFew ? report.small : report.agreed);
+      continue;
+    }
+    DriftDifference difference = difference_of(cohort, fact, vote);
+    std::vector<DriftHolder> young;
+    for (const Deviant& one : vote.deviants) {
+      const bool is_new = is_young(identity, one.port.host, vote.old_at(one, limits_.rollout), now);
+      differing.insert(one.port.host);
+      difference.young += is_new ? 1 : 0;
+      std::vector<DriftHolder>& list = is_new ? young : difference.holders;
+      if (!is_new) told_.emplace(fact, one.port);
+      if (list.size() < kMostDriftHolders)
+        list.push_back({entity_of_holder(hosts, one.port), one.value, one.since, is_new});
+    }
+    const bool is_told = difference.young < difference.differing;
+    for (DriftHolder& holder : young)
+      if (difference.holders.size() < kMostDriftHolders) difference.holders.push_back(std::move(holder));
+    if (is_told_when_old(difference.state) && !is_told) difference.state = ConfigDriftState::kRollingOut;
+    if (is_told_when_old(difference.state))
+      old.push_back(difference);
+    else
+      is_undecided = true;
+    report.differences.push_back(std::move(difference));
+  }
+  if (!is_undecided || !old.empty()) forget_repaired(identity, differing);
+  if (!old.empty())
+    findings_.push_back(drift_finding(cause, fact, old, now));
+  else if (is_undecided)
+    undecided_.insert(identity);
+}
+
 void ConfigDrift::tell_votes(const Hosts& hosts, TimePoint now, DriftReport& report) {
+  for (const ProfileVote& one : profile_votes_) {
+    const std::string name = "profile " + one.profile->name;
+    tell_cause({name, name, 0}, one.fact, {&one.vote, 1}, hosts, now, report);
+  }
   for (const auto& [key, votes] : votes_) {
-    const Cohort& cohort = cohorts_.all()[key.first];
     for (std::size_t first = 0; first < votes.size();) {
-      // Votes of hosts that are called alike are one cause.
       std::size_t last = first;
-      std::vector<DriftDifference> old;
-      bool is_undecided = false;
-      const Entity cause = drift_cause(cohort, key.second, votes[first].stem);
-      const std::string identity = cause.identity();
-      std::set<std::string> differing;
-      for (; last < votes.size() && votes[last].stem == votes[first].stem; ++last) {
-        const HeldVote& vote = votes[last];
-        ++report.groups;
-        if (vote.values.size() < 2) {
-          ++(vote.state == VoteState::kTooFew ? report.small : report.agreed);
-          continue;
-        }
-        DriftDifference difference = difference_of(cohort, key.second, vote);
-        std::vector<DriftHolder> young;
-        for (const Deviant& one : vote.deviants) {
-          const bool is_new = is_young(identity, one.port.host, vote.old_at(one, limits_.rollout), now);
-          differing.insert(one.port.host);
-          difference.young += is_new ? 1 : 0;
-          std::vector<DriftHolder>& list = is_new ? young : difference.holders;
-          if (!is_new) told_.emplace(key.second, one.port);
-          if (list.size() < kMostDriftHolders)
-            list.push_back({entity_of_holder(hosts, one.port), one.value, one.since, is_new});
-        }
-        const bool is_told = difference.young < difference.differing;
-        for (DriftHolder& holder : young)
-          if (difference.holders.size() < kMostDriftHolders) difference.holders.push_back(std::move(holder));
-        if (difference.state == ConfigDriftState::kDiffers && !is_told)
-          difference.state = ConfigDriftState::kRollingOut;
-        if (difference.state == ConfigDriftState::kDiffers)
-          old.push_back(difference);
-        else
-          is_undecided = true;
-        report.differences.push_back(std::move(difference));
-      }
-      if (!is_undecided || !old.empty()) forget_repaired(identity, differing);
-      if (!old.empty())
-        findings_.push_back(drift_finding(cause, key.second, old, now));
-      else if (is_undecided)
-        undecided_.insert(identity);
+      while (last < votes.size() && votes[last].stem == votes[first].stem) ++last;
+      tell_cause(cohorts_.all()[key.first], key.second, std::span(votes).subspan(first, last - first), hosts, now,
+                 report);
       first = last;
     }
   }
@@ -269,10 +286,12 @@ void ConfigDrift::tell(const Hosts& hosts, TimePoint now) {
   tell_votes(hosts, now, *report);
   tell_links(now, *report);
   for (const auto& [name, host] : cohorts_.hosts())
-    for (const DriftMember& member : host.members) report->unjudged += member.of_ports == kNoCohort ? 1 : 0;
+    for (const DriftMember& member : host.members) {
+      report->unjudged += member.of_ports == kNoCohort ? 1 : 0;
+      report->untold += member.untold;
+    }
   const auto rank = [](const DriftDifference& one) {
-    const bool is_told = one.state == ConfigDriftState::kDiffers || one.state == ConfigDriftState::kEndsDiffer;
-    return std::tuple(!is_told, one.fact, std::string_view(one.group));
+    return std::tuple(!is_incident(one.state), one.fact, std::string_view(one.group));
   };
   std::ranges::stable_sort(report->differences,
                            [&](const DriftDifference& a, const DriftDifference& b) { return rank(a) < rank(b); });

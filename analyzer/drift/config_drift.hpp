@@ -1,45 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// CONFIG_DRIFT: settings on which ports of one make, or the two ends of a link, do not agree.
+// CONFIG_DRIFT: settings on which ports of one make, or the two ends of a link, do not agree, or which are not as a
+// profile of the site wants them.
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/drift/cohorts.hpp"
+#include "analyzer/drift/held_vote.hpp"
 #include "analyzer/drift/link_ends.hpp"
+#include "analyzer/drift/profile_votes.hpp"
 #include "analyzer/thresholds/config_drift.hpp"
 #include "fabric/drift_report.hpp"
 
 namespace weft::analyzer {
-
-/// Who has another value than most, as a vote found it.
-struct Deviant {
-  FactHolder port;
-  std::string value;
-  TimePoint since = kNever;
-};
-
-/// A vote with what is remembered of it until the next one.
-struct HeldVote {
-  VoteState state = VoteState::kAgreed;
-  std::string stem;
-  std::string places;  ///< "at 0000:17:00.0 and 3 more places"; empty: of the whole group
-  std::string first_place;
-  std::uint32_t ballots = 0;
-  std::uint32_t hosts = 0;
-  std::vector<DriftValue> values;  ///< most first, at most kMostDriftValues
-  std::uint32_t values_left_out = 0;
-  std::vector<Deviant> deviants;  ///< all of them
-  TimePoint majority_since = kNever;
-
-  /// When what that one has is no rollout any more.
-  TimePoint old_at(const Deviant& one, Duration rollout) const { return std::max(one.since, majority_since) + rollout; }
-};
 
 /// All differences of configuration. Not thread-safe.
 class ConfigDrift {
@@ -47,6 +27,9 @@ class ConfigDrift {
   /// Knows no host yet.
   explicit ConfigDrift(const ConfigDriftLimits& limits) : limits_(limits) {}
 
+  /// What the site wants; null: nothing. Settings of which a profile speaks are compared with it, and not with what
+  /// most have. Before the first reading.
+  void set_profiles(std::shared_ptr<const SettingProfiles> profiles) { cohorts_.set_profiles(std::move(profiles)); }
   /// An incident that was open when the process before ended: it is not over before those that it affects have told.
   void remember(const Incident& incident);
   /// A reading of now.
@@ -69,6 +52,8 @@ class ConfigDrift {
   Votes hold(std::uint32_t cohort, ConfigFact fact, const Votes& before, TimePoint now) const;
   void tell(const Hosts& hosts, TimePoint now);
   void tell_votes(const Hosts& hosts, TimePoint now, DriftReport& report);
+  void tell_cause(const Cohort& cohort, ConfigFact fact, std::span<const HeldVote> votes, const Hosts& hosts,
+                  TimePoint now, DriftReport& report);
   bool is_young(const std::string& cause, const std::string& host, TimePoint old_at, TimePoint now);
   void forget_repaired(const std::string& cause, const std::set<std::string>& differing);
   void tell_links(TimePoint now, DriftReport& report);
@@ -77,6 +62,7 @@ class ConfigDrift {
   Cohorts cohorts_;
   LinkEnds ends_;
   std::map<std::pair<std::uint32_t, ConfigFact>, Votes> votes_;  ///< by cohort and fact
+  std::vector<ProfileVote> profile_votes_;
   std::vector<Finding> findings_;
   std::set<std::pair<ConfigFact, FactHolder>> told_;  ///< who is in an incident of votes
   std::set<std::string, std::less<>> undecided_;  ///< identities of causes whose difference is neither told nor over

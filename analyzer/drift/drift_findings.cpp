@@ -29,6 +29,15 @@ std::string difference_text(const DriftDifference& difference, bool is_past) {
   const char* const differ = is_past ? " differed in " : " differ in ";
   const auto have = [is_past](std::uint32_t count) { return is_past ? " had " : count == 1 ? " has " : " have "; };
   const auto count_of = [&](const DriftValue& one) { return std::to_string(one.count) + have(one.count); };
+  if (!difference.expected.empty()) {
+    const std::uint32_t others = others_of(difference);
+    std::string text = std::to_string(others) + " of " + of + have(others) + row.words + " other than the expected " +
+                       with_unit(difference.fact, difference.expected) + ": ";
+    for (std::size_t i = 1; i < values.size(); ++i) text += (i > 1 ? ", " : "") + count_of(values[i]) + values[i].value;
+    if (difference.values_left_out > 0)
+      text += ", " + std::to_string(difference.values_left_out) + have(difference.values_left_out) + "other values";
+    return text;
+  }
   const bool is_decided =
       difference.state == ConfigDriftState::kDiffers || difference.state == ConfigDriftState::kRollingOut;
   if (is_decided && values.size() == 2 && difference.values_left_out == 0) {
@@ -89,7 +98,8 @@ Finding drift_finding(const Entity& cause, ConfigFact fact, std::span<const Drif
   std::size_t told = 0;
   for (const DriftDifference& difference : differences) {
     const auto meant = static_cast<double>(difference.members - others_of(difference));
-    finding.confidence = std::min(finding.confidence, meant / static_cast<double>(std::max(1U, difference.members)));
+    if (difference.expected.empty())
+      finding.confidence = std::min(finding.confidence, meant / static_cast<double>(std::max(1U, difference.members)));
     for (const DriftHolder& holder : difference.holders)
       if (!holder.is_young && finding.affected.size() < kMostAffected) finding.affected.push_back(holder.where);
     if (told == 0) finding.summary = difference_text(difference, false);

@@ -9,7 +9,7 @@
 namespace weft::api {
 
 static_assert(v1::DriftDifference::DIFFERS == static_cast<int>(ConfigDriftState::kDiffers) + 1);
-static_assert(v1::DriftDifference::ENDS_DIFFER == static_cast<int>(ConfigDriftState::kEndsDiffer) + 1);
+static_assert(v1::DriftDifference::NOT_AS_EXPECTED == static_cast<int>(ConfigDriftState::kNotAsExpected) + 1);
 
 namespace {
 
@@ -19,6 +19,7 @@ void fill_drift(const DriftDifference& from, v1::DriftDifference& to) {
   to.set_unit(row.unit);
   to.set_state(static_cast<v1::DriftDifference::State>(static_cast<int>(from.state) + 1));
   to.set_group(valid_utf8(from.group));
+  to.set_expected(valid_utf8(from.expected));
   to.set_members(from.members);
   to.set_hosts(from.hosts);
   to.set_values_left_out(from.values_left_out);
@@ -63,6 +64,7 @@ Result<v1::GetDriftResponse> get_drift(const Snapshot& snapshot, const v1::GetDr
   summary.set_agreed(report.agreed);
   summary.set_small(report.small);
   summary.set_unjudged_ports(report.unjudged);
+  summary.set_untold_settings(report.untold);
   summary.set_left_out(report.left_out);
   for (const DriftDifference& difference : report.differences)
     if (!wanted || difference.fact == *wanted) fill_drift(difference, *response.add_differences());

@@ -273,6 +273,7 @@ struct WeftdConfig {
   Gnmi gnmi;
   Otlp otlp;
   analyzer::Thresholds analyzer;
+  std::filesystem::path drift_profiles_file;  ///< empty: the site says nothing of how it wants settings
   analyzer::IncidentPolicy incidents;
   Maintenance maintenance;
   StoreConfig store;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/schema.hpp"
 
-// drift.*: every number of analyzer/thresholds/config_drift.hpp as a key of its own name.
+// drift.*: every number of analyzer/thresholds/config_drift.hpp as a key of its own name, and the file of profiles.
 
 namespace weft::config {
 
@@ -31,6 +31,13 @@ std::vector<Key> drift_schema() {
        {0.5, 1},
        "share",
        "Without a value that this share of the ports have, and more than half, a difference is shown as undecided."},
+      {"drift.profiles_file",
+       [](WeftdConfig& c) -> Field { return &c.drift_profiles_file; },
+       {},
+       "",
+       "TOML file that says how ports and adapters should be set up: [[profile]] with name, hosts, ports, boards, "
+       "based_on and [profile.expect]; deploy/guide/drift.md has an example. Settings of which a profile speaks are "
+       "compared with it, and not with what most have. It is read at start. Empty: there is none."},
   };
 }
 

@@ -59,6 +59,24 @@ class Answers(PageTest):
         self.do("wait", at="text=Of 1 port in this time: 1 not read")
         self.expect_clean()
 
+    def test_settings_that_differ_name_who_has_which(self):
+        holder = {"where": {"kind": "HOST_PORT", "identity": "a", "label": "gpu-0003 mlx5_1", "host": "gpu-0003", "nodeGuid": ""}, "host": "gpu-0003",
+                  "value": "1500", "young": False}
+        difference = {"fact": "mtu", "state": "NOT_AS_EXPECTED", "group": "profile gpu-roce", "members": 512, "hosts": 64, "unit": "bytes", "shard": "",
+                      "values": [{"value": "9000", "count": 511}, {"value": "1500", "count": 1}], "valuesLeftOut": 0, "differing": 1, "young": 0,
+                      "expected": "9000", "holders": [holder]}
+        summary = {"enabled": True, "hosts": 64, "groups": 20, "agreed": 19, "small": 0, "unjudgedPorts": 0, "leftOut": 0, "untoldSettings": 3, "shard": ""}
+        answer = {"path": "^/api/v1/drift$", "json": {"differences": [difference], "summaries": [summary]}}
+        self.open_with("lists/drift", answer)
+        self.do("wait", at="td:has-text('511 × 9000 (expected)'):has-text('1 × 1500')")
+        self.do("wait", at="td:has-text('gpu-0003 mlx5_1 has 1500')")
+        self.do("wait", at="text=Settings of which a profile speaks, and which could not be read: 3.")
+        self.picture("drift")
+        self.expect_clean()
+        self.open_with("lists/drift", {"path": "^/api/v1/drift$", "json": {"differences": [], "summaries": []}})
+        self.do("wait", at="text=Nothing was compared yet.")
+        self.assertEqual(0, self.do("count", at="text=No settings differ"))
+
     def test_a_name_does_not_turn_the_rest_of_its_line(self):
         names = [{"path": "^/api/", "from": each, "to": each[:4] + TURN + each[4:]} for each in (HOST, LEAF)]
         self.open_with("", names[0])

@@ -39,6 +39,7 @@ class Views(PageTest):
             "harm": ("lists/harm", "td a"),
             "stall": ("lists/stall", ".heat td"),
             "collectors": ("lists/collectors", "h2:has-text('Collectors') ~ :has-text('No collectors')"),
+            "drift": ("lists/drift", "h2:has-text('Settings that differ') ~ p:has-text('0 hosts tell')"),
             "maintenance": ("lists/maintenance", "h2:has-text('Maintenance') ~ :has-text('No maintenance windows')"),
             "audit": ("lists/audit", "td"),
         }

@@ -13,14 +13,16 @@ namespace {
 constexpr int kMostNamedHolders = 8;
 
 bool is_incident(const v1::DriftDifference& one) {
-  return one.state() == v1::DriftDifference::DIFFERS || one.state() == v1::DriftDifference::ENDS_DIFFER;
+  return one.state() == v1::DriftDifference::DIFFERS || one.state() == v1::DriftDifference::ENDS_DIFFER ||
+         one.state() == v1::DriftDifference::NOT_AS_EXPECTED;
 }
 
 /// "510 x 28.41.1000, 2 x 28.39.1002".
 std::string values_text(const v1::DriftDifference& difference) {
   std::string text;
   for (const v1::DriftValue& one : difference.values())
-    text += (text.empty() ? "" : ", ") + std::to_string(one.count()) + " x " + one.value();
+    text += (text.empty() ? "" : ", ") + std::to_string(one.count()) + " x " + one.value() +
+            (text.empty() && !difference.expected().empty() ? " (expected)" : "");
   if (difference.values_left_out() > 0) text += ", " + std::to_string(difference.values_left_out()) + " x other values";
   return text;
 }
@@ -52,6 +54,9 @@ void print_summary(const Session& session, const v1::DriftSummary& one) {
   if (one.unjudged_ports() > 0)
     session.out << counted(one.unjudged_ports(), "port is", "ports are")
                 << " of no known make, or of too many, and not compared\n";
+  if (one.untold_settings() > 0)
+    session.out << counted(one.untold_settings(), "setting", "settings")
+                << " of which a profile speaks could not be read there\n";
   if (one.left_out() > 0) session.out << counted(one.left_out(), "difference is", "differences are") << " not listed\n";
 }
 

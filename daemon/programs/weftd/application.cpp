@@ -45,6 +45,7 @@
 #include "daemon/programs/weftd/runs.hpp"
 #include "daemon/programs/weftd/security.hpp"
 #include "daemon/programs/weftd/self_metrics.hpp"
+#include "daemon/programs/weftd/setting_profiles.hpp"
 #include "daemon/programs/weftd/site_membership.hpp"
 #include "daemon/programs/weftd/store_backups.hpp"
 #include "daemon/programs/weftd/subnet_watchers.hpp"
@@ -161,6 +162,8 @@ void tell_unstored(const store::StoreStatus& status) {
 
 /// Until weftd is stopped, or until another weftd has taken the database. `yields_from`: see RoleKeeper::Options.
 Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration yields_from) {
+  auto profiles = read_profiles(config.drift_profiles_file);
+  if (!profiles) return fail(ErrorCode::kInvalidArgument, profiles.error().message);
   const SystemClock clock;
   std::array<ExpectedTopology, 2> expected_topologies{
       {{LinkLayer::kInfiniBand, config.infiniband.expected_topology, read_expected_topology},
@@ -243,6 +246,7 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
   if (!leads) remedies.stand_by();
   Core core(config, **store, std::move(ledger->restored), store_lane, remedies, publication, clock, post);
   for (auto& [layer, cabling] : expected) core.expect(layer, std::move(cabling));
+  core.expect(std::move(*profiles));
   if (!leads) core.stand_by();
   if (registry) core.show(registry->site());
   api::SiteQueries site(publication, clock, site_security(config.site));

@@ -98,6 +98,11 @@ void Core::expect(LinkLayer layer, ExpectedCabling expected) {
     }
 }
 
+void Core::expect(std::shared_ptr<const analyzer::SettingProfiles> profiles) {
+  profiles_ = std::move(profiles);
+  host_rules_.set_profiles(profiles_);
+}
+
 void Core::remove_fabric(const std::string& name) {
   if (fabrics_.erase(name) == 0) return;
   unwatched_.erase(name);

@@ -60,6 +60,8 @@ class Core {
   void remove_fabric(const std::string& name);
   /// What is expected of the cabling of all InfiniBand subnets, or of the Ethernet fabric, from their next sweeps on.
   void expect(LinkLayer layer, ExpectedCabling expected);
+  /// How the site wants settings of ports; null: it does not say. Before the first collector tells.
+  void expect(std::shared_ptr<const analyzer::SettingProfiles> profiles);
   /// Links of a fabric that were up, as they were kept when weftd was started or took over.
   std::span<const KnownLink> known_links(const std::string& fabric) const;
   /// The cable of our port was put into a switch that was not known: into another subnet, it may be. What was known
@@ -206,6 +208,7 @@ class Core {
   api::Publication& publication_;
   const Clock& clock_;
   Post post_;
+  std::shared_ptr<const analyzer::SettingProfiles> profiles_;
   analyzer::HostAnalyzer host_rules_;
   HostSessions hosts_;
   analyzer::IncidentManager incidents_;

@@ -52,6 +52,7 @@ void Core::lead(store::Restored ledger) {
   started_ = clock_.now();
   // Collectors have said nothing yet: their silence counts from now on.
   host_rules_ = analyzer::HostAnalyzer(config_.analyzer, started_);
+  host_rules_.set_profiles(profiles_);
   hosts_.restore(std::move(ledger.collectors), ledger.incidents);
   take_incidents(ledger);
   set_maintenance_windows();

@@ -16,6 +16,7 @@
 #include "daemon/programs/weftd/pushed_switches.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
 #include "daemon/programs/weftd/security.hpp"
+#include "daemon/programs/weftd/setting_profiles.hpp"
 #include "daemon/programs/weftd/site_membership.hpp"
 #include "daemon/programs/weftd/switch_watcher.hpp"
 
@@ -124,6 +125,7 @@ std::vector<Error> check_named_files(const config::WeftdConfig& config, const Cl
   check(read_expected_ethernet(config.ethernet));
   for (Error& error : check_gnmi_files(config.gnmi)) errors.push_back(std::move(error));
   if (config.otlp.is_taken()) check(read_metric_names(config.otlp));
+  check(read_profiles(config.drift_profiles_file));
   check(read_security(config.security, clock.now()));
   check(make_remedy_options(config, clock));
   if (const std::string program = config.remedy.infiniband_port.program.string();

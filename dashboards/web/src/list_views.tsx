@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of what is not drawn: the worst links, what did the most harm, stall over time, collectors, maintenance windows, the audit trail.
+// Lists of what is not drawn: the worst links, what did the most harm, stall over time, collectors, settings that differ, maintenance windows, the audit trail.
 
 import {useState} from 'preact/hooks';
 import {get} from './api';
 import {asked} from './incident_filter';
-import {Harm} from './harm_view';
 import type {Span} from './history';
+import {Later} from './later';
 import {useLive, usePolled} from './live';
 import {Maintenance} from './maintenance_view';
 import {Nothing, SHARD, ShardCell, Sheet, StateMark} from './parts';
@@ -14,8 +14,11 @@ import {StallView} from './stall_view';
 import type {AuditRecord, Collector, PortReference, WorstLink} from './types';
 import {byName, clock, errorRate, grouped, percent, portName, seconds, since, useClock} from './words';
 
-const NAMES: Record<string, string> = {worst: 'Worst links', harm: 'Most harm', stall: 'Stall over time', collectors: 'Collectors', maintenance: 'Maintenance', audit: 'Audit trail'};
+const NAMES: Record<string, string> = {worst: 'Worst links', harm: 'Most harm', stall: 'Stall over time', collectors: 'Collectors', drift: 'Settings that differ', maintenance: 'Maintenance', audit: 'Audit trail'};
 const SHOWN_AT_ONCE = 200;
+
+const loadHarm = () => import('./harm_view').then(({Harm}) => Harm);
+const loadDrift = () => import('./drift_view').then(({DriftView}) => DriftView);
 
 function PortLink({port}: {port?: PortReference}) {
   return port ? <a href={toPort(port.nodeGuid, port.port)}>{portName(port)}</a> : <>not known</>;
@@ -170,9 +173,10 @@ export function Lists({which, span, query}: {which: string; span: Span; query: s
       </nav>
       <h2 id="list-name">{NAMES[name]}</h2>
       {name === 'worst' && <WorstLinks />}
-      {name === 'harm' && <Harm />}
+      {name === 'harm' && <Later key={name} load={loadHarm} />}
       {name === 'stall' && <StallView span={span} />}
       {name === 'collectors' && <Collectors />}
+      {name === 'drift' && <Later key={name} load={loadDrift} />}
       {name === 'maintenance' && <Maintenance what={new URLSearchParams(query).get('what') ?? ''} />}
       {name === 'audit' && <Audit />}
     </section>

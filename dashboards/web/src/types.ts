@@ -140,6 +140,48 @@ export interface Worst {
   elsewhere: number;
 }
 
+/** A port with another value than is right. */
+export interface DriftHolder {
+  where?: Entity;
+  host: string;
+  value: string;
+  since?: string;
+  young: boolean;
+}
+
+export interface DriftDifference {
+  fact: string;
+  state: string;
+  group: string;
+  members: number;
+  hosts: number;
+  values: {value: string; count: number}[];
+  valuesLeftOut: number;
+  differing: number;
+  young: number;
+  holders: DriftHolder[];
+  unit: string;
+  shard: string;
+  expected: string;
+}
+
+export interface DriftSummary {
+  enabled: boolean;
+  hosts: number;
+  groups: number;
+  agreed: number;
+  small: number;
+  unjudgedPorts: number;
+  leftOut: number;
+  untoldSettings: number;
+  shard: string;
+}
+
+export interface Drift {
+  differences: DriftDifference[];
+  summaries: DriftSummary[];
+}
+
 export type Severity = 'CRITICAL' | 'WARNING' | 'INFO' | 'SEVERITY_UNSPECIFIED';
 
 export interface Incident {

@@ -37,13 +37,15 @@ struct Fleet {
     TimePoint facts_at = kNever;
   };
 
-  explicit Fleet(unsigned count = 64, unsigned adapters = 8, Duration rollout = 0s) {
+  explicit Fleet(unsigned count = 64, unsigned adapters = 8, Duration rollout = 0s, SettingProfiles wanted = {})
+      : profiles(std::move(wanted)) {
     begin(rollout), grow(count, adapters);
   }
   void begin(Duration rollout) {
     Thresholds thresholds;
     thresholds.config_drift.rollout = rollout;
     analyzer.emplace(thresholds, now);
+    analyzer->set_profiles(std::make_shared<const SettingProfiles>(profiles));
   }
   void grow(unsigned count, unsigned adapters, const std::string& name = "gpu-") {
     for (unsigned i = 0; i < count; ++i)
@@ -112,6 +114,7 @@ struct Fleet {
   std::optional<HostAnalyzer> analyzer;
   IncidentManager book{IncidentPolicy{}, {}, 1};
   std::vector<Host> hosts;
+  SettingProfiles profiles;
 };
 
 TEST(ConfigDrift, NothingDiffersInACleanFleet) {
@@ -326,6 +329,80 @@ TEST(ConfigDrift, ARestartMakesNoOldDifferenceYoung) {
   fleet.seconds(60);
   EXPECT_TRUE(fleet.drifts().empty());
   EXPECT_EQ(fleet.report().differences.at(0).state, ConfigDriftState::kRollingOut);
+}
+
+SettingProfile wants(ConfigFact fact, std::vector<std::string> values, std::vector<std::string> hosts = {"*"}) {
+  return {.name = "test",
+          .hosts = std::move(hosts),
+          .layer = LinkLayer::kUnknown,
+          .boards = {},
+          .settings = {{fact, std::move(values)}}};
+}
+
+/// A profile is right where all agree on something else, and on one host, too.
+TEST(ConfigDrift, AProfileNeedsNoMajority) {
+  for (const unsigned hosts : {1U, 20U}) {
+    Fleet fleet(hosts, 2, 0s, {wants(ConfigFact::kMtu, {"9000"})});
+    fleet.seconds(10);
+    ASSERT_EQ(fleet.drifts().size(), 1U);
+    EXPECT_EQ(fleet.drifts()[0].finding.summary,
+              std::to_string(2 * hosts) + " of " + std::to_string(2 * hosts) +
+                  " ports of profile test have MTU other than the expected 9000 bytes: " + std::to_string(2 * hosts) +
+                  " have 4200");
+    EXPECT_EQ(fleet.report().differences.at(0).state, ConfigDriftState::kNotAsExpected);
+    for (std::size_t i = 0; i < 2 * hosts; ++i) fleet.adapter(i).facts[ConfigFact::kMtu] = "9000";
+    fleet.changed();
+    fleet.seconds(60);
+    EXPECT_TRUE(fleet.drifts().empty()) << "all are as expected";
+    EXPECT_TRUE(fleet.report().differences.empty());
+  }
+}
+
+/// What a profile says is right is no deviation from most others, and these are none from it.
+TEST(ConfigDrift, AProfileReplacesTheVoteOfItsHosts) {
+  Fleet fleet(20, 1, 0s, {wants(ConfigFact::kMtu, {"9000"}, {"gpu-1?"})});
+  for (std::size_t i = 10; i < 20; ++i) fleet.adapter(i).facts[ConfigFact::kMtu] = "9000";
+  fleet.adapter(12).facts[ConfigFact::kMtu] = "1500";
+  fleet.changed();
+  fleet.seconds(10);
+  ASSERT_EQ(fleet.drifts().size(), 1U);
+  ASSERT_EQ(fleet.drifts()[0].finding.affected.size(), 1U);
+  EXPECT_EQ(fleet.drifts()[0].finding.affected[0].host, "gpu-12");
+  EXPECT_EQ(fleet.drifts()[0].finding.cause.label, "MTU of ports of profile test");
+  EXPECT_EQ(fleet.report().differences.at(0).members, 10U);
+}
+
+TEST(ConfigDrift, AProfileMayWantOneOfSeveralValues) {
+  Fleet fleet(4, 1, 0s, {wants(ConfigFact::kFirmware, {"28.41.*", "28.43.1014"})});
+  fleet.adapter(1).facts[ConfigFact::kFirmware] = "28.43.1014";
+  fleet.changed();
+  fleet.seconds(10);
+  EXPECT_TRUE(fleet.report().differences.empty());
+  fleet.adapter(1).facts[ConfigFact::kFirmware] = "28.43.2000";
+  fleet.changed();
+  fleet.seconds(10);
+  ASSERT_EQ(fleet.report().differences.size(), 1U);
+  EXPECT_EQ(fleet.report().differences[0].expected, "28.41.* or 28.43.1014");
+  EXPECT_EQ(fleet.report().differences[0].values.at(0).count, 3U);
+}
+
+/// What is not told is not right and not wrong: it is counted.
+TEST(ConfigDrift, ASettingThatIsNotToldIsNotJudged) {
+  Fleet fleet(4, 2, 0s, {wants(ConfigFact::kPfc, {"3"})});
+  fleet.seconds(10);
+  EXPECT_TRUE(fleet.report().differences.empty());
+  EXPECT_EQ(fleet.report().untold, 8U);
+}
+
+/// Of two profiles the first one is right.
+TEST(ConfigDrift, TheFirstProfileIsRight) {
+  Fleet fleet(4, 1, 0s, {wants(ConfigFact::kMtu, {"4200"}, {"gpu-0"}), wants(ConfigFact::kMtu, {"9000"})});
+  fleet.profiles[1].name = "others";
+  fleet.begin(0s);
+  fleet.seconds(10);
+  ASSERT_EQ(fleet.report().differences.size(), 1U);
+  EXPECT_EQ(fleet.report().differences[0].group, "profile others");
+  EXPECT_EQ(fleet.report().differences[0].members, 3U);
 }
 
 TEST(ConfigDrift, BothPortsOfAnAdapterAreOneAdapter) {

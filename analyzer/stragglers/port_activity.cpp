@@ -16,6 +16,9 @@ constexpr Duration kNearest = 20ms;
 constexpr unsigned kMostDisagreements = 3;
 /// The rate of transfers is the highest that was seen; it is forgotten by so much with each reading.
 constexpr double kRateKept = 0.98;
+/// A reading that follows one of a transfer and moves at least such a part of its rate is of the same transfer, however
+/// short it is: by its bytes alone it would look like a first sending.
+constexpr double kGoesOn = 0.5;
 /// Transfers by which a port is taken for one that sends, or that only receives.
 constexpr unsigned kTransfers = 4;
 constexpr unsigned kTransferBits = (1U << kTransfers) - 1;
@@ -152,7 +155,9 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
   sent -= sent_background_.bytes(passed);
   received -= received_background_.bytes(passed);
   const bool sends = sent > thresholds.transfer;
-  if (sends || received > thresholds.transfer) {
+  const bool goes_on =
+      now_.since != kNever && now_.until == kNever && std::max(sent, received) >= kGoesOn * now_.rate * passed;
+  if (sends || received > thresholds.transfer || goes_on) {
     if (now_.until != kNever) {
       // Whoever only receives is late to nobody, though it may send something to others now and then.
       transfers_ = ((transfers_ << 1) | (sends_ ? 1U : 0U)) & kTransferBits;
@@ -171,10 +176,11 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
     rate_ = std::max(kRateKept * rate_, moved / passed);
     if (sends) sent_at_ = at;
     if (sends && sends_since_ == kNever) sends_since_ = at;
+    const double rate = std::max(goes_on ? now_.rate : 0, moved / passed);
     now_ = {};
     level_.clear();
     now_.sending = last_.at;
-    now_.rate = moved / passed;
+    now_.rate = rate;
     now_.since = at;
   } else if (now_.since != kNever) {
     const double least =

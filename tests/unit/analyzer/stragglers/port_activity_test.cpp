@@ -155,6 +155,41 @@ TEST(PortActivity, OfAPortWithSlowTransfersIsNone) {
   EXPECT_TRUE(port.silences().empty());
 }
 
+// Beside storage a transfer is slow. A sweep reads the port right after its collector: in 30 ms few bytes move, at the
+// rate of before.
+constexpr std::uint64_t kSlow = 1'400'000'000;
+constexpr std::uint64_t kSlowInShort = 42'000'000;
+
+TEST(PortActivity, DoesNotBeginWhereATransferGoesOn) {
+  Counting port;
+  port.read(0, 0, 0);
+  double when = 0;
+  for (int i = 0; i < 3; ++i) {
+    port.read(++when, kTransfer, 0);
+    port.read(++when, kSlow, 0);
+    port.read(when + 0.03, kSlowInShort, 0);
+    port.read(++when, kSlow - kSlowInShort, 0);
+  }
+  EXPECT_TRUE(port.silences().empty());
+}
+
+TEST(PortActivity, IsSilentAfterTheShortReadingInWhichATransferWentOn) {
+  Counting port;
+  port.read(0, 0, 0);
+  port.read(1, kTransfer, 0);
+  port.read(2, kSlow, 0);
+  port.read(2.03, kSlowInShort, 0);
+  port.read(3, 0, 0);
+  port.read(4, kFirstSent, 0);
+  port.read(5, 0, 0);
+  port.read(6, kTransfer, 0);
+  const auto silences = port.silences();
+  ASSERT_EQ(silences.size(), 1U);
+  EXPECT_EQ(silences[0].since, clock_at(2.03));
+  EXPECT_EQ(silences[0].asleep, clock_at(3));
+  EXPECT_EQ(silences[0].begun, clock_at(4));
+}
+
 TEST(PortActivity, ThatNobodyReadForLongIsNotKnown) {
   Counting port;
   port.read(0, 0, 0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/advice/link_cases.hpp"
 #include "analyzer/congestion/congestion_findings.hpp"
 #include "analyzer/incidents/mass_alarms.hpp"
 #include "analyzer/links/degraded.hpp"
@@ -25,6 +26,9 @@
 
 namespace weft::analyzer {
 namespace {
+
+/// Links that went down so lately are in trouble together.
+constexpr Duration kTroubledSince = std::chrono::minutes(15);
 
 MassAlarmScope mass_scope(const Thresholds& thresholds) {
   MassAlarmScope scope{.limits = {}, .hold = thresholds.mass_hold};
@@ -68,6 +72,7 @@ struct FabricAnalyzer::Implementation {
   ErrorWindows errors;
   DegradedLinks degraded;
   FecTrends fec_trends;
+  LinkCases cases;
   StuckCounters stuck;
   MassAlarms mass;
   Congestion congestion;
@@ -196,6 +201,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
   self.flaps.update(self.table, pass, self.planned, new_epoch || outages.blind, now);
   self.errors.update(*sweep.topology, pass, self.counters.line_rates(), self.planned, now);
   self.fec_trends.update(sweep, self.counters.line_rates(), pass.errors);
+  self.cases.update(sweep, self.table, pass, now);
   self.stuck.update(sweep, self.table, pass);
   if (changed) {
     if (recabled) self.ranks = node_ranks(*sweep.topology);
@@ -221,6 +227,10 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
   self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, marks, findings);
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);
+  analysis.cases =
+      self.cases.cases(sweep, self.table, self.describe, findings, self.flaps.flapped_since(now - kTroubledSince), now);
+  for (LinkCase& one : analysis.cases)
+    one.is_slow_by_configuration = self.degraded.is_by_configuration(self.table.find_link(one.key));
   // Behind all others: it is neither a reason for them nor one of many alarms.
   self.flaps.report_single(self.describe, now, findings);
   analysis.coverage = self.coverage(sweep);

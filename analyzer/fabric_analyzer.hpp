@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/advice/link_case.hpp"
 #include "analyzer/congestion/port_marks.hpp"
 #include "analyzer/incidents/coverage.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
@@ -31,7 +32,8 @@ struct Analysis {
   std::shared_ptr<const CablingDifferences> cabling;
   /// As FabricView has them, the same object until the topology changes; null: none, and from silent().
   std::shared_ptr<const std::vector<AbsentLink>> absent_links;
-  Coverage coverage;  ///< for IncidentManager::update
+  std::vector<LinkCase> cases;  ///< what is known of links in trouble, for HostAnalyzer::advise
+  Coverage coverage;            ///< for IncidentManager::update
 };
 
 /// Applies all rules to the sweeps of one fabric and remembers what they need from sweep to sweep.

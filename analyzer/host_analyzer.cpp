@@ -163,6 +163,7 @@ void HostAnalyzer::forget(const std::string& name) {
   if (host == hosts_.end()) return;
   for (const PortWatch& port : host->second.ports) slots_.give_back(port.slot);
   drift_.forget(name);
+  advisor_.modules().forget(name);
   by_name_.erase(name);
   hosts_.erase(host);
   std::erase_if(host_of_node_, [&](const auto& entry) { return entry.second == name; });
@@ -191,6 +192,7 @@ void HostAnalyzer::follow(HostWatch& host) {
   rdma_errors_.follow(host, followed);
   losses_.follow(host, followed);
   stragglers_.follow(host, followed);
+  advisor_.follow(host, followed);
   host.memory.follow(*host.inventory, std::move(followed));
 }
 
@@ -220,6 +222,7 @@ bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, boo
   if (!is_late) {
     signals_.take(host, movement_);
     pause_storms_.take(host, movement_);
+    advisor_.take(host, movement_, reading.facts);
   }
   rdma_errors_.take(host, movement_);
   losses_.take(host, movement_);
@@ -256,6 +259,7 @@ std::vector<Finding> HostAnalyzer::news(TimePoint now) {
   }
   job_flaps_.apply(findings, kHostsFabric, false, now);
   note_idle(findings, now);
+  advise(findings, now);
   return findings;
 }
 
@@ -299,6 +303,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   note_idle(analysis.findings, now);
   drift_.judge(
       hosts_, [this](const SubnetPlace& place) { return is_of_a_switch(place); }, now, analysis.findings);
+  advise(analysis.findings, now);
   news_.clear();
   analysis.coverage =
       Coverage::of_hosts([this, now](IncidentKind kind, const Entity& cause) { return observed(kind, cause, now); });

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/advice/part_advisor.hpp"
 #include "analyzer/congestion/host_signals.hpp"
 #include "analyzer/congestion/pause_storms.hpp"
 #include "analyzer/drift/config_drift.hpp"
@@ -81,6 +82,10 @@ class HostAnalyzer {
   /// Another number whenever ports_seen() has changed; 0: there was never one.
   std::uint64_t seen_revision(const std::string& host) const;
 
+  /// What is remembered of the modules of hosts' ports: saved, and restored, host by host.
+  ModuleMemory& modules() { return advisor_.modules(); }
+  const ModuleMemory& modules() const { return advisor_.modules(); }
+
   /// True when news() has something to report.
   bool has_news() const { return !news_.empty(); }
   /// What events have told since the last call, to be shown at once. It resolves nothing.
@@ -102,6 +107,11 @@ class HostAnalyzer {
   /// heeds them: what is lost on a link with errors is not lost silently, and transfers that an outage made fail are
   /// its doing.
   void complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now);
+  /// Says in the findings of `fabric` which part of a link in trouble to touch first. `cases`: as its sweep has them.
+  void advise(std::string_view fabric, std::vector<LinkCase> cases, std::vector<Finding>& findings, TimePoint now) {
+    advisor_.learn(fabric, std::move(cases));
+    advise(findings, now);
+  }
 
  private:
   struct Subnet {
@@ -127,6 +137,10 @@ class HostAnalyzer {
   /// Its collector was heard, and tells of that port of a subnet that nobody sweeps now.
   bool is_told_without_sweeps(PortKey port) const;
   void mark_exempt(HostWatch& host, TimePoint at) const;
+  void advise(std::vector<Finding>& findings, TimePoint now) {
+    advisor_.advise(
+        hosts_, [this](NodeGuid node) { return host_at(node); }, findings, now);
+  }
   void add_jobs(std::vector<Finding>& findings) const;
   /// Of a host that is down, or has lost a link, and whose collector lately said that no job runs there, that.
   void note_idle(std::vector<Finding>& findings, TimePoint now) const;
@@ -166,6 +180,7 @@ class HostAnalyzer {
   JobTroubles job_troubles_;
   MassAlarms mass_;
   ConfigDrift drift_;
+  PartAdvisor advisor_;
 
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port

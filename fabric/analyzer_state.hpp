@@ -66,6 +66,21 @@ struct HostPortSeen {
   bool operator==(const HostPortSeen&) const = default;
 };
 
+/// What stood in a host's port and where its cable led, for as long as neither changed.
+struct PortStay {
+  std::string device;      ///< as HostPort
+  std::uint16_t port = 0;  ///<
+  std::string module;      ///< vendor, part and serial number of the module, "ACME OSFP-1 serial X7"; empty: not told
+  PortKey far;             ///< the port at the other end; its node is 0 while that is not known
+  std::string far_label;   ///< of that, for people
+  TimePoint from = kNever;
+  TimePoint to = kNever;             ///< when something else was there; kNever: it is still so
+  TimePoint trouble_first = kNever;  ///< kNever: the link had no trouble meanwhile
+  TimePoint trouble_last = kNever;   ///<
+
+  bool operator==(const PortStay&) const = default;
+};
+
 /// A port condemned by the error-rate rule.
 struct ErrorState {
   PortKey port;

@@ -40,6 +40,7 @@ constexpr std::array<const char*, 9> kChanges{"OPENED",           "REOPENED",   
                                               "SILENCE_ENDED",    "RESOLVED",     "FOLDED"};
 constexpr std::array<const char*, 8> kEntities{"fabric",    "node",      "port", "link",
                                                "collector", "host_port", "host", "cohort"};
+constexpr std::array<const char*, 4> kLinkParts{"HOST", "CABLE", "MODULE", "SWITCH"};
 constexpr std::array<const char*, 4> kVerdicts{"UNKNOWN", "HEALTHY", "DEGRADED", "UNHEALTHY"};
 constexpr std::array<const char*, 4> kActions{"NONE", "WATCH", "AVOID_NEW_JOBS", "DRAIN"};
 
@@ -64,6 +65,9 @@ const char* to_string(IncidentChange change) {
 const char* to_string(EntityKind kind) {
   return name_of(kEntities, kind);
 }
+const char* to_string(LinkPart part) {
+  return name_of(kLinkParts, part);
+}
 const char* to_string(HealthVerdict verdict) {
   return name_of(kVerdicts, verdict);
 }
@@ -85,6 +89,17 @@ std::optional<IncidentChange> parse_incident_change(std::string_view text) {
 }
 std::optional<EntityKind> parse_entity_kind(std::string_view text) {
   return parse_name<EntityKind>(kEntities, text);
+}
+
+std::optional<LinkPart> parse_link_part(std::string_view text) {
+  return parse_name<LinkPart>(kLinkParts, text);
+}
+
+bool same_advice(const Advice& a, const Advice& b) {
+  return a.is_clear == b.is_clear && a.first == b.first &&
+         std::ranges::equal(a.suspects, b.suspects, [](const Suspect& x, const Suspect& y) {
+           return x.part == y.part && x.where.same_as(y.where);
+         });
 }
 
 std::string Entity::identity() const {

@@ -157,6 +157,29 @@ struct WaitingTree {
   std::uint64_t total = 0;           ///< links that wait, those that are not listed too
 };
 
+/// A part of a link that may be at fault, and that people can touch.
+enum class LinkPart : std::uint8_t { kHost, kCable, kModule, kSwitch };
+const char* to_string(LinkPart part);  ///< "HOST", "CABLE", "MODULE", "SWITCH"
+/// The reverse of to_string(); nullopt for any other text.
+std::optional<LinkPart> parse_link_part(std::string_view text);
+
+/// A part of a link that may be at fault. A cable is meant with its modules, unless one of those is a suspect itself.
+struct Suspect {
+  LinkPart part = LinkPart::kCable;
+  Entity where;      ///< the link of a cable; the port that a module is in; of a host or switch a port, or all of it
+  double share = 0;  ///< 0..1: how likely it is this one; those of all suspects make 1
+};
+
+/// Which part of a link to touch first, and why.
+struct Advice {
+  std::vector<Suspect> suspects{};     ///< the likeliest first; empty: there is no advice
+  bool is_clear = false;               ///< readings favour the first suspect; false: they cannot tell it from others
+  std::string first{};                 ///< what to do first, for people
+  std::vector<std::string> reasons{};  ///< what was read, a sentence each, the weightiest first
+};
+/// Do both say to do the same, of the same parts? Shares and reasons may have moved.
+bool same_advice(const Advice& a, const Advice& b);
+
 /// What a detection rule says of one snapshot: stateless towards incidents, which live in analyzer/incidents.
 /// kind + cause.identity() is the key under which findings of successive snapshots are the same trouble.
 struct Finding {
@@ -170,6 +193,7 @@ struct Finding {
   double confidence = 0;            ///< 0..1: how sure that the cause is the named one
   std::string summary;              ///< one line for a page at 3 a.m.
   std::uint64_t maintenance = 0;    ///< the window in which it is expected (MaintenanceWindow::id); 0: none
+  Advice advice{};                  ///< of trouble of a link: host, cable or switch
 };
 
 /// TELEMETRY_LOST of a node some of whose links, which are affected, are not active: they carry nothing, as links of

@@ -140,6 +140,7 @@ void IncidentManager::apply(Incident& incident, const Finding& finding) const {
   Finding before = std::exchange(incident.finding, finding);
   merge_evidence(before.evidence, finding.evidence, policy_.evidence_limit, is_outage_or_blindness(finding.kind));
   merge_jobs(before.jobs, finding.jobs);
+  if (finding.advice.suspects.empty()) incident.finding.advice = std::move(before.advice);
   incident.finding.evidence = std::move(before.evidence);
   incident.finding.jobs = std::move(before.jobs);
   incident.finding.summary = summary_of(finding, incident);
@@ -213,7 +214,8 @@ void IncidentManager::refresh(Entry& entry, const Finding& finding, TimePoint no
   // New evidence can be pushed out by still newer one: it too is shown at a bounded pace.
   // A time ahead of now is one from before the clock was set back.
   const bool due = entry.evidence_shown > now || now - entry.evidence_shown >= policy_.evidence_refresh;
-  const bool moved_on = news.fresh || news.numbers || !same_tree(shown.waiting, finding.waiting);
+  const bool moved_on = news.fresh || news.numbers || !same_tree(shown.waiting, finding.waiting) ||
+                        (!finding.advice.suspects.empty() && !same_advice(shown.advice, finding.advice));
   if (!material && !(moved_on && due)) return;
   Incident next = *entry.incident;
   apply(next, finding);
@@ -379,6 +381,7 @@ std::vector<Incident> IncidentManager::rename(std::string_view from, const std::
     std::ranges::for_each(next.finding.affected, rename);
     for (Evidence& evidence : next.finding.evidence) rename(evidence.where);
     for (WaitingLink& link : next.finding.waiting.links) rename(link.sender);
+    for (Suspect& suspect : next.finding.advice.suspects) rename(suspect.where);
     std::string key = key_of(next.finding);
     const auto known = newest_.find(key);
     if (const IncidentPtr other = known == newest_.end() ? nullptr : find(known->second); other && other->is_open()) {

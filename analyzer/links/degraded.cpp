@@ -73,6 +73,11 @@ void DegradedLinks::update(const Topology& topology, const LinkTable& table) {
   }
 }
 
+bool DegradedLinks::is_by_configuration(LinkId link) const {
+  return std::ranges::any_of(degraded_,
+                             [link](const Degraded& one) { return one.link == link && one.by_configuration; });
+}
+
 void DegradedLinks::report(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
                            std::vector<Finding>& findings) const {
   for (const Degraded& degraded : degraded_) {

@@ -20,6 +20,8 @@ class DegradedLinks {
   /// Those whose ends were both read.
   void report(const Topology& topology, const LinkTable& table, const Describe& describe, TimePoint now,
               std::vector<Finding>& findings) const;
+  /// It is held back by what its ends have enabled.
+  bool is_by_configuration(LinkId link) const;
 
  private:
   struct Degraded {

@@ -89,6 +89,13 @@ bool FlapTracker::hides_down(LinkId link, TimePoint since, TimePoint now) const 
   return found != records_.end() && found->second.hides_down(since, now, thresholds_);
 }
 
+std::vector<LinkId> FlapTracker::flapped_since(TimePoint since) const {
+  std::vector<LinkId> links;
+  for (const auto& [id, record] : records_)
+    if (record.state.last_flap != kNever && record.state.last_flap >= since) links.push_back(id);
+  return links;
+}
+
 Finding FlapTracker::finding(const Describe& describe, LinkId id, const FlapRecord& record, TimePoint now) const {
   return link_flap(reported_link(describe, id), record,
                    record.state.both_ends ? FlapWitness::kBothEnds : FlapWitness::kOneEnd, thresholds_, now);

@@ -38,6 +38,8 @@ class FlapTracker {
 
   /// Does LINK_FLAP say enough of the link, which has been down since then? See FlapRecord.
   bool hides_down(LinkId link, TimePoint since, TimePoint now) const;
+  /// Links that went down, and were counted, since then; ascending.
+  std::vector<LinkId> flapped_since(TimePoint since) const;
   /// Adds a LINK_FLAP for each flapping link.
   void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;
   /// Adds an INFO for each adapter's link that went down once and came back, for some minutes. Whether that is worth a

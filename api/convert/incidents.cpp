@@ -11,6 +11,7 @@ namespace weft::api {
 static_assert(v1::Incident::LINK_DOWN == static_cast<int>(IncidentKind::kLinkDown) + 1);
 static_assert(v1::Incident::STRAGGLER == static_cast<int>(IncidentKind::kStraggler) + 1);
 static_assert(v1::Incident::CONFIG_DRIFT == static_cast<int>(IncidentKind::kConfigDrift) + 1);
+static_assert(v1::Advice::SWITCH == static_cast<int>(LinkPart::kSwitch) + 1);
 static_assert(v1::Incident::CRITICAL == static_cast<int>(Severity::kCritical) + 1);
 static_assert(v1::Incident::TimelineEntry::FOLDED == static_cast<int>(IncidentChange::kFolded) + 1);
 static_assert(v1::Incident::RESOLVED == static_cast<int>(IncidentState::kResolved) + 1);
@@ -53,6 +54,22 @@ void to_proto(const Entity& from, v1::Entity& to) {
   }
 }
 
+namespace {
+
+void advice_to_proto(const Advice& from, v1::Advice& to) {
+  for (const Suspect& each : from.suspects) {
+    v1::Advice::Suspect& suspect = *to.add_suspects();
+    suspect.set_part(static_cast<v1::Advice::Part>(static_cast<int>(each.part) + 1));
+    to_proto(each.where, *suspect.mutable_where());
+    suspect.set_share(each.share);
+  }
+  to.set_is_clear(from.is_clear);
+  to.set_first(valid_utf8(from.first));
+  for (const std::string& reason : from.reasons) to.add_reasons(valid_utf8(reason));
+}
+
+}  // namespace
+
 void to_proto(const Incident& from, v1::Incident& to) {
   to.set_id(incident_name(from.id));
   to.set_revision(from.revision);
@@ -86,6 +103,7 @@ void to_proto(const Incident& from, v1::Incident& to) {
   for (const TimePoint at : from.beginnings) set_timestamp(*to.add_beginnings(), at);
   for (const std::string& job : from.finding.jobs) to.add_jobs(valid_utf8(job));
   to.set_confidence(from.finding.confidence);
+  if (!from.finding.advice.suspects.empty()) advice_to_proto(from.finding.advice, *to.mutable_advice());
   if (from.opened != kNever) set_timestamp(*to.mutable_opened(), from.opened);
   if (from.updated != kNever) set_timestamp(*to.mutable_updated(), from.updated);
   if (from.resolved != kNever) set_timestamp(*to.mutable_resolved(), from.resolved);

@@ -78,6 +78,32 @@ std::string evidence_of(const v1::Incident& incident) {
   return section("evidence", "Evidence", table(rows));
 }
 
+/// "The cable", "Host gpu-1 mlx5_0 port 1".
+std::string suspect_of(const v1::Advice::Suspect& suspect) {
+  switch (suspect.part()) {
+    case v1::Advice::HOST:
+      return "Host " + suspect.where().label();
+    case v1::Advice::MODULE:
+      return "The module at " + suspect.where().label();
+    case v1::Advice::SWITCH:
+      return "Switch " + suspect.where().label();
+    default:
+      return "The cable";
+  }
+}
+
+std::string advice_of(const v1::Incident& incident) {
+  if (!incident.has_advice()) return {};
+  const v1::Advice& advice = incident.advice();
+  std::string rows = row("First", html_text(advice.first()));
+  rows += row("Clear", advice.is_clear() ? "yes" : "no: what was read leaves parts even");
+  for (const v1::Advice::Suspect& suspect : advice.suspects())
+    rows += row(suspect_of(suspect), share_text(suspect.share()));
+  std::string reasons;
+  for (const std::string& reason : advice.reasons()) reasons += "<li>" + html_text(reason) + "</li>";
+  return section("advice", "Host, cable or switch", table(rows) + "<ul>" + reasons + "</ul>\n");
+}
+
 std::string still_counters(const v1::PortHistory& history) {
   std::string names;
   for (const v1::CounterHistory& counter : history.counters())
@@ -239,7 +265,7 @@ std::string evidence_document(const v1::EvidencePack& pack) {
     if (!port.port().fabric().empty()) fabrics.insert(port.port().fabric());
   for (const std::string& fabric : fabrics) html += "Fabric " + html_text(fabric) + ". ";
   html += "<a href=\"#unknown\">What could not be told</a> stands at the end.</p>\n";
-  if (has_incident) html += what_happened(pack.incident()) + evidence_of(pack.incident());
+  if (has_incident) html += what_happened(pack.incident()) + advice_of(pack.incident()) + evidence_of(pack.incident());
   html += differences_of(pack) + ends_of(pack) + settings_of(pack) + charts_section(pack) + marks_of_charts(pack) +
           counters_of(pack) + tried(pack);
   if (has_incident) {

@@ -24,6 +24,7 @@ std::vector<Incident> Analyzers::take(const Tick& tick) {
                                     ? watcher_.analyze(*tick.sweep, tick.now, hosts_->marks(kFabricName, tick.now))
                                     : watcher_.silent(tick.now, {});
   hosts_->complete(kFabricName, analysis.findings, tick.now);
+  hosts_->advise(kFabricName, std::move(analysis.cases), analysis.findings, tick.now);
   if (tick.sweep) {
     view_.watching = true;
     view_.rates = analysis.rates;

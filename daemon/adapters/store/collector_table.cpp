@@ -37,6 +37,28 @@ void read_flaps(Database& database, std::vector<CollectorMark>& marks) {
   }
 }
 
+void read_stays(Database& database, std::vector<CollectorMark>& marks) {
+  Statement rows(database,
+                 "SELECT host, device, port, module, far_node, far_port, far_label, began, ended, trouble_first, "
+                 "trouble_last FROM port_stay ORDER BY host, position");
+  rows.query();
+  while (rows.next()) {
+    const std::string host = rows.text(0);
+    const auto mark = std::ranges::lower_bound(marks, host, {}, &CollectorMark::host);
+    if (mark == marks.end() || mark->host != host) continue;
+    if (!mark->stays) mark->stays.emplace();
+    mark->stays->push_back({.device = rows.text(1),
+                            .port = static_cast<std::uint16_t>(rows.integer(2)),
+                            .module = rows.text(3),
+                            .far = {{rows.bits(4)}, {static_cast<std::uint16_t>(rows.integer(5))}},
+                            .far_label = rows.text(6),
+                            .from = rows.time(7),
+                            .to = rows.time(8),
+                            .trouble_first = rows.time(9),
+                            .trouble_last = rows.time(10)});
+  }
+}
+
 /// One a line: device, port, interface, GUID, rate and node GUID, between tabs. Names that would break that are left
 /// out.
 std::string text_of(std::span<const HostPortSeen> ports) {
@@ -85,6 +107,8 @@ void write_collectors(Database& database, std::span<const CollectorMark> marks) 
   Statement put_ports(database, "UPDATE collector SET ports = ? WHERE host = ?");
   Statement drop_flaps(database, "DELETE FROM host_flap WHERE host = ?");
   Statement put_flap(database, "INSERT INTO host_flap VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement drop_stays(database, "DELETE FROM port_stay WHERE host = ?");
+  Statement put_stay(database, "INSERT INTO port_stay VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const CollectorMark& mark : marks) {
     put.run(mark.host, mark.spool, mark.sequence, mark.batches, mark.late, mark.lost, mark.first_seen, mark.last_seen,
             mark.adapters);
@@ -94,6 +118,14 @@ void write_collectors(Database& database, std::span<const CollectorMark> marks) 
       put_jobs.run(jobs, mark.host);
     }
     if (mark.ports) put_ports.run(text_of(*mark.ports), mark.host);
+    if (mark.stays) {
+      drop_stays.run(mark.host);
+      for (std::size_t n = 0; n < mark.stays->size(); ++n) {
+        const PortStay& stay = (*mark.stays)[n];
+        put_stay.run(mark.host, n, stay.device, stay.port, stay.module, stay.far.node.value, stay.far.port.value,
+                     stay.far_label, stay.from, stay.to, stay.trouble_first, stay.trouble_last);
+      }
+    }
     if (!mark.flaps) continue;
     drop_flaps.run(mark.host);
     for (const auto& [device, port, flap] : *mark.flaps)
@@ -105,8 +137,10 @@ void write_collectors(Database& database, std::span<const CollectorMark> marks) 
 void delete_collectors(Database& database, std::span<const std::string> hosts) {
   Statement drop(database, "DELETE FROM collector WHERE host = ?");
   Statement drop_flaps(database, "DELETE FROM host_flap WHERE host = ?");
+  Statement drop_stays(database, "DELETE FROM port_stay WHERE host = ?");
   for (const std::string& host : hosts) {
     drop.run(host);
+    drop_stays.run(host);
     drop_flaps.run(host);
   }
 }
@@ -126,6 +160,7 @@ std::vector<CollectorMark> read_collectors(Database& database) {
     if (!rows.null(10)) marks.back().ports = ports_of(rows.text(10));
   }
   read_flaps(database, marks);
+  read_stays(database, marks);
   return marks;
 }
 

@@ -15,6 +15,10 @@ constexpr const char* kCause = "cause";
 constexpr const char* kAffected = "affected";
 constexpr const char* kEvidence = "evidence";
 constexpr const char* kWaiting = "waiting";
+constexpr const char* kSuspect = "suspect";
+// Parts of the table advice that are no LinkPart.
+constexpr const char* kFirst = "FIRST";
+constexpr const char* kReason = "REASON";
 constexpr std::int64_t kNobody = -1;
 
 /// The statements that write one incident, prepared once for many.
@@ -29,6 +33,7 @@ struct IncidentWriter {
         entity(database, "INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         evidence(database, "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         waiting(database, "INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?)"),
+        advice(database, "INSERT INTO advice VALUES (?, ?, ?, ?, ?)"),
         job(database, "INSERT INTO job VALUES (?, ?, ?)"),
         beginning(database, "INSERT INTO beginning VALUES (?, ?) ON CONFLICT DO NOTHING"),
         timeline(database, "INSERT INTO timeline VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)") {}
@@ -36,6 +41,18 @@ struct IncidentWriter {
   void write_entity(std::uint64_t id, const char* role, std::size_t position, const Entity& e) {
     entity.run(id, role, position, to_string(e.kind), e.fabric, e.port.node.value, e.port.port.value, e.peer.node.value,
                e.peer.port.value, e.label, e.host, e.device);
+  }
+
+  void write_advice(std::uint64_t id, const Advice& told) {
+    if (told.suspects.empty()) return;
+    std::size_t position = 0;
+    for (; position < told.suspects.size(); ++position) {
+      const Suspect& suspect = told.suspects[position];
+      advice.run(id, position, to_string(suspect.part), suspect.share, std::string());
+      write_entity(id, kSuspect, position, suspect.where);
+    }
+    advice.run(id, position++, kFirst, told.is_clear ? 1.0 : 0.0, told.first);
+    for (const std::string& reason : told.reasons) advice.run(id, position++, kReason, 0.0, reason);
   }
 
   void write(const Incident& i, bool is_stored) {
@@ -57,6 +74,7 @@ struct IncidentWriter {
                   link.utilization_ratio);
       write_entity(i.id, kWaiting, n, link.sender);
     }
+    write_advice(i.id, i.finding.advice);
     for (std::size_t n = 0; n < i.finding.jobs.size(); ++n) job.run(i.id, n, i.finding.jobs[n]);
     for (const TimePoint at : i.beginnings) beginning.run(i.id, at);
     for (std::size_t n = 0; n < i.timeline.size(); ++n) {
@@ -65,7 +83,7 @@ struct IncidentWriter {
     }
   }
 
-  Statement incident, clear, entity, evidence, waiting, job, beginning, timeline;
+  Statement incident, clear, entity, evidence, waiting, advice, job, beginning, timeline;
 };
 
 Incident read_incident_row(Database& database, const Statement& row) {
@@ -128,6 +146,18 @@ struct IncidentPartsReader {
            link.stall_ratio = row.real(3);
            link.utilization_ratio = row.real(4);
          });
+    read("incident, part, share, text FROM advice", "position", [this](Incident& incident, const Statement& row) {
+      Advice& advice = incident.finding.advice;
+      const std::string part = row.text(1);
+      if (part == kReason) {
+        advice.reasons.push_back(row.text(3));
+      } else if (part == kFirst) {
+        advice.is_clear = row.real(2) > 0;
+        advice.first = row.text(3);
+      } else {
+        advice.suspects.push_back({named(database, part, parse_link_part), {}, row.real(2)});
+      }
+    });
     read("incident, role, position, kind, fabric, node, port, peer_node, peer_port, label, host, device FROM entity",
          "role, position", [this](Incident& incident, const Statement& row) {
            const std::string role = row.text(1);
@@ -136,6 +166,8 @@ struct IncidentPartsReader {
            if (role == kAffected) incident.finding.affected.push_back(read_entity(database, row, 3));
            if (role == kEvidence && position < incident.finding.evidence.size())
              incident.finding.evidence[position].where = read_entity(database, row, 3);
+           if (role == kSuspect && position < incident.finding.advice.suspects.size())
+             incident.finding.advice.suspects[position].where = read_entity(database, row, 3);
            if (role == kWaiting && position < incident.finding.waiting.links.size())
              incident.finding.waiting.links[position].sender = read_entity(database, row, 3);
          });

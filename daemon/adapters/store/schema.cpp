@@ -282,6 +282,22 @@ UPDATE plan SET read_back = 1 WHERE action NOT IN ('RESTORE_LINK', 'UNDRAIN_NODE
                                       // wrote the mark.
                                       R"sql(
 ALTER TABLE collector ADD COLUMN ports TEXT;
+)sql",
+                                      // Which part of a link to touch first. Of part FIRST: what to do, and whether
+                                      // that is clear (share 1); of REASON: why; others are suspects, whose places are
+                                      // entities.
+                                      R"sql(
+CREATE TABLE advice (
+  incident INTEGER NOT NULL REFERENCES incident (id) ON DELETE CASCADE, position INTEGER NOT NULL, part TEXT NOT NULL,
+  share REAL NOT NULL, text TEXT NOT NULL, PRIMARY KEY (incident, position)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // Modules and cables of hosts' ports, as PortStay.
+                                      R"sql(
+CREATE TABLE port_stay (
+  host TEXT NOT NULL, position INTEGER NOT NULL, device TEXT NOT NULL, port INTEGER NOT NULL, module TEXT NOT NULL,
+  far_node INTEGER NOT NULL, far_port INTEGER NOT NULL, far_label TEXT NOT NULL, began INTEGER NOT NULL,
+  ended INTEGER NOT NULL, trouble_first INTEGER NOT NULL, trouble_last INTEGER NOT NULL,
+  PRIMARY KEY (host, position)) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

@@ -65,6 +65,8 @@ struct CollectorMark {
   std::uint64_t adapters = 0;  ///< of adapters_of(); 0: not known
   /// Ports of its host that were up; none: as they are stored, if any are.
   std::optional<std::vector<HostPortSeen>> ports{};
+  /// What was in its ports; none: as it is stored, if anything is.
+  std::optional<std::vector<PortStay>> stays{};
   bool operator==(const CollectorMark&) const = default;
 };
 

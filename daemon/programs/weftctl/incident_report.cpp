@@ -123,6 +123,38 @@ std::string port_state_text(double value) {
   return quantity_text(value, "");
 }
 
+/// "the cable", "host gpu-1 mlx5_0 port 1".
+std::string suspect_text(const v1::Advice::Suspect& suspect) {
+  switch (suspect.part()) {
+    case v1::Advice::HOST:
+      return "host " + label_of(suspect.where());
+    case v1::Advice::CABLE:
+      return "the cable";
+    case v1::Advice::MODULE:
+      return "the module at " + label_of(suspect.where());
+    case v1::Advice::SWITCH:
+      return "switch " + label_of(suspect.where());
+    default:
+      return label_of(suspect.where());  // this weftctl is older than weftd
+  }
+}
+
+void print_advice(std::ostream& out, const v1::Incident& incident, std::size_t columns) {
+  if (!incident.has_advice()) return;
+  const v1::Advice& advice = incident.advice();
+  out << "\nhost, cable or switch\n";
+  print_hanging(out, "  first       ", printable(advice.first()), columns);
+  std::string shares;
+  for (const v1::Advice::Suspect& suspect : advice.suspects())
+    shares += (shares.empty() ? "" : ", ") + suspect_text(suspect) + " " + percent_text(suspect.share());
+  print_hanging(out, "  how sure    ", (advice.is_clear() ? "" : "not clear: ") + shares, columns);
+  const char* head = "  why         ";
+  for (const std::string& reason : advice.reasons()) {
+    print_hanging(out, head, printable(reason), columns);
+    head = "              ";
+  }
+}
+
 void print_evidence(std::ostream& out, const v1::Incident& incident, TimePoint now, std::size_t columns) {
   if (incident.evidence().empty()) return;
   out << "\nevidence\n";
@@ -247,6 +279,7 @@ void print_incident(std::ostream& out, const v1::Incident& incident, TimePoint n
     for (std::size_t i = 0; i < path.size(); ++i) out << (i == 0 ? "" : pen.step) << path[i];
     out << '\n';
   }
+  print_advice(out, incident, page.columns);
   print_evidence(out, incident, now, page.columns);
   print_timeline(out, incident, page.columns);
 }

@@ -293,6 +293,7 @@ void Core::tick() {
 void Core::judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now) {
   if (!leads_) return;  // the leader finds the same
   host_rules_.complete(fabric.view.name, analysis.findings, now);
+  host_rules_.advise(fabric.view.name, std::move(analysis.cases), analysis.findings, now);
   for (Finding& finding : analysis.findings)
     if (finding.kind == IncidentKind::kTelemetryLost && finding.cause.kind == EntityKind::kFabric && fabric.view.sweep)
       finding.summary += instead_text(*fabric.view.sweep, views());

@@ -65,6 +65,7 @@ void HostSessions::restore(std::vector<store::CollectorMark> known, std::span<co
     rules_.expect(mark.host, mark.last_seen, mark.jobs.value_or(std::vector<std::string>{}));
     if (mark.flaps) rules_.restore(mark.host, *mark.flaps);
     if (mark.ports) rules_.restore_ports(mark.host, *mark.ports);
+    if (mark.stays) rules_.modules().restore(mark.host, *mark.stays);
     const std::string name = mark.host;
     add(std::move(mark));
     hosts_.at(name).stored_ports = rules_.seen_revision(name);
@@ -234,6 +235,7 @@ void HostSessions::save() {
     if (host.flapped) batch.marks.back().flaps = rules_.flaps(name);
     if (host.has_new_jobs) batch.marks.back().jobs = host.view.reading->jobs;
     if (host.stored_ports != rules_.seen_revision(name)) batch.marks.back().ports = rules_.ports_seen(name);
+    if (host.stored_stays != rules_.modules().revision(name)) batch.marks.back().stays = rules_.modules().stays(name);
   }
   if (batch.marks.empty() && forgotten_.empty()) return;
   batch.forgotten = std::exchange(forgotten_, {});
@@ -245,7 +247,10 @@ void HostSessions::save() {
   }
   saved_at_ = now;
   for (auto& [name, host] : hosts_) {
-    if (host.unsaved) host.stored_ports = rules_.seen_revision(name);
+    if (host.unsaved) {
+      host.stored_ports = rules_.seen_revision(name);
+      host.stored_stays = rules_.modules().revision(name);
+    }
     host.unsaved = host.flapped = host.has_new_jobs = false;
   }
 }
@@ -254,7 +259,7 @@ void HostSessions::store_again() {
   for (auto& [name, host] : hosts_) {
     if (!host.view.reading) continue;
     host.has_new_jobs = host.unsaved = true;
-    host.stored_ports = kNotStored;
+    host.stored_ports = host.stored_stays = kNotStored;
   }
 }
 
@@ -275,6 +280,7 @@ void HostSessions::saved(Batch batch, const runtime::WriteOutcome& outcome) {
       host.flapped = host.flapped || mark.flaps;
       host.has_new_jobs = host.has_new_jobs || (mark.jobs && host.view.reading);
       if (mark.ports) host.stored_ports = kNotStored;
+      if (mark.stays) host.stored_stays = kNotStored;
       continue;
     }
     if (host.view.spool != mark.spool) continue;  // it has begun anew meanwhile

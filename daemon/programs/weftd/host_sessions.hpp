@@ -117,6 +117,7 @@ class HostSessions {
     bool unsaved = false;
     bool flapped = false;            ///< flap penalties of its ports are not saved
     bool has_new_jobs = false;       ///< its jobs are not saved
+    std::uint64_t stored_stays = 0;  ///< ModuleMemory::revision() of what is saved
     std::uint64_t stored_ports = 0;  ///< HostAnalyzer::seen_revision() of the ports that are saved
   };
   using Hosts = std::map<std::string, Host>;

@@ -45,6 +45,30 @@ TEST(IncidentMessage, HasWhatItWasBesideWhatItIs) {
   EXPECT_EQ(message.headline(), "is down");
 }
 
+TEST(IncidentMessage, HasAdviceWhereThereIsAny) {
+  v1::Incident message;
+  Incident incident = ended();
+  to_proto(incident, message);
+  EXPECT_FALSE(message.has_advice()) << "no suspect is no advice";
+  incident.finding.advice = {
+      .suspects = {{LinkPart::kSwitch,
+                    {.kind = EntityKind::kNode, .fabric = {}, .port = {}, .peer = {}, .label = "leaf-1"},
+                    0.75},
+                   {LinkPart::kCable, {}, 0.25}},
+      .is_clear = true,
+      .first = "Look at switch leaf-1 first",
+      .reasons = {"2 of its links\xFF"}};
+  to_proto(incident, message);
+  ASSERT_EQ(message.advice().suspects_size(), 2);
+  EXPECT_EQ(message.advice().suspects(0).part(), v1::Advice::SWITCH);
+  EXPECT_EQ(message.advice().suspects(0).where().label(), "leaf-1");
+  EXPECT_EQ(message.advice().suspects(0).share(), 0.75);
+  EXPECT_TRUE(message.advice().is_clear());
+  EXPECT_EQ(message.advice().first(), "Look at switch leaf-1 first");
+  ASSERT_EQ(message.advice().reasons_size(), 1);
+  EXPECT_EQ(message.advice().reasons(0).find('\xFF'), std::string::npos);
+}
+
 TEST(IncidentMessage, HasItsTimeline) {
   v1::Incident message;
   to_proto(ended(), message);

@@ -115,6 +115,23 @@ TEST(EvidenceDocument, SettingsOfTwoEndsStandBesideEachOther) {
   EXPECT_THAT(html, HasSubstr("leaf-1 port 1: read 2023-11-14 22:13:20 UTC."));
 }
 
+TEST(EvidenceDocument, SaysWhichPartToTouchFirst) {
+  v1::EvidencePack pack = small_pack();
+  EXPECT_THAT(evidence_document(pack), Not(HasSubstr("Host, cable or switch")));
+  v1::Advice& advice = *pack.mutable_incident()->mutable_advice();
+  v1::Advice::Suspect& suspect = *advice.add_suspects();
+  suspect.set_part(v1::Advice::MODULE);
+  suspect.mutable_where()->set_label("leaf-1 <port> 1");
+  suspect.set_share(0.75);
+  advice.set_first("Replace the <module>");
+  advice.add_reasons("the trouble moved with the <module>");
+  const std::string html = evidence_document(pack);
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">First<td>Replace the &lt;module&gt;"));
+  EXPECT_THAT(html, HasSubstr("The module at leaf-1 &lt;port&gt; 1<td>75 %"));
+  EXPECT_THAT(html, HasSubstr("<td>no: what was read leaves parts even"));
+  EXPECT_THAT(html, HasSubstr("<li>the trouble moved with the &lt;module&gt;</li>"));
+}
+
 TEST(EvidenceDocument, ANameThatIsVeryLongIsWholeAndBreaks) {
   v1::EvidencePack pack = small_pack();
   pack.mutable_ports(0)->set_label(std::string(4000, 'x'));

@@ -93,6 +93,16 @@ TEST_P(Collectors, ThePortsThatWereUpAreKept) {
   marks[0].ports = {{"mlx5_0", 1, "eth2", PortGuid{0xFFFF'0000'0000'0001}, 400'000'000'000, NodeGuid{7}},
                     {"eno1", 0, "eno1", {}, 0}};
   marks[1].ports.emplace();  // none was
+  marks[0].stays = {{"mlx5_0",
+                     1,
+                     "ACME P-1 serial X",
+                     {NodeGuid{0xFFFF'0000'0000'0001}, PortNum{3}},
+                     "leaf-1 port 3",
+                     at_second(5),
+                     at_second(50),
+                     at_second(7),
+                     at_second(9)},
+                    {"mlx5_0", 1, "", {}, "", at_second(50)}};
   ASSERT_TRUE(store->save_collectors(marks, {}));
   EXPECT_EQ(restored(*store), marks);
   // A mark that does not speak of them leaves them as they are.

@@ -50,6 +50,13 @@ void expect_same(const Incident& a, const Incident& b) {
     EXPECT_EQ(x.stall_ratio, y.stall_ratio);
     EXPECT_EQ(x.utilization_ratio, y.utilization_ratio);
   }
+  EXPECT_TRUE(same_advice(a.finding.advice, b.finding.advice));
+  EXPECT_EQ(a.finding.advice.reasons, b.finding.advice.reasons);
+  ASSERT_EQ(a.finding.advice.suspects.size(), b.finding.advice.suspects.size());
+  for (std::size_t i = 0; i < a.finding.advice.suspects.size(); ++i) {
+    EXPECT_EQ(a.finding.advice.suspects[i].share, b.finding.advice.suspects[i].share);
+    expect_same(a.finding.advice.suspects[i].where, b.finding.advice.suspects[i].where);
+  }
   EXPECT_EQ(a.finding.jobs, b.finding.jobs);
   EXPECT_EQ(a.beginnings, b.beginnings);
   EXPECT_EQ(a.finding.confidence, b.finding.confidence);
@@ -103,6 +110,15 @@ Incident full_incident() {
     link.utilization_ratio = 1 - 0.05 * i;
   }
   incident.finding.waiting.total = 49;
+  Advice& advice = incident.finding.advice;
+  advice.is_clear = true;
+  advice.first = "Reseat the cable's \"ends\"";
+  for (std::uint8_t i = 0; i < 12; ++i) {
+    advice.suspects.push_back({static_cast<LinkPart>(i % 4),
+                               {EntityKind::kPort, "compute", {NodeGuid{40U + i}, PortNum{i}}, {}, "part"},
+                               1.0 / (2 + i)});
+    advice.reasons.push_back("reason " + std::to_string(i));
+  }
   incident.beginnings = {at_second(1), at_second(20), at_second(300)};
   incident.worst_severity = Severity::kCritical;
   incident.headline = "switch \"leaf-é\" is down";

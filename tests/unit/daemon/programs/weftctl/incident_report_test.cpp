@@ -238,6 +238,41 @@ TEST(IncidentStory, HasWhatAPersonAsksFor) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
 }
 
+TEST(IncidentStory, SaysWhichPartToTouchFirst) {
+  v1::Incident incident = make(v1::Incident::LINK_FLAP);
+  std::ostringstream without;
+  print_incident(without, incident, kNow, {.plain = true});
+  EXPECT_EQ(without.str().find("host, cable or switch"), std::string::npos);
+  v1::Advice& advice = *incident.mutable_advice();
+  const auto add = [&](v1::Advice::Part part, const char* label, double share) {
+    v1::Advice::Suspect& suspect = *advice.add_suspects();
+    suspect.set_part(part);
+    suspect.mutable_where()->set_label(label);
+    suspect.set_share(share);
+  };
+  add(v1::Advice::SWITCH, "leaf-1", 0.5);
+  add(v1::Advice::CABLE, "leaf-1 port 2 - gpu-1 port 1", 0.3);
+  add(v1::Advice::HOST, "gpu-1 port 1", 0.15);
+  add(v1::Advice::MODULE, "leaf-1 port 2", 0.05);
+  advice.set_first("It cannot be told");
+  advice.add_reasons("2 of its links");
+  advice.add_reasons("a\x1b[31mb");
+  std::ostringstream out;
+  print_incident(out, incident, kNow, {.plain = true});
+  const std::string text = out.str();
+  for (const char* part : {"\nhost, cable or switch\n  first       It cannot be told\n",
+                           "  how sure    not clear: switch leaf-1 50.0 %, the cable 30.0 %, host gpu-1 port 1 15.0 %, "
+                           "the module at leaf-1 "
+                           "port 2 5.0 %\n",
+                           "  why         2 of its links\n              a"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "is not in\n" << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  advice.set_is_clear(true);
+  std::ostringstream clear;
+  print_incident(clear, incident, kNow, {.plain = true});
+  EXPECT_NE(clear.str().find("  how sure    switch leaf-1 50.0 %, "), std::string::npos) << clear.str();
+}
+
 v1::Incident::TimelineEntry& add_entry(v1::Incident& incident, std::int64_t after,
                                        v1::Incident::TimelineEntry::Change change, v1::Incident::Severity severity,
                                        const std::string& text) {

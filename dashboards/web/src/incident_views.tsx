@@ -13,7 +13,7 @@ import {chartsOf, EntityLink, Fact, Facts, HistoryLink, isPort, Nothing, Severit
 import {FarEnds, PortRows} from './port_rows';
 import {toHost, toIncident, toIncidents, toPlan} from './route';
 import {WhatToDo} from './runbook_view';
-import type {Entity, Incident, Severity, Timeline} from './types';
+import type {Advice, Entity, Incident, Severity, Timeline} from './types';
 import {clock, kindName, percent, plain, since, useClock, withoutPrefix} from './words';
 
 /** What lists show: the severity while it is open, afterwards the worst one. */
@@ -182,6 +182,20 @@ function CauseHistory({entity, affected, from, to}: {entity: Entity; affected: E
   );
 }
 
+/** Which part of a link to touch first, how sure that is, and why. */
+function AdviceView({advice}: {advice: Advice}) {
+  return (
+    <section class="advice">
+      <h3>Host, cable or switch?</h3>
+      <p><b>First:</b> {advice.first}</p>
+      <p class="muted">{!advice.isClear && 'Not clear: '}{advice.suspects.map((suspect, index) => (
+        <span key={index}>{index > 0 && ', '}{plain(suspect.part).toLowerCase()} {suspect.part !== 'CABLE' && <EntityLink entity={suspect.where} />} {percent(suspect.share)}</span>
+      ))}</p>
+      <ul>{advice.reasons.map((reason, index) => <li key={index}>{reason}</li>)}</ul>
+    </section>
+  );
+}
+
 export function IncidentView({id}: {id: string}) {
   const live = useLive();
   const now = useClock();
@@ -227,6 +241,7 @@ export function IncidentView({id}: {id: string}) {
           ))}</ul>
         </>
       )}
+      {incident.advice && <AdviceView advice={incident.advice} />}
       <WhatToDo path={incident.runbook} incident={incident.id} />
       <h3>Evidence</h3>
       <ul class="evidence">

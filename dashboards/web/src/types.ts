@@ -184,6 +184,13 @@ export interface Drift {
 
 export type Severity = 'CRITICAL' | 'WARNING' | 'INFO' | 'SEVERITY_UNSPECIFIED';
 
+export interface Advice {
+  suspects: {part: 'HOST' | 'CABLE' | 'MODULE' | 'SWITCH'; where?: Entity; share: number}[];
+  isClear: boolean;
+  first: string;
+  reasons: string[];
+}
+
 export interface Incident {
   id: string;
   revision: string;
@@ -211,6 +218,7 @@ export interface Incident {
   timeline: TimelineEntry[];
   shard: string;
   runbook?: string;
+  advice?: Advice;
 }
 
 export interface Plan {

@@ -11,7 +11,8 @@
 namespace weft {
 namespace {
 
-constexpr std::array<const char*, static_cast<std::size_t>(FactSource::kCount)> kSources{"sysfs", "ethtool", "dcb"};
+constexpr std::array<const char*, static_cast<std::size_t>(FactSource::kCount)> kSources{"sysfs", "ethtool", "dcb",
+                                                                                         "kernel_log"};
 
 constexpr const char* kModuleMemory = "ethtool netlink MODULE_EEPROM_GET: ethtool -m IF";
 
@@ -48,6 +49,18 @@ constexpr std::array<ConfigFactRow, kConfigFacts> kRows{{
     {"module_part", "part number of the module", "", kModuleMemory, kPort, false, false},
     {"module_revision", "revision of the module", "", kModuleMemory, kPort, false, false},
     {"module_serial", "serial number of the module", "", kModuleMemory, kPort, false, false},
+    // Addresses are in it, which differ from host to host: pcie_speed and pcie_width are compared.
+    {"pcie_links", "PCIe links up to the root, each at/its end/the port above", "GT/s x lanes",
+     "/sys/bus/pci/devices/ADDRESS/{current,max}_link_{speed,width}, and those of the bridges above", kAdapter, false,
+     false},
+    // Low alarm, low warning, high warning, high alarm: fabric/part_limits.hpp.
+    {"module_temperature_limits", "temperature limits of the module", "degrees Celsius", kModuleMemory, kPort, false,
+     false},
+    {"module_bias_limits", "laser bias limits of the module", "mA", kModuleMemory, kPort, false, false},
+    {"module_transmit_power_limits", "transmit power limits of the module", "mW", kModuleMemory, kPort, false, false},
+    {"adapter_temperature_limits", "temperature limits of the adapter", "degrees Celsius",
+     "/sys/bus/pci/devices/ADDRESS/hwmon/hwmon*/temp1_{max,crit}", kAdapter, false, false},
+    {"kernel_fault", "fault that the kernel's log tells of", "", "/dev/kmsg: dmesg", kAdapter, false, false},
 }};
 
 std::string printable_value(std::string_view text, std::size_t most) {
@@ -103,6 +116,13 @@ FactTable tidy(FactTable table) {
 const FactValue* find_fact(const PortFacts& port, ConfigFact fact) {
   const auto found = std::ranges::lower_bound(port.facts, fact, {}, &FactValue::fact);
   return found != port.facts.end() && found->fact == fact ? &*found : nullptr;
+}
+
+std::string make_of(const PortFacts& port) {
+  for (const ConfigFact fact : {ConfigFact::kBoard, ConfigFact::kPciIds, ConfigFact::kDriver})
+    if (const FactValue* const found = find_fact(port, fact))
+      return std::string(row_of(fact).words) + ' ' + found->value;
+  return {};
 }
 
 const PortFacts* find_facts(const FactTable& table, std::string_view device, std::uint8_t number) {

@@ -38,6 +38,12 @@ enum class ConfigFact : std::uint8_t {
   kModulePart,
   kModuleRevision,
   kModuleSerial,
+  kPcieLinks,
+  kModuleTemperatureLimits,
+  kModuleBiasLimits,
+  kModuleTransmitPowerLimits,
+  kAdapterTemperatureLimits,
+  kKernelFault,
   kCount,
 };
 inline constexpr std::size_t kConfigFacts = static_cast<std::size_t>(ConfigFact::kCount);
@@ -50,8 +56,8 @@ enum class FactScope : std::uint8_t {
 };
 
 /// Where a fact was read. Its number is its number on the wire, too.
-enum class FactSource : std::uint8_t { kSysfs, kEthtool, kDcb, kCount };
-const char* to_string(FactSource source);  ///< "sysfs", "ethtool", "dcb"
+enum class FactSource : std::uint8_t { kSysfs, kEthtool, kDcb, kKernelLog, kCount };
+const char* to_string(FactSource source);  ///< "sysfs", "ethtool", "dcb", "kernel_log"
 
 /// One row of the table of kinds.
 struct ConfigFactRow {
@@ -107,6 +113,9 @@ FactTable tidy(FactTable table);
 
 /// The value of that fact of the port; null where it was not read. Valid as long as `table`. Needs a tidy() table.
 const FactValue* find_fact(const PortFacts& port, ConfigFact fact);
+/// Of which make its adapter is: "board MT_0000000838", "PCI ids 0x15b3:0x1021", "driver rxe"; empty: not known. Needs
+/// a tidy() table.
+std::string make_of(const PortFacts& port);
 /// The port's facts, or null. Valid as long as `table`, which is tidy().
 const PortFacts* find_facts(const FactTable& table, std::string_view device, std::uint8_t number);
 

@@ -5,6 +5,10 @@
 
 namespace weft {
 
+std::string adapter_key(const HostPort& port) {
+  return port.pci_address.empty() ? port.device : port.pci_address.substr(0, port.pci_address.rfind('.'));
+}
+
 std::string port_name(std::string_view device, std::uint32_t number) {
   return std::string(device) + ' ' + std::to_string(number);
 }

@@ -47,6 +47,10 @@ struct HostPort {
   bool operator==(const HostPort&) const = default;
 };
 
+/// What tells the adapters of a host apart, of all whose functions and ports it is the same: "0000:17:00" of a function
+/// "0000:17:00.1"; of a software device its name.
+std::string adapter_key(const HostPort& port);
+
 /// What other shards call it: "mlx5_0 1"; the number is 0 for an interface alone.
 std::string port_name(std::string_view device, std::uint32_t number);
 
@@ -141,8 +145,8 @@ std::uint64_t adapters_of(const HostInventory& inventory);
 
 /// How one source of the collector fares: each on its own.
 struct SourceStatus {
-  std::string
-      name;  ///< "sysfs", "rdma_netlink", "rtnetlink", "ethtool", "dcb", "module", "lldp", "jobs", "certificate"
+  std::string name;  ///< "sysfs", "rdma_netlink", "rtnetlink", "ethtool", "dcb", "module", "lldp", "kernel_log",
+                     ///< "jobs", "certificate"
   bool ok = true;
   std::string message;  ///< why not, or what is missing (a right); empty when all is well
 

@@ -21,19 +21,6 @@ const HostPort* find_host_port(const HostInventory& inventory, const PortFacts& 
   return found == inventory.ports.end() ? nullptr : &*found;
 }
 
-/// "board MT_0000000838", "PCI ids 0x15b3:0x1021", "driver rxe"; empty: it is not known.
-std::string make_of(const PortFacts& port) {
-  for (const ConfigFact fact : {ConfigFact::kBoard, ConfigFact::kPciIds, ConfigFact::kDriver})
-    if (const FactValue* const found = find_fact(port, fact))
-      return std::string(row_of(fact).words) + ' ' + found->value;
-  return {};
-}
-
-/// The adapter of a function: "0000:17:00" of "0000:17:00.1".
-std::string adapter_of(const HostPort& port) {
-  return port.pci_address.empty() ? port.device : port.pci_address.substr(0, port.pci_address.rfind('.'));
-}
-
 std::string place_in_host(const HostPort& port) {
   if (port.pci_address.empty()) return {};
   return port.pci_address + (port.number > 1 ? " port " + std::to_string(port.number) : std::string());
@@ -138,7 +125,7 @@ std::vector<DriftMember> Cohorts::sort(const std::string& name, const DriftHost&
     member.was_up = is_in_use(*port);
     member.facts = &facts;
     const std::string make = make_of(facts);
-    member.stands_for_adapter = adapters.insert(adapter_of(*port)).second;
+    member.stands_for_adapter = adapters.insert(adapter_key(*port)).second;
     if (member.stands_for_adapter && !make.empty()) member.of_adapters = cohort_of(make + in_model, make + in_model);
     const std::string layer = port->link_layer == LinkLayer::kEthernet     ? ", Ethernet"
                               : port->link_layer == LinkLayer::kInfiniBand ? ", InfiniBand"

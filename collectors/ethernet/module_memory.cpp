@@ -63,6 +63,7 @@ std::uint64_t steps(double value, double unit) {
 }
 
 constexpr std::size_t kMonitoringTypeOfSfp = 92;
+constexpr unsigned kExternallyCalibrated = 4;  ///< a bit of it
 
 bool has_diagnostics(const Part& lower) {
   return bit(byte(lower, kMonitoringTypeOfSfp), 6);
@@ -71,7 +72,6 @@ bool has_diagnostics(const Part& lower) {
 void parse_sfp(const ModuleMemory& memory, Figures& figures) {
   const Part* lower = memory.get(ModulePart::kLower);
   const Part* diagnostics = memory.get(ModulePart::kDiagnostics);
-  constexpr unsigned kExternallyCalibrated = 4;
   if (lower == nullptr || diagnostics == nullptr || !has_diagnostics(*lower)) return;
   const Part& page = *diagnostics;
   const std::uint16_t temperature = word(page, 96);
@@ -123,13 +123,17 @@ bool is_flat(const Part& lower) {
   return bit(byte(lower, 2), 7);
 }
 
+/// Bits 4..3: the bias steps are 1, 2 or 4 times as long; 3 is reserved.
+unsigned bias_multiplier(const Part& advertisement) {
+  return 1U << std::min(byte(advertisement, 160) >> 3 & 3, 2);
+}
+
 void parse_cmis_lanes(const Part& upper, const Part& advertisement, const Part& lanes, Figures& figures) {
   const std::uint8_t monitors = byte(advertisement, 160);
   const bool has_bias = bit(monitors, 0);
   const bool has_transmit = bit(monitors, 1);
   const bool has_receive = bit(monitors, 2);
-  // Bits 4..3: the bias steps are 1, 2 or 4 times as long; 3 is reserved.
-  const unsigned multiplier = 1U << std::min(monitors >> 3 & 3, 2);
+  const unsigned multiplier = bias_multiplier(advertisement);
   const std::uint8_t missing_lanes = byte(upper, 210);
   for (std::uint8_t lane = 0; lane < 8; ++lane) {
     if (bit(missing_lanes, lane)) continue;
@@ -153,6 +157,28 @@ void parse_cmis(const ModuleMemory& memory, Figures& figures) {
   if (upper != nullptr && lanes != nullptr) parse_cmis_lanes(*upper, *advertisement, *lanes, figures);
 }
 
+// --- limits ---------------------------------------------------------------------------------------------------
+
+/// Four words: high alarm, low alarm, high warning, low warning.
+PartLimits limits_at(const Part& part, std::size_t first, std::int64_t unit) {
+  const auto limit = [&](std::size_t place) { return std::optional(word(part, first + 2 * place) * unit); };
+  return without_contradictions({limit(1), limit(3), limit(2), limit(0)});
+}
+
+PartLimits temperature_limits_at(const Part& part, std::size_t first) {
+  const auto limit = [&](std::size_t place) {
+    return std::optional(static_cast<std::int16_t>(word(part, first + 2 * place)) * std::int64_t{1000} /
+                         kTemperatureSteps);
+  };
+  return without_contradictions({limit(1), limit(3), limit(2), limit(0)});
+}
+
+ModuleLimits limits_from(const Part& part, std::size_t temperature, std::size_t bias, std::size_t power,
+                         std::uint64_t bias_step) {
+  return {temperature_limits_at(part, temperature), limits_at(part, bias, static_cast<std::int64_t>(bias_step)),
+          limits_at(part, power, static_cast<std::int64_t>(kNanowattsPerStep))};
+}
+
 // --- who made it ------------------------------------------------------------------------------------------------
 
 /// A field of text, which blanks fill at its end (some modules: zeros).
@@ -170,6 +196,31 @@ std::string text_at(const Part& part, std::size_t first, std::size_t size) {
 }
 
 }  // namespace
+
+ModuleLimits limits_of(const ModuleMemory& memory) {
+  const Part* const lower = memory.get(ModulePart::kLower);
+  switch (memory.kind()) {
+    case ModuleKind::kSfp: {
+      const Part* const part = memory.get(ModulePart::kDiagnostics);
+      if (!part || !has_diagnostics(*lower) || bit(byte(*lower, kMonitoringTypeOfSfp), kExternallyCalibrated))
+        return {};
+      return limits_from(*part, 0, 16, 24, kMicroamperesPerStep);
+    }
+    case ModuleKind::kQsfp: {
+      const Part* const part = memory.get(ModulePart::kQsfpLimits);
+      return part ? limits_from(*part, 128, 184, 192, kMicroamperesPerStep) : ModuleLimits{};
+    }
+    case ModuleKind::kCmis: {
+      const Part* const part = memory.get(ModulePart::kCmisLimits);
+      const Part* const advertisement = memory.get(ModulePart::kAdvertisement);
+      if (!part || !advertisement) return {};
+      return limits_from(*part, 128, 184, 176, kMicroamperesPerStep * bias_multiplier(*advertisement));
+    }
+    case ModuleKind::kUnknown:
+      break;
+  }
+  return {};
+}
 
 ModuleIdentity identity_of(const ModuleMemory& memory) {
   constexpr std::size_t kName = 16;  // of vendor, part and serial number in all three standards
@@ -201,6 +252,10 @@ ModulePlace place_of(ModulePart part) {
       return {kModule, 0x11, kUpperHalf};
     case ModulePart::kDiagnostics:
       return {kSecond, 0, 0};
+    case ModulePart::kQsfpLimits:
+      return {kModule, 0x03, kUpperHalf};
+    case ModulePart::kCmisLimits:
+      return {kModule, 0x02, kUpperHalf};
     default:
       return {kModule, 0, 0};
   }
@@ -244,8 +299,11 @@ ModuleKind ModuleMemory::kind() const {
 
 std::span<const ModulePart> fixed_parts(const ModuleMemory& memory) {
   static constexpr ModulePart kUpperAlone[] = {ModulePart::kUpper};
-  static constexpr ModulePart kOfCmis[] = {ModulePart::kUpper, ModulePart::kAdvertisement};
+  static constexpr ModulePart kOfQsfp[] = {ModulePart::kUpper, ModulePart::kQsfpLimits};
+  static constexpr ModulePart kOfCmis[] = {ModulePart::kUpper, ModulePart::kAdvertisement, ModulePart::kCmisLimits};
   const ModuleKind kind = memory.kind();
+  // SFF-8636, byte 2, bit 2: page 0 alone; else page 3 is there at least.
+  if (kind == ModuleKind::kQsfp && !bit(byte(*memory.get(ModulePart::kLower), 2), 2)) return kOfQsfp;
   if (kind == ModuleKind::kQsfp) return kUpperAlone;
   if (kind != ModuleKind::kCmis) return {};
   // Flat memory has page 0 and no other.

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "collectors/ethernet/ethtool_message.hpp"
+#include "fabric/part_limits.hpp"
 
 namespace weft::ethernet {
 
@@ -24,6 +25,8 @@ enum class ModulePart : std::uint8_t {
   kAdvertisement,  ///< CMIS page 0x01
   kLanes,          ///< CMIS page 0x11: monitors of each lane
   kDiagnostics,    ///< SFF-8472 address 0x51, bytes 0..127
+  kQsfpLimits,     ///< SFF-8636 page 0x03
+  kCmisLimits,     ///< CMIS page 0x02
   kCount,
 };
 
@@ -66,6 +69,19 @@ std::span<const ModulePart> changing_parts(const ModuleMemory& memory);
 /// Adds what the module measures to `figures`: module_temperature, module_supply, and for each lane from 0
 /// module_transmit_power, module_receive_power, module_bias. Copper and what a module does not measure give nothing.
 void parse_module(const ModuleMemory& memory, Figures& figures);
+
+/// The limits that a module names itself, in the units of its figures.
+struct ModuleLimits {
+  PartLimits temperature;
+  PartLimits bias;
+  PartLimits transmit_power;
+
+  bool operator==(const ModuleLimits&) const = default;
+};
+/// As the module's memory says: SFF-8472, table 9-5 (address 0x51, bytes 0, 16 and 24); SFF-8636, page 0x03 (128, 184
+/// and 192); CMIS, page 0x02 (128, 184 and 176). Four words each: high alarm, low alarm, high warning, low warning.
+/// What contradicts itself is absent, as are the limits of an SFP that is calibrated from outside.
+ModuleLimits limits_of(const ModuleMemory& memory);
 
 /// Who made a module, and which one it is. Printable ASCII without the blanks that fill a field; empty: not told.
 struct ModuleIdentity {

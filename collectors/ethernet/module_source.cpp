@@ -51,8 +51,10 @@ void ModuleSource::look_at(Module& module, EthtoolSource& ethtool, TimePoint now
   for (const ModulePart part : fixed_parts(module.memory))
     if (module.memory.get(part) == nullptr) read_part(module, ethtool, part);
   ModuleIdentity identity = identity_of(module.memory);
-  if (identity != module.identity) is_changed_ = true;
+  const ModuleLimits limits = limits_of(module.memory);
+  if (identity != module.identity || limits != module.limits) is_changed_ = true;
   module.identity = std::move(identity);
+  module.limits = limits;
   module.figures.clear();
   parse_module(module.memory, module.figures);
   put_figures(module.slots, module.figures, module.interface, nullptr);
@@ -68,11 +70,17 @@ void ModuleSource::read_facts(const std::string& interface, std::vector<FactValu
   add(ConfigFact::kModulePart, found->identity.part_number);
   add(ConfigFact::kModuleRevision, found->identity.revision);
   add(ConfigFact::kModuleSerial, found->identity.serial_number);
+  // From thousandths of a degree, microamperes and nanowatts.
+  add(ConfigFact::kModuleTemperatureLimits, to_text(found->limits.temperature, 3));
+  add(ConfigFact::kModuleBiasLimits, to_text(found->limits.bias, 3));
+  add(ConfigFact::kModuleTransmitPowerLimits, to_text(found->limits.transmit_power, 6));
 }
 
 void ModuleSource::forget_fixed_parts(Module& module) {
   module.memory.clear(ModulePart::kUpper);
   module.memory.clear(ModulePart::kAdvertisement);
+  module.memory.clear(ModulePart::kQsfpLimits);
+  module.memory.clear(ModulePart::kCmisLimits);
 }
 
 void ModuleSource::read_part(Module& module, EthtoolSource& ethtool, ModulePart part) {

@@ -29,7 +29,7 @@ class ModuleSource {
   void read(ValueSink& sink, EthtoolSource& ethtool, TimePoint now);
   /// True when a module measures something that is not entered yet.
   bool has_new() const;
-  /// Adds what the module at that interface says of who made it.
+  /// Adds what the module at that interface says of who made it, and its limits.
   void read_facts(const std::string& interface, std::vector<FactValue>& facts) const;
   /// True once after another module was seen at a port, or none any more.
   bool take_changes() { return std::exchange(is_changed_, false); }
@@ -41,6 +41,7 @@ class ModuleSource {
     Interface interface;
     ModuleMemory memory;
     ModuleIdentity identity;
+    ModuleLimits limits;
     Figures figures;
     AnswerSlots slots;
     TimePoint read_at = kNever;

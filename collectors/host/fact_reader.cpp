@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectors/sysfs/pcie_path.hpp"
 #include "collectors/sysfs/sysfs_files.hpp"
 #include "collectors/sysfs/sysfs_text.hpp"
 
@@ -30,6 +31,10 @@ std::string pci_ids(const std::string& device) {
   const std::string board = read_text(device + "/subsystem_device");
   if (!maker.empty() && !board.empty()) ids += ' ' + maker + ':' + board;
   return ids;
+}
+
+std::string pcie_links(const std::string& device) {
+  return to_text(sysfs::read_pcie_links(sysfs::pcie_functions(device)));
 }
 
 /// "Unknown" and 255 lanes are what the kernel says of a link that it cannot read (drivers/pci/pci-sysfs.c).
@@ -64,6 +69,7 @@ std::string FactReader::quick_look(std::span<const HostPort> ports) const {
     if (!port.netdev.empty()) look += read_text(options_.sysfs_root + "/class/net/" + port.netdev + "/mtu") + '\n';
     for (const char* const file : {"/current_link_speed", "/current_link_width", "/sriov_numvfs"})
       look += read_text(device + file) + '\n';
+    look += pcie_links(device) + '\n';
   }
   return look;
 }
@@ -72,6 +78,7 @@ bool FactReader::is_due(TimePoint now, std::span<const HostPort> ports, const Fa
   bool due = is_over(now, read_at_, options_.whole_interval);
   if (ask.dcb && ask.dcb->take_changes()) due = true;
   if (ask.modules && ask.modules->take_changes()) due = true;
+  if (ask.kernel_log && ask.kernel_log->take_changes()) due = true;
   if (!is_over(now, looked_at_, options_.look_interval)) return due;
   looked_at_ = now;
   std::string look = quick_look(ports);
@@ -87,6 +94,7 @@ void FactReader::read_sysfs(const HostPort& port, std::vector<FactValue>& facts)
   add_fact(ConfigFact::kPcieWidth, kFrom, known_width(read_text(device + "/current_link_width")), facts);
   add_fact(ConfigFact::kPcieSpeedMost, kFrom, known_speed(read_text(device + "/max_link_speed")), facts);
   add_fact(ConfigFact::kPcieWidthMost, kFrom, known_width(read_text(device + "/max_link_width")), facts);
+  add_fact(ConfigFact::kPcieLinks, kFrom, pcie_links(device), facts);
   add_fact(ConfigFact::kVirtualFunctions, kFrom, number_text(read_text(device + "/sriov_numvfs")), facts);
   add_fact(ConfigFact::kPciIds, kFrom, pci_ids(device), facts);
   if (!port.netdev.empty())
@@ -121,6 +129,11 @@ FactTable FactReader::read_all(std::span<const HostPort> ports, std::span<const 
     if (ask.statistics)
       add_fact(ConfigFact::kDriverVersion, FactSource::kEthtool, ask.statistics->version_of(port.netdev), of.facts);
     if (ask.modules && !port.netdev.empty()) ask.modules->read_facts(port.netdev, of.facts);
+    if (ask.adapters)
+      add_fact(ConfigFact::kAdapterTemperatureLimits, FactSource::kSysfs, ask.adapters->temperature_limits(port.device),
+               of.facts);
+    if (ask.kernel_log && !port.pci_address.empty())
+      add_fact(ConfigFact::kKernelFault, FactSource::kKernelLog, ask.kernel_log->fault_of(port.pci_address), of.facts);
     table.ports.push_back(std::move(of));
   }
   return tidy(std::move(table));

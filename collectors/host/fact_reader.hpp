@@ -13,6 +13,8 @@
 #include "collectors/ethernet/ethtool_source.hpp"
 #include "collectors/ethernet/interface_scan.hpp"
 #include "collectors/ethernet/module_source.hpp"
+#include "collectors/host/adapter_source.hpp"
+#include "collectors/host/kernel_log.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/config_facts.hpp"
 #include "fabric/host.hpp"
@@ -25,6 +27,8 @@ struct FactAsk {
   const ethernet::DriverStatistics* statistics = nullptr;
   ethernet::DcbSource* dcb = nullptr;
   ethernet::ModuleSource* modules = nullptr;
+  const AdapterSource* adapters = nullptr;
+  KernelLog* kernel_log = nullptr;
 };
 
 /// Keeps the facts of one host. Functions that are made for others (HostPort::is_virtual_function) are left out:

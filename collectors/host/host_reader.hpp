@@ -35,6 +35,9 @@ struct HostReaderOptions {
   bool dcb = true;
   bool module = true;  ///< optics, through ethtool
   bool lldp = true;    ///< neighbours, from lldpd
+  bool kernel_log = true;
+  /// Where the kernel's log is read; another one than the kernel's own also with a recorded tree.
+  std::string kernel_log_path = "/dev/kmsg";
   /// Of lldpd; empty: the usual one. Between two looks at its neighbours.
   std::string lldp_socket{};
   Duration lldp_interval = std::chrono::seconds(5);

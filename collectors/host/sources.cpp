@@ -2,6 +2,7 @@
 #include "collectors/host/sources.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <tuple>
 
@@ -33,6 +34,10 @@ Sources::Sources(HostReaderOptions options)
     : options_(with_plain_root(std::move(options))),
       sysfs_({options_.sysfs_root, options_.raw_names, options_.rescan_interval}),
       facts_({options_.sysfs_root, options_.sysfs, options_.rescan_interval, options_.facts_interval}) {
+  if (options_.sysfs) adapters_.emplace(options_.sysfs_root, options_.rescan_interval);
+  const bool is_kernels_log = options_.kernel_log_path == HostReaderOptions{}.kernel_log_path;
+  if (options_.kernel_log && (options_.sysfs_root == "/sys" || !is_kernels_log))
+    kernel_log_.emplace(options_.kernel_log_path);
   if (options_.sysfs_root != "/sys") return;  // a recorded tree: the kernel knows nothing of it
   if (options_.sysfs && options_.rdma_netlink) nldev_.emplace(options_.raw_names);
   if (options_.ethtool) ethtool_.emplace();
@@ -67,7 +72,14 @@ HostReading Sources::read(TimePoint now) {
   reading.sources = statuses();
   const std::shared_ptr<const HostInventory> before = inventory_;
   reading.inventory = current_inventory();
-  if (reading.inventory != before) tell_port_states(now);
+  if (reading.inventory != before) {
+    tell_port_states(now);
+    if (adapters_ && adapters_->watch(inventory_->ports)) book_is_old_ = true;
+  }
+  // The kernel dates its lines by this clock (local_clock(), kernel/printk/printk.c).
+  if (kernel_log_)
+    kernel_log_->read(now, std::chrono::duration_cast<std::chrono::microseconds>(
+                               std::chrono::steady_clock::now().time_since_epoch()));
   read_facts(now);
   reading.facts = facts_.table();
   reading.facts_at = facts_.read_at();
@@ -80,6 +92,8 @@ void Sources::read_facts(TimePoint now) {
   ask.statistics = statistics_ ? &*statistics_ : nullptr;
   ask.dcb = dcb_ ? &*dcb_ : nullptr;
   ask.modules = modules_ ? &*modules_ : nullptr;
+  ask.adapters = adapters_ ? &*adapters_ : nullptr;
+  ask.kernel_log = kernel_log_ ? &*kernel_log_ : nullptr;
   facts_.read(now, inventory_->ports, interfaces_.interfaces, ask);
 }
 
@@ -90,6 +104,7 @@ void Sources::read_sources(TimePoint now, ValueSink& sink) {
   if (modules_) modules_->read(sink, *ethtool_, now);
   if (nldev_) nldev_->read(sink);
   if (options_.sysfs) sysfs_.read(sink);
+  if (adapters_) adapters_->read(sink, now);
   if (links_) {
     std::vector<ethernet::LinkChange> changes;
     links_->read(sink, changes);
@@ -114,6 +129,7 @@ std::vector<SourceStatus> Sources::statuses() const {
   if (dcb_) statuses.push_back(dcb_->status());
   if (modules_) statuses.push_back(modules_->status());
   if (neighbours_) statuses.push_back(neighbours_->status());
+  if (kernel_log_) statuses.push_back(kernel_log_->status());
   return statuses;
 }
 
@@ -174,6 +190,7 @@ void Sources::enter_series() {
   if (modules_) modules_->enter(book_);
   if (nldev_) nldev_->enter(book_);
   if (options_.sysfs) sysfs_.enter(book_);
+  if (adapters_) adapters_->enter(book_);
   if (links_) links_->enter(book_);
   if (inventory_ && inventory_->series != book_.series()) inventory_ = nullptr;
   book_is_old_ = false;

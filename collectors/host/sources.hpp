@@ -15,8 +15,10 @@
 #include "collectors/ethernet/interface_scan.hpp"
 #include "collectors/ethernet/link_source.hpp"
 #include "collectors/ethernet/module_source.hpp"
+#include "collectors/host/adapter_source.hpp"
 #include "collectors/host/fact_reader.hpp"
 #include "collectors/host/host_reader.hpp"
+#include "collectors/host/kernel_log.hpp"
 #include "collectors/lldp/lldp_source.hpp"
 #include "collectors/rdma/nldev_source.hpp"
 #include "collectors/rdma/sysfs_source.hpp"
@@ -61,6 +63,8 @@ class Sources {
   std::optional<ethernet::ModuleSource> modules_;
   std::optional<ethernet::LinkSource> links_;
   std::optional<lldp::LldpSource> neighbours_;
+  std::optional<AdapterSource> adapters_;
+  std::optional<KernelLog> kernel_log_;
 
   TimePoint scanned_at_ = kNever;
   bool suspect_ = true;   ///< interfaces must be looked at again

@@ -33,6 +33,18 @@ std::optional<std::uint64_t> parse_counter(std::string_view text) {
   return parse_whole<std::uint64_t>(trimmed(text), 10);
 }
 
+std::optional<std::int64_t> parse_signed(std::string_view text) {
+  return parse_whole<std::int64_t>(trimmed(text), 10);
+}
+
+std::optional<std::uint64_t> parse_aer_total(std::string_view text) {
+  text = trimmed(text);
+  text.remove_prefix(text.rfind('\n') + 1);  // npos + 1 is none
+  if (!text.starts_with("TOTAL_ERR_")) return std::nullopt;
+  const std::size_t blank = text.find(' ');
+  return blank == std::string_view::npos ? std::nullopt : parse_counter(text.substr(blank));
+}
+
 std::optional<std::uint64_t> parse_numbered(std::string_view text) {
   text = trimmed(text);
   return parse_whole<std::uint64_t>(text.substr(0, text.find(':')), 10);

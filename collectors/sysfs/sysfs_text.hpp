@@ -17,6 +17,10 @@ namespace weft::sysfs {
 std::string_view trimmed(std::string_view text);
 /// "12345\n"; nullopt for everything else: "", "N/A (no PMA)", negative or too large numbers.
 std::optional<std::uint64_t> parse_counter(std::string_view text);
+/// "-5000\n", as hwmon has it; nullopt for everything else.
+std::optional<std::int64_t> parse_signed(std::string_view text);
+/// The last line of an AER file, "TOTAL_ERR_COR 12"; nullopt without one.
+std::optional<std::uint64_t> parse_aer_total(std::string_view text);
 /// The number of "4: ACTIVE"; nullopt where the text does not begin with one.
 std::optional<std::uint64_t> parse_numbered(std::string_view text);
 /// "4: ACTIVE". "5: ACTIVE_DEFER" and what is not known give kUnknown.

@@ -40,6 +40,7 @@ struct Reading {
   Duration facts_interval = std::chrono::hours(1);
   Duration lldp_interval = std::chrono::seconds(5);
   std::filesystem::path lldp_socket;  ///< empty: the usual one
+  std::filesystem::path kernel_log = "/dev/kmsg";
 };
 
 /// Section [sources]: each can be switched off.
@@ -51,6 +52,7 @@ struct Sources {
   bool dcb = true;
   bool module = true;
   bool lldp = true;
+  bool kernel_log = true;
 };
 
 /// Section [jobs].

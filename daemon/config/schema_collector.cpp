@@ -155,6 +155,11 @@ std::vector<CollectorKey> reading_schema() {
        {},
        "",
        "Control socket of lldpd. Empty: the one that its library uses, /run/lldpd.socket."},
+      {"reading.kernel_log",
+       [](CollectorConfig& c) -> Field { return &c.reading.kernel_log; },
+       {},
+       "",
+       "The kernel's log, as records of /dev/kmsg."},
   };
 }
 
@@ -196,6 +201,12 @@ std::vector<CollectorKey> source_schema() {
        "",
        "Read the neighbours of network interfaces from lldpd, if it is installed and its control socket may be used: "
        "the group _lldpd has it."},
+      {"sources.kernel_log",
+       [](CollectorConfig& c) -> Field { return &c.sources.kernel_log; },
+       {},
+       "",
+       "Read the kernel's log for what drivers say of adapters at fault. Needs CAP_SYSLOG where kernel.dmesg_restrict "
+       "is set; without it one message is logged and nothing is known."},
   };
 }
 

@@ -31,6 +31,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const ethernet::ModuleIdentity identity = ethernet::identity_of(memory);
   for (const std::string* text : {&identity.vendor, &identity.part_number, &identity.revision, &identity.serial_number})
     fuzz::demand(text->size() <= 16 && text->find_first_not_of(kPrintable) == std::string::npos, "printable ASCII");
+  const ethernet::ModuleLimits limits = ethernet::limits_of(memory);
+  for (const PartLimits& each : {limits.temperature, limits.bias, limits.transmit_power})
+    fuzz::demand(parse_part_limits(to_text(each, 6), 6) == each, "limits come back as they were told");
   ethernet::Figures figures;
   ethernet::parse_module(memory, figures);
   fuzz::demand(figures.size() <= 2 + 3 * 8, "eight lanes at most");

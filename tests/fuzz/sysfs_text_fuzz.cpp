@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectors/sysfs/sysfs_text.hpp"
 
+#include "fabric/adapter_faults.hpp"
+#include "fabric/pcie_links.hpp"
 #include "fuzz.hpp"
 
 // Whatever a file of sysfs says.
@@ -20,5 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::demand(!local || local == any, "a link-local GID is a GID");
   const std::string address = sysfs::pci_address_in(text);
   fuzz::demand(address.empty() || sysfs::is_pci_address(address), "an address in a path is one");
+  sysfs::parse_signed(text);
+  sysfs::parse_aer_total(text);
+  parse_pcie_rate(text, text);
+  const auto links = parse_pcie_links(text);
+  fuzz::demand(links.size() <= kMostPcieLinks && parse_pcie_links(to_text(links)) == links, "links read back");
+  const DriverLine line = parse_driver_line(text);
+  fuzz::demand(!line.fault || sysfs::is_pci_address(line.address), "a fault is of a function");
   return 0;
 }

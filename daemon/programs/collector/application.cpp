@@ -99,6 +99,8 @@ HostReaderOptions reader_options(const config::CollectorConfig& config) {
   options.module = config.sources.module;
   options.lldp = config.sources.lldp;
   options.lldp_socket = config.reading.lldp_socket;
+  options.kernel_log = config.sources.kernel_log;
+  options.kernel_log_path = config.reading.kernel_log;
   options.lldp_interval = config.reading.lldp_interval;
   options.module_interval = config.reading.module_interval;
   options.rescan_interval = config.reading.rescan_interval;

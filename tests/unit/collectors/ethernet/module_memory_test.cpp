@@ -150,6 +150,65 @@ TEST(ModuleMemory, ReadsACmisCableOfFlatMemoryAsNothing) {
   EXPECT_EQ(fixed_parts(memory)[0], ModulePart::kUpper);
 }
 
+/// Four words, as all three standards have them.
+PartBytes& limits(PartBytes& part, std::size_t first, int high_alarm, int low_alarm, int high_warning,
+                  int low_warning) {
+  return part.word(first, high_alarm)
+      .word(first + 2, low_alarm)
+      .word(first + 4, high_warning)
+      .word(first + 6, low_warning);
+}
+
+TEST(ModuleMemory, TellsItsOwnLimits) {
+  PartBytes page;
+  limits(page, 128, 75 * 256, -5 * 256, 70 * 256 + 128, 0);
+  limits(page, 184, 40'000, 1'000, 37'500, 1'500);  // 2 uA
+  limits(page, 192, 31'623, 316, 19'953, 501);      // 0.1 uW
+  const ModuleLimits expected{
+      {-5'000, 0, 70'500, 75'000}, {2'000, 3'000, 75'000, 80'000}, {31'600, 50'100, 1'995'300, 3'162'300}};
+  ModuleMemory qsfp;
+  qsfp.set(ModulePart::kLower, PartBytes().byte(0, 0x11).bytes);
+  EXPECT_EQ(limits_of(qsfp), ModuleLimits{}) << "not read yet";
+  ASSERT_EQ(fixed_parts(qsfp).size(), 2U);
+  EXPECT_EQ(fixed_parts(qsfp)[1], ModulePart::kQsfpLimits);
+  qsfp.set(ModulePart::kQsfpLimits, page.bytes);
+  EXPECT_EQ(limits_of(qsfp), expected);
+
+  // CMIS has the power before the current, whose steps may be longer.
+  PartBytes of_cmis;
+  limits(of_cmis, 128, 75 * 256, -5 * 256, 70 * 256 + 128, 0);
+  limits(of_cmis, 176, 31'623, 316, 19'953, 501);
+  limits(of_cmis, 184, 20'000, 500, 18'750, 750);
+  ModuleMemory cmis;
+  cmis.set(ModulePart::kLower, PartBytes().byte(0, 0x19).bytes);
+  cmis.set(ModulePart::kAdvertisement, PartBytes().byte(160, 0x08).bytes);
+  cmis.set(ModulePart::kCmisLimits, of_cmis.bytes);
+  EXPECT_EQ(limits_of(cmis), expected);
+
+  PartBytes of_sfp;
+  limits(of_sfp, 0, 75 * 256, -5 * 256, 70 * 256 + 128, 0);
+  limits(of_sfp, 16, 40'000, 1'000, 37'500, 1'500);
+  limits(of_sfp, 24, 31'623, 316, 19'953, 501);
+  ModuleMemory sfp;
+  sfp.set(ModulePart::kLower, PartBytes().byte(0, 0x03).byte(92, 0x60).bytes);
+  sfp.set(ModulePart::kDiagnostics, of_sfp.bytes);
+  EXPECT_EQ(limits_of(sfp), expected);
+  sfp.set(ModulePart::kLower, PartBytes().byte(0, 0x03).byte(92, 0x50).bytes);
+  EXPECT_EQ(limits_of(sfp), ModuleLimits{}) << "calibrated from outside";
+}
+
+TEST(ModuleMemory, LimitsThatNobodyFilledInAreNone) {
+  ModuleMemory memory;
+  memory.set(ModulePart::kLower, PartBytes().byte(0, 0x11).byte(2, 0x04).bytes);
+  ASSERT_EQ(fixed_parts(memory).size(), 1U) << "page 0 alone";
+  memory.set(ModulePart::kQsfpLimits, PartBytes().bytes);
+  EXPECT_EQ(limits_of(memory), ModuleLimits{});
+  PartBytes ones;
+  for (std::size_t i = 0; i < ModuleMemory::kPartSize; ++i) ones.byte(i, 0xFF);
+  memory.set(ModulePart::kQsfpLimits, ones.bytes);
+  EXPECT_EQ(limits_of(memory), ModuleLimits{});
+}
+
 TEST(ModuleMemory, SaysWhoMadeIt) {
   ModuleMemory memory;
   memory.set(ModulePart::kLower, PartBytes()

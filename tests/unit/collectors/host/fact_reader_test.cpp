@@ -75,6 +75,60 @@ TEST(FactReader, WhatIsNotThereIsAbsentAndNotZero) {
   EXPECT_EQ(fact_of(reading, "", 0, ConfigFact::kHostModel), "absent");
 }
 
+void write_link(const SysfsTree& tree, const std::string& function, const char* speed, const char* width,
+                const char* most_speed, const char* most_width) {
+  tree.write_all(function, {{"current_link_speed", speed},
+                            {"current_link_width", width},
+                            {"max_link_speed", most_speed},
+                            {"max_link_width", most_width},
+                            {"vendor", "0x8086"}});
+}
+
+/// "mlx5_0" at 0000:17:00.0 behind a switch (upstream port 15:00.0, downstream port 16:01.0) below the root port
+/// 14:01.0.
+const std::string kRootPort = "devices/pci0000:14/0000:14:01.0";
+const std::string kUpstream = kRootPort + "/0000:15:00.0";
+const std::string kDownstream = kUpstream + "/0000:16:01.0";
+const std::string kEndpoint = kDownstream + "/0000:17:00.0";
+
+void add_behind_switch(const SysfsTree& tree) {
+  const std::string device = kEndpoint + "/infiniband/mlx5_0";
+  tree.write_all(device, {{"node_guid", "0a7f:bc12:45ef:d23b"}, {"board_id", "MT_0000000838"}});
+  tree.write_all(device + "/ports/1", {{"state", "4: ACTIVE"}, {"link_layer", "InfiniBand"}});
+  tests::fs::create_directory_symlink(tree.at(kEndpoint), tree.at(device + "/device"));
+  tests::fs::create_directory_symlink(tree.at(device), tree.at("class/infiniband/mlx5_0"));
+  write_link(tree, kEndpoint, "32.0 GT/s PCIe", "16", "32.0 GT/s PCIe", "16");
+  write_link(tree, kDownstream, "32.0 GT/s PCIe", "16", "32.0 GT/s PCIe", "16");
+  write_link(tree, kUpstream, "16.0 GT/s PCIe", "8", "32.0 GT/s PCIe", "16");
+  write_link(tree, kRootPort, "16.0 GT/s PCIe", "8", "16.0 GT/s PCIe", "16");
+}
+
+TEST(FactReader, TellsEachPcieLinkUpToTheRoot) {
+  const SysfsTree tree;
+  add_behind_switch(tree);
+  HostReader reader = fact_reader_of(tree);
+  EXPECT_EQ(fact_of(reader.read(kFactsStart), "mlx5_0", 1, ConfigFact::kPcieLinks),
+            "0000:17:00.0 32x16/32x16/32x16 0000:15:00.0 16x8/32x16/16x16");
+  // Trained again, narrower: seen at the next look.
+  write_link(tree, kEndpoint, "32.0 GT/s PCIe", "4", "32.0 GT/s PCIe", "16");
+  EXPECT_EQ(fact_of(reader.read(kFactsStart + 11s), "mlx5_0", 1, ConfigFact::kPcieLinks),
+            "0000:17:00.0 32x4/32x16/32x16 0000:15:00.0 16x8/32x16/16x16");
+  write_link(tree, kUpstream, "16.0 GT/s PCIe", "16", "32.0 GT/s PCIe", "16");
+  EXPECT_EQ(fact_of(reader.read(kFactsStart + 22s), "mlx5_0", 1, ConfigFact::kPcieLinks),
+            "0000:17:00.0 32x4/32x16/32x16 0000:15:00.0 16x16/32x16/16x16");
+}
+
+TEST(FactReader, APcieLinkThatIsNotKnownAtBothEndsIsAbsent) {
+  const SysfsTree tree;
+  add_behind_switch(tree);
+  write_link(tree, kDownstream, "Unknown", "255", "Unknown", "255");
+  HostReader reader = fact_reader_of(tree);
+  EXPECT_EQ(fact_of(reader.read(kFactsStart), "mlx5_0", 1, ConfigFact::kPcieLinks), "0000:15:00.0 16x8/32x16/16x16");
+  // A root port that QEMU made says nothing of the slot that the adapter is in.
+  tree.write(kRootPort + "/vendor", "0x1b36\n");
+  EXPECT_EQ(fact_of(reader.read(kFactsStart + 2h), "mlx5_0", 1, ConfigFact::kPcieLinks), "absent");
+}
+
 TEST(FactReader, ReadsAgainWhenSomethingChangedAndOnceAnHour) {
   const SysfsTree tree;
   tree.add_mlx5();

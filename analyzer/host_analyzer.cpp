@@ -54,7 +54,8 @@ HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
       job_flaps_(thresholds),
       job_troubles_(thresholds),
       mass_(host_mass_scope(thresholds)),
-      drift_(thresholds.config_drift) {}
+      drift_(thresholds.config_drift),
+      parts_(thresholds) {}
 
 HostWatch* HostAnalyzer::find_host(std::string_view name) {
   const auto found = by_name_.find(name);
@@ -78,8 +79,10 @@ void HostAnalyzer::remember(const Incident& incident) {
   const Entity& cause = incident.finding.cause;
   outages_.remember(incident);
   drift_.remember(incident);
+  parts_.remember(incident);
   if (incident.finding.kind == IncidentKind::kNodeDown) down_before_[cause.port.node] = cause.label;
-  if (cause.kind != EntityKind::kHostPort) return;
+  // A part may be degraded at a port that was never up.
+  if (cause.kind != EntityKind::kHostPort || is_of_parts(incident.finding.kind)) return;
   HostWatch& host = add_host(cause.host);
   if (find_port(host, cause.device, cause.port.port.value)) return;
   PortWatch& port = add_port(host, cause.device, cause.port.port.value, slots_);
@@ -163,6 +166,7 @@ void HostAnalyzer::forget(const std::string& name) {
   if (host == hosts_.end()) return;
   for (const PortWatch& port : host->second.ports) slots_.give_back(port.slot);
   drift_.forget(name);
+  parts_.forget(name);
   advisor_.modules().forget(name);
   by_name_.erase(name);
   hosts_.erase(host);
@@ -192,6 +196,7 @@ void HostAnalyzer::follow(HostWatch& host) {
   rdma_errors_.follow(host, followed);
   losses_.follow(host, followed);
   stragglers_.follow(host, followed);
+  parts_.follow(host, followed);
   advisor_.follow(host, followed);
   host.memory.follow(*host.inventory, std::move(followed));
 }
@@ -211,6 +216,7 @@ bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, boo
   if (!is_late) {
     take_states(host, reading);
     drift_.take(host.name, reading);
+    parts_.take(host, reading);
     host.jobs = reading.jobs;
     host.has_reading = true;
   } else if (is_missed_from(host, reading.taken)) {
@@ -222,6 +228,7 @@ bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, boo
   if (!is_late) {
     signals_.take(host, movement_);
     pause_storms_.take(host, movement_);
+    parts_.take(host, movement_);
     advisor_.take(host, movement_, reading.facts);
   }
   rdma_errors_.take(host, movement_);
@@ -303,6 +310,8 @@ Analysis HostAnalyzer::judge(TimePoint now) {
   note_idle(analysis.findings, now);
   drift_.judge(
       hosts_, [this](const SubnetPlace& place) { return is_of_a_switch(place); }, now, analysis.findings);
+  parts_.judge(hosts_, silence_.is_settled(now), now, analysis.findings);
+  parts_.explain(analysis.findings, now);
   advise(analysis.findings, now);
   news_.clear();
   analysis.coverage =
@@ -332,6 +341,7 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
     return is_heard(cause.port.node) || (cause.peer.node && is_heard(cause.peer.node)) ||
            (settled && is_forgotten(cause)) || is_over_at(find_host(cause.host));
   }
+  if (cause.kind == EntityKind::kCohort) return settled && parts_.observed(kind, cause, nullptr, now);
   if (cause.kind == EntityKind::kFabric)
     return kind == IncidentKind::kTelemetryLost ? silence_.is_telling(now) : settled;
   const HostWatch* const known = find_host(cause.host);
@@ -343,13 +353,14 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
   // A port that is forgotten has no trouble any more either.
   if (kind == IncidentKind::kStraggler && !settled) return false;
   if (is_over_elsewhere(kind, host, cause, now)) return true;
+  if (is_of_parts(kind) && !(settled && parts_.observed(kind, cause, port, now))) return false;
   return host.has_reading && !host.lost && (!port || port->present || is_gone(*port));
 }
 
 bool HostAnalyzer::is_over_elsewhere(IncidentKind kind, const HostWatch& host, const Entity& cause,
                                      TimePoint now) const {
   if (!host.elsewhere || !host.elsewhere->is_heard(now)) return false;
-  if (kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kStraggler)
+  if (kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kStraggler || is_of_parts(kind))
     return host.elsewhere->last - host.elsewhere->since > thresholds_.rdma_error_quiet;
   const PortsThere& there = host.elsewhere->ports;
   const auto is_in = [](const std::vector<std::string>& names, std::string_view device, std::uint32_t number) {
@@ -436,6 +447,7 @@ void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findi
       }
     }
   }
+  parts_.explain(findings, now);
 }
 
 void HostAnalyzer::add_jobs(std::vector<Finding>& findings) const {

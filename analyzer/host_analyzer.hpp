@@ -22,6 +22,7 @@
 #include "analyzer/links/host_trends.hpp"
 #include "analyzer/links/job_flaps.hpp"
 #include "analyzer/loss/host_losses.hpp"
+#include "analyzer/parts/host_parts.hpp"
 #include "analyzer/ports/host_stalls.hpp"
 #include "analyzer/ports/known_subnet.hpp"
 #include "analyzer/rdma/job_troubles.hpp"
@@ -181,6 +182,7 @@ class HostAnalyzer {
   MassAlarms mass_;
   ConfigDrift drift_;
   PartAdvisor advisor_;
+  HostParts parts_;
 
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port

@@ -32,7 +32,9 @@ constexpr std::array<const char*, static_cast<std::size_t>(IncidentKind::kCount)
                                                                                          "COUNTER_STUCK",
                                                                                          "TELEMETRY_LOST",
                                                                                          "LINKS_NOT_ACTIVATED",
-                                                                                         "CONFIG_DRIFT"};
+                                                                                         "CONFIG_DRIFT",
+                                                                                         "HOST_DEGRADED",
+                                                                                         "MODULE_DEGRADED"};
 constexpr std::array<const char*, 3> kSeverities{"INFO", "WARNING", "CRITICAL"};
 constexpr std::array<const char*, 3> kStates{"OPEN", "ACKNOWLEDGED", "RESOLVED"};
 constexpr std::array<const char*, 9> kChanges{"OPENED",           "REOPENED",     "UPDATED",

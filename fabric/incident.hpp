@@ -36,6 +36,8 @@ enum class IncidentKind : std::uint8_t {
   kTelemetryLost,
   kLinksNotActivated,
   kConfigDrift,
+  kHostDegraded,
+  kModuleDegraded,
   kCount,
 };
 /// "LINK_DOWN" …: the spelling of metrics, JSON, the store and people.
@@ -58,11 +60,16 @@ constexpr bool is_outage_or_blindness(IncidentKind kind) {
 }
 /// From so many links on, which are trained at once and not activated, the subnet manager is in doubt and not they.
 inline constexpr std::size_t kManyNotActivated = 3;
+/// A part around a host's port works worse than it could, or is about to fail: its adapter with the slot, or its
+/// module.
+constexpr bool is_of_parts(IncidentKind kind) {
+  return kind == IncidentKind::kHostDegraded || kind == IncidentKind::kModuleDegraded;
+}
 /// Collectors tell of it, not sweeps, also where it is of a port or a link of a watched fabric; LINK_DEGRADED only on
 /// Ethernet.
 constexpr bool is_told_by_hosts(IncidentKind kind) {
   return kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kSilentLoss || kind == IncidentKind::kStraggler ||
-         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kConfigDrift;
+         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kConfigDrift || is_of_parts(kind);
 }
 /// What may cut connections of jobs, for a moment or for good: a flap is enough to lose transfers, and behind what is
 /// out of sight there may be an outage.
@@ -196,6 +203,12 @@ struct Finding {
   Advice advice{};                  ///< of trouble of a link: host, cable or switch
 };
 
+/// Evidence of SLOW_RECEIVER and others: an incident of a part that is at the same port tells why. It confirms nothing.
+inline constexpr std::string_view kPartSignal = "part_degraded";
+/// What changes no verdict of a host: a part that could do more, or is near a limit, and does all that is asked of it.
+inline bool is_remark(const Finding& finding) {
+  return is_of_parts(finding.kind) && finding.severity == Severity::kInfo;
+}
 /// TELEMETRY_LOST of a node some of whose links, which are affected, are not active: they carry nothing, as links of
 /// which LINK_DOWN tells.
 bool has_dead_links(const Finding& finding);

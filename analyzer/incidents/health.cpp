@@ -390,7 +390,7 @@ void Assessment::look_at(HostViews hosts, const IncidentList& incidents) {
     const auto of = by_name_.find(cause.host);
     if (of == by_name_.end()) continue;
     add_reason(subjects_[of->second], *incident, {});
-    if (cause.kind == EntityKind::kCollector) continue;
+    if (cause.kind == EntityKind::kCollector || is_remark(incident->finding)) continue;
     worsen(subjects_[of->second].health, HealthVerdict::kDegraded, RecommendedAction::kAvoidNewJobs);
     if (incident->finding.kind == IncidentKind::kLinkDown) ++links_down[cause.host];
   }

@@ -277,7 +277,7 @@ class Judge {
       return refused("the confidence in the cause is too low (remedy.limits.confidence)");
     std::set<std::pair<std::string, std::string>> signals;
     for (const Evidence& evidence : incident->finding.evidence)
-      signals.emplace(evidence.signal, evidence.where.identity());
+      if (evidence.signal != kPartSignal) signals.emplace(evidence.signal, evidence.where.identity());
     if (signals.size() < 2) return refused("only one signal confirms it");
     return passed(std::to_string(signals.size()) + " signals confirm it");
   }

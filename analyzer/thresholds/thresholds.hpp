@@ -6,6 +6,7 @@
 #include "analyzer/thresholds/congestion.hpp"
 #include "analyzer/thresholds/drift.hpp"
 #include "analyzer/thresholds/loss.hpp"
+#include "analyzer/thresholds/parts.hpp"
 #include "analyzer/thresholds/stragglers.hpp"
 #include "fabric/clock.hpp"
 
@@ -167,6 +168,9 @@ struct Thresholds {
 
   // --- CONFIG_DRIFT
   ConfigDriftLimits config_drift;
+
+  // --- HOST_DEGRADED, MODULE_DEGRADED
+  PartsLimits parts;
 };
 
 /// The life cycle of incidents.

@@ -61,6 +61,9 @@ std::vector<std::string_view> beginnings_for(IncidentKind kind) {
       return {"analyzer.sm_patience", "analyzer.activation_grace_sweeps"};
     case IncidentKind::kConfigDrift:
       return {"drift."};
+    case IncidentKind::kHostDegraded:
+    case IncidentKind::kModuleDegraded:
+      return {"parts."};
     case IncidentKind::kDuplicateGuid:
     case IncidentKind::kCount:
       break;

@@ -81,6 +81,8 @@ std::vector<Key> analyzer_schema();
 std::vector<Key> straggler_schema();
 /// The keys of drift.*; part of schema().
 std::vector<Key> drift_schema();
+/// The keys of parts.*; part of schema().
+std::vector<Key> parts_schema();
 
 /// The keys of security.*; part of schema().
 std::vector<Key> security_schema();

@@ -49,10 +49,15 @@ def guid_text(guid: int) -> str:
     return ":".join(f"{guid >> shift & 0xFFFF:04x}" for shift in (48, 32, 16, 0))
 
 
-def add_adapter(root: str, number: int, guid: int | None = None, port_guid: int | None = None) -> str:
-    """The folder of mlx5_<number>. Its port has the adapter's GUID unless another is given."""
+def function_of(root: str, number: int) -> str:
+    """The folder of the PCI function of mlx5_<number>, below its bridge where it has one."""
+    return os.path.realpath(os.path.join(root, "class", "infiniband", f"mlx5_{number}", "device"))
+
+
+def add_adapter(root: str, number: int, guid: int | None = None, port_guid: int | None = None, bridge: str = "") -> str:
+    """The folder of mlx5_<number>. Its port has the adapter's GUID unless another is given. `bridge`: address of the root port above it."""
     address = f"0000:{0x10 + number:02x}:00.0"
-    function = os.path.join(root, "devices", "pci0000:00", address)
+    function = os.path.join(root, "devices", "pci0000:00", bridge, address)
     driver = os.path.join(root, "bus", "pci", "drivers", "mlx5_core")
     os.makedirs(driver, exist_ok=True)
     os.makedirs(function)

@@ -64,6 +64,10 @@ const char* meaning_of(v1::Incident::Kind kind) {
       return "links are trained, but the subnet manager does not activate them";
     case v1::Incident::CONFIG_DRIFT:
       return "configuration drift: ports that should be set up alike are not";
+    case v1::Incident::HOST_DEGRADED:
+      return "a host's adapter, or its slot, works worse than it could";
+    case v1::Incident::MODULE_DEGRADED:
+      return "a port's module is outside of its own limits";
     default:
       return "unknown kind: this weftctl is older than weftd";
   }

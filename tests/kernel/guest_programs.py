@@ -5,6 +5,7 @@ from machine import Dead, Machine
 
 WITHOUT_RIGHTS = "setpriv --reuid 900 --regid 900 --clear-groups --inh-caps=-all"
 WITH_NET_ADMIN = "setpriv --reuid 900 --regid 900 --clear-groups --inh-caps=+net_admin --ambient-caps=+net_admin"
+WITH_SYSLOG = "setpriv --reuid 900 --regid 900 --clear-groups --inh-caps=+net_admin,+syslog --ambient-caps=+net_admin,+syslog"
 
 
 def check_logs(guest: Machine) -> None:
@@ -69,7 +70,7 @@ class Weftd(Program):
 
     def json(self, path: str):
         """Raises machine.Refused while it does not answer."""
-        return self.guest.json(f"wget -q -O - http://127.0.0.1:9640{path}")
+        return self.guest.json(f"wget -q -O - 'http://127.0.0.1:9640{path}'")
 
     def is_ready(self) -> bool:
         return self.guest.run("wget -q -O - http://127.0.0.1:9640/readyz").code == 0

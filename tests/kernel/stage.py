@@ -158,6 +158,10 @@ class ScriptedNic:
     def set_eeprom(self, page: int, offset: int, octets: bytes) -> None:
         self._guest.get(f"echo {page}:{offset}:{octets.hex()} >/sys/module/scripted_nic/parameters/eeprom")
 
+    def say(self, text: str) -> None:
+        """What the driver says of the adapter in the kernel's log."""
+        self._guest.get(f"cat >/sys/module/scripted_nic/parameters/say <<'END'\n{text}\nEND")
+
     def unplug(self, pci_address: str) -> None:
         self._guest.get(f"echo 1 >/sys/bus/pci/devices/{pci_address}/remove")
 

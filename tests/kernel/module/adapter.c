@@ -11,6 +11,7 @@
  *   insmod scripted_nic.ko driver=mlx5_core ibdev=mlx5_%d 'strings=rx_prio3_pause;...' 'hw_counters=np_cnp_sent;?...'
  *   echo 'rx_prio3_pause=42;fec.corrected_blocks=7;carrier=0' > /sys/module/scripted_nic/parameters/set
  *   echo '0:14:2a00' > /sys/module/scripted_nic/parameters/eeprom      (page, offset, octets in hex)
+ *   echo "device's health compromised" > /sys/module/scripted_nic/parameters/say      (into the kernel's log)
  */
 #include <linux/module.h>
 
@@ -30,6 +31,15 @@ void follow_carrier(void)
 		else
 			netif_carrier_off(nics[i]->netdev);
 	}
+}
+
+void say(const char *text)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(nics); i++)
+		if (nics[i])
+			dev_err(&nics[i]->pci->dev, "%s", text);
 }
 
 static void remove(struct pci_dev *pci)

@@ -116,7 +116,15 @@ static int set_eeprom(const char *text, const struct kernel_param *param)
 	return hex2bin(eeprom[page] + offset, text + end, digits / 2);
 }
 
+static int set_say(const char *text, const struct kernel_param *param)
+{
+	say(text);
+	return 0;
+}
+
+static const struct kernel_param_ops set_say_ops = { .set = set_say };
 static const struct kernel_param_ops set_values_ops = { .set = set_values };
 static const struct kernel_param_ops set_eeprom_ops = { .set = set_eeprom };
 module_param_cb(set, &set_values_ops, NULL, 0200);
 module_param_cb(eeprom, &set_eeprom_ops, NULL, 0200);
+module_param_cb(say, &set_say_ops, NULL, 0200);

@@ -27,6 +27,8 @@ struct nic {
 };
 
 void follow_carrier(void);
+/* Every adapter says so in the kernel's log, as its driver does. */
+void say(const char *text);
 
 /* ethernet.c, rdma.c: its two sides */
 int add_netdev(struct nic *nic);

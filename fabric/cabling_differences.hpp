@@ -50,6 +50,7 @@ struct CablingDifferences {
   std::vector<MisledLink> misled;         ///< leads elsewhere
   std::vector<std::string> absent_nodes;  ///< planned, and not in the fabric; sorted
   std::vector<IgnoredCable> ignored;      ///< of the plan, not compared
+  std::vector<PortKey> agreed{};          ///< both ends of each cable that is up and as planned, ascending
   bool operator==(const CablingDifferences&) const = default;
 
   /// The cabling is as planned.

@@ -38,7 +38,10 @@ CablingDifferences compare_cabling(const Topology& expected, const Topology& see
     const bool is_planned = a_peer != kNoIndex || b_peer != kNoIndex;
     if (!is_planned && (expected.find_node(a.node) == kNoIndex || expected.find_node(b.node) == kNoIndex)) continue;
     ++differences.compared_links;
-    if (a_peer != kNoIndex && expected.key_of(a_peer) == b) continue;  // the plan has it at both ends
+    if (a_peer != kNoIndex && expected.key_of(a_peer) == b) {  // the plan has it at both ends
+      differences.agreed.insert(differences.agreed.end(), {a, b});
+      continue;
+    }
     const NamedLink found{named_port(seen, i), named_port(seen, peer)};
     if (!is_planned) {
       differences.unplanned.push_back(found);
@@ -63,6 +66,7 @@ CablingDifferences compare_cabling(const Topology& expected, const Topology& see
   for (const Node& node : expected.nodes())
     if (seen.find_node(node.guid) == kNoIndex) differences.absent_nodes.push_back(node.name);
   std::ranges::sort(differences.absent_nodes);
+  std::ranges::sort(differences.agreed);
   return differences;
 }
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/acceptance/acceptance_watch.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace weft::analyzer {
+namespace {
+
+using Column = SampleTable::Column;
+
+constexpr Duration kLongestGap = std::chrono::minutes(1);
+
+bool is_there(const SampleTable& table, std::size_t row, Column column) {
+  return column != SampleTable::kNoColumn && row < table.rows() && table.present(row, column);
+}
+
+/// Sum over all instances; nullopt where none was read, or one is at its top.
+std::optional<std::uint64_t> sum_of(const SampleTable& table, std::size_t row, CounterId id) {
+  if (table.column(id) == SampleTable::kNoColumn) return std::nullopt;
+  std::optional<std::uint64_t> sum;
+  for (unsigned i = 0; i < counter_info(id).instances; ++i) {
+    const Column column = table.column(id, i);
+    if (!table.present(row, column)) continue;
+    if (table.saturated(row, column)) return std::nullopt;
+    sum = sum.value_or(0) + table.value(row, column);
+  }
+  return sum;
+}
+
+/// What error correction counted up to one reading; nullopt: not known.
+struct FecCounts {
+  FecCounts(const SampleTable& table, std::size_t row)
+      : corrected(sum_of(table, row, CounterId::kRsFecCorrectedSymbols)) {
+    const auto blocks = sum_of(table, row, CounterId::kFecUncorrectableBlocks);
+    const auto rs_blocks = sum_of(table, row, CounterId::kRsFecUncorrectableBlocks);
+    if (blocks || rs_blocks) uncorrectable = blocks.value_or(0) + rs_blocks.value_or(0);
+  }
+  std::optional<std::uint64_t> corrected;
+  std::optional<std::uint64_t> uncorrectable;
+};
+
+/// Everything but the breaks begins anew.
+void begin(TimePoint when, WatchedPort& watched) {
+  WatchedPort fresh;
+  fresh.downs = watched.downs;
+  fresh.clears = watched.clears;
+  fresh.gaps = watched.gaps;
+  fresh.since = fresh.last = when;
+  fresh.read = (1U << kAcceptanceCounters.size()) - 1;
+  watched = fresh;
+}
+
+bool went_back(const SampleTable& before, const SampleTable& now, std::size_t row) {
+  const auto back = [&](CounterId id) {
+    const Column column = now.column(id);
+    return is_there(now, row, column) && is_there(before, row, before.column(id)) &&
+           now.value(row, column) < before.value(row, before.column(id));
+  };
+  return back(CounterId::kTransmitBytes) || back(CounterId::kReceiveBytes) ||
+         std::ranges::any_of(kAcceptanceCounters, back);
+}
+
+}  // namespace
+
+const WatchedPort* AcceptanceWatch::find(PortKey port) const {
+  const auto found = known_.find(port);
+  return found == known_.end() ? nullptr : &found->second;
+}
+
+void AcceptanceWatch::remap(const Topology& topology) {
+  if (!started_ || epoch_ != topology.epoch()) {
+    by_index_.clear();
+    // Rows mean other ports now; the next reading of each is compared with nothing.
+    before_.reset();
+    details_before_.reset();
+  }
+  started_ = true;
+  epoch_ = topology.epoch();
+  by_index_.resize(topology.ports().size(), nullptr);
+}
+
+WatchedPort& AcceptanceWatch::at(const Topology& topology, PortIndex port) {
+  WatchedPort*& known = by_index_[port];
+  if (known == nullptr) known = &known_[topology.key_of(port)];
+  return *known;
+}
+
+void AcceptanceWatch::update(const Sweep& sweep, std::span<const PortIndex> ports, Duration stale_after) {
+  if (!sweep.topology || !sweep.counters || sweep.counters->rows() < sweep.topology->ports().size()) return;
+  remap(*sweep.topology);
+  const Duration longest_gap = std::max(kLongestGap, stale_after);
+  for (const PortIndex port : ports) {
+    if (port >= by_index_.size()) continue;
+    WatchedPort& watched = at(*sweep.topology, port);
+    follow(sweep, port, longest_gap, watched);
+    if (watched.since != kNever && (began_ == kNever || watched.since < began_)) began_ = watched.since;
+  }
+  before_ = sweep.counters;
+  details_before_ = sweep.details;
+}
+
+void AcceptanceWatch::follow(const Sweep& sweep, PortIndex index, Duration longest_gap, WatchedPort& watched) {
+  const Port& port = sweep.topology->port(index);
+  if (!port.is_up()) {
+    if (watched.since == kNever) return;
+    begin(kNever, watched);
+    ++watched.downs;
+    return;
+  }
+  const SampleTable& now = *sweep.counters;
+  const TimePoint read_at = now.read_at(index);
+  if (read_at == kNever || read_at == watched.last) return;
+  if (watched.since == kNever) return begin(read_at, watched);
+  if (!before_ || index >= before_->rows() || before_->read_at(index) != watched.last ||
+      read_at - watched.last > longest_gap || read_at < watched.last) {
+    begin(read_at, watched);
+    ++watched.gaps;
+    return;
+  }
+  if (went_back(*before_, now, index)) {
+    begin(read_at, watched);
+    ++watched.clears;
+    return;
+  }
+  const double bits = port.bits_per_second() * seconds(read_at - watched.last);
+  watched.line_bits += bits;
+  watched.last = read_at;
+  for (std::size_t i = 0; i < kAcceptanceCounters.size(); ++i) {
+    const Column column = now.column(kAcceptanceCounters[i]);
+    if (!is_there(now, index, column) || !is_there(*before_, index, column)) {
+      watched.read = static_cast<std::uint16_t>(watched.read & ~(1U << i));
+      continue;
+    }
+    watched.moved[i] += now.value(index, column) - before_->value(index, column);
+    if (now.saturated(index, column)) watched.stuck = static_cast<std::uint16_t>(watched.stuck | 1U << i);
+  }
+  const Column sent = now.column(CounterId::kTransmitBytes);
+  if (!is_there(now, index, sent) || !is_there(*before_, index, sent))
+    watched.transmit_bytes = -1;
+  else if (watched.transmit_bytes >= 0)
+    watched.transmit_bytes += static_cast<double>(now.value(index, sent) - before_->value(index, sent));
+  follow_fec(sweep, index, watched);
+}
+
+void AcceptanceWatch::follow_fec(const Sweep& sweep, PortIndex index, WatchedPort& watched) const {
+  if (!sweep.details || index >= sweep.details->rows()) return;
+  const SampleTable& now = *sweep.details;
+  const TimePoint read_at = now.read_at(index);
+  if (read_at == kNever || read_at == watched.fec_last) return;
+  const FecCounts counts(now, index);
+  if (watched.fec_since != kNever && details_before_ && index < details_before_->rows() &&
+      details_before_->read_at(index) == watched.fec_last) {
+    const FecCounts before(*details_before_, index);
+    if (!(counts.corrected < before.corrected) && !(counts.uncorrectable < before.uncorrectable)) {
+      watched.has_corrected = watched.has_corrected && counts.corrected && before.corrected;
+      watched.has_uncorrectable = watched.has_uncorrectable && counts.uncorrectable && before.uncorrectable;
+      watched.corrected_symbols += counts.corrected.value_or(0) - before.corrected.value_or(0);
+      watched.uncorrectable_blocks += counts.uncorrectable.value_or(0) - before.uncorrectable.value_or(0);
+      watched.fec_bits += sweep.topology->port(index).bits_per_second() * seconds(read_at - watched.fec_last);
+      watched.fec_last = read_at;
+      return;
+    }
+  }
+  watched.fec_since = watched.fec_last = read_at;
+  watched.fec_bits = 0;
+  watched.corrected_symbols = watched.uncorrectable_blocks = 0;
+  watched.has_corrected = counts.corrected.has_value();
+  watched.has_uncorrectable = counts.uncorrectable.has_value();
+}
+
+}  // namespace weft::analyzer

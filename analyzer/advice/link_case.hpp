@@ -63,7 +63,7 @@ struct LinkCase {
   Entity link{};
   LinkEnd a{}, b{};                       ///< low end, high end
   std::vector<TimePoint> downs{};         ///< when it went down, oldest first, at most kMostDowns
-  TimePoint troubled = kNever;            ///< when it went down last, or received errors; kNever: neither
+  TimePoint troubled = kNever;            ///< when it went down last and came back; kNever: it did not
   Duration window{};                      ///< that errors are counted over, up to now
   bool is_slow_by_configuration = false;  ///< a LINK_DEGRADED of it is no part's fault
 };

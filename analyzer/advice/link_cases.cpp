@@ -185,7 +185,10 @@ std::vector<LinkCase> LinkCases::cases(const Sweep& sweep, const LinkTable& tabl
     if (const auto found = known_.find(id); found != known_.end()) {
       const Known& entry = found->second;
       one.downs = entry.downs;
-      one.troubled = entry.touched;
+      // What lies unplugged on somebody's bench is down, and not in trouble: that is known when it is back.
+      const bool is_up = table.links()[id].view == LinkView::kUp;
+      if (is_up && !one.downs.empty()) one.troubled = one.downs.back();
+      if (!is_up && one.downs.size() > 1) one.troubled = one.downs[one.downs.size() - 2];
       one.window = now - (entry.before == kNever ? entry.since : entry.before);
     }
   }

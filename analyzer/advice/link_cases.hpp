@@ -43,8 +43,8 @@ class LinkCases {
   struct Known {
     Counts low, high, low_before, high_before;  ///< since `since`; in the period before
     TimePoint since = kNever;
-    TimePoint before = kNever;   ///< where the period before began; kNever: there is none
-    TimePoint touched = kNever;  ///< when it went down last, or received errors
+    TimePoint before = kNever;  ///< where the period before began; kNever: there is none
+    TimePoint touched = kNever;
     std::vector<TimePoint> downs;
   };
   using Bad = std::unordered_set<LinkId>;

@@ -54,7 +54,7 @@ LinkCase PartAdvisor::case_of(const HostWatch& host, const PortWatch& port, cons
   one.b.port =
       one.b.whole = {.kind = EntityKind::kPort, .fabric = {}, .port = {}, .peer = {}, .label = "the switch port"};
   one.downs = starts_.downs(port);
-  if (!one.downs.empty()) modules_.note_trouble(host, port, one.troubled = one.downs.back());
+  if (port.up && !one.downs.empty()) modules_.note_trouble(host, port, one.troubled = one.downs.back());
   one.a.past = modules_.past(host, port, now);
   one.a.tells_starts = true;
   one.a.starts = starts_.starts_among(port, one.downs);
@@ -85,6 +85,8 @@ void PartAdvisor::advise(const Hosts& hosts, const HostAt& host_at, std::vector<
     LinkCase one = *known;
     // It lasts, as a flap or a burst of errors does not.
     if (finding.kind == IncidentKind::kLinkDegraded) one.troubled = now;
+    if (finding.kind == IncidentKind::kLinkErrors)
+      for (const Evidence& evidence : finding.evidence) one.troubled = std::max(one.troubled, evidence.observed);
     add_host(host_at, one, now, one.a);
     add_host(host_at, one, now, one.b);
     finding.advice = whose_fault(one);

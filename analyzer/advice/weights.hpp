@@ -44,11 +44,16 @@ inline constexpr SignWeight kErrorsAtOneEnd{.host = 0.5, .cable = 1, .module = 1
 inline constexpr SignWeight kErrorsAtBothEnds{.host = 0.4, .cable = 1.5, .module = 0.8, .switch_port = 0.4};
 /// The link goes down again and again and no end counts an error before: whatever cuts it does so at once.
 inline constexpr SignWeight kDownWithoutErrors{.host = 2.5, .cable = 0.5, .module = 0.6, .switch_port = 1.5};
-/// Each other link of the same switch or host that is in trouble at the same time: links fail alone, 0.057 % of them in
-/// a month (Alibaba HPN, SIGCOMM 2024).
-inline constexpr double kOtherBad = 5;
-/// From so many on another one says no more.
-inline constexpr double kMostOthersCount = 3;
+/// Other links of the same switch or host in trouble at the same time. That a part which links share hurts just so many
+/// of them.
+inline constexpr double kSharedShows = 0.2;
+/// That a link which has nothing to do with it is in trouble, too. Links fail alone, 0.057 % of them in a month; flaps
+/// are more frequent, 5,000 to 60,000 a day over a large fleet (Alibaba HPN, SIGCOMM 2024), whose links are not told.
+inline constexpr double kTroubledByChance = 0.002;
+/// So much they must say, or it may be chance.
+inline constexpr double kNotByChance = 3;
+/// They never say more.
+inline constexpr double kMostOthersSay = 200;
 /// Of two nodes whose common links are in trouble, the one is meant when the other has so many times as many links that
 /// are well.
 inline constexpr double kManyMoreWell = 3;

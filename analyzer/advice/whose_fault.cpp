@@ -160,17 +160,23 @@ void Weighing::weigh_others(bool high) {
   const OtherLinks& there = end(!high).others;
   const double well = others.all - others.bad + 1, well_there = there.all - there.bad + 1;
   const double share = well_there >= kManyMoreWell * well ? 1 : well >= kManyMoreWell * well_there ? 0 : 0.5;
-  const double count = std::min(kMostOthersCount, others.bad - others.shared + share * others.shared);
+  const double count = others.bad - others.shared + share * others.shared;
   if (count <= 0) return;
-  const double weight = std::pow(kOtherBad, count);
+  // Against so many of them by chance (Poisson).
+  const double by_chance = std::pow(others.all * kTroubledByChance, count) / std::tgamma(count + 1);
+  const double weight = std::clamp(kSharedShows / by_chance, 1.0, kMostOthersSay);
   likely_[high ? kEndB : kEndA] *= weight;
-  is_whole_[high] = true;
-  tell(weight, count_text(others.bad) + " of the " + counted(others.all, "other link") + " of " + one.name +
-                   (others.bad == 1 ? " is in trouble" : " are in trouble") + " at the same time" +
-                   (others.shared == 0 ? ""
-                    : others.shared == others.bad
-                        ? ", which lead to " + end(!high).name + " as well"
-                        : ", " + count_text(others.shared) + " of them lead to " + end(!high).name + " as well"));
+  is_whole_[high] = weight > kNotByChance;
+  std::string sentence = count_text(others.bad) + " of the " + counted(others.all, "other link") + " of " + one.name +
+                         (others.bad == 1 ? " is in trouble" : " are in trouble") + " at the same time" +
+                         (others.shared == 0 ? ""
+                          : others.shared == others.bad
+                              ? ", which lead to " + end(!high).name + " as well"
+                              : ", " + count_text(others.shared) + " of them lead to " + end(!high).name + " as well");
+  if (is_whole_[high])
+    tell(weight, std::move(sentence));
+  else
+    say(weight, std::move(sentence));
 }
 
 void Weighing::weigh_starts(bool high) {

@@ -52,6 +52,20 @@ TEST_F(LinkCasesTest, DownsOfBothEndsAreOne) {
   EXPECT_EQ(leaf_end(*one).others.bad, 0U);
 }
 
+TEST_F(LinkCasesTest, WhatIsStillDownMayBeUnpluggedAndIsNoTroubleYet) {
+  flap({end}, 2);
+  ASSERT_TRUE(case_of(end));
+  const TimePoint before = case_of(end)->troubled;
+  EXPECT_EQ(before, case_of(end)->downs.back());
+  watch.fabric.unlink(end);
+  watch.sweeps(5);
+  ASSERT_EQ(case_of(end)->downs.size(), 3U);
+  EXPECT_EQ(case_of(end)->troubled, before);
+  watch.fabric.relink(end);
+  watch.sweeps(2);
+  EXPECT_EQ(case_of(end)->troubled, case_of(end)->downs.back());
+}
+
 TEST_F(LinkCasesTest, ErrorsOfTrainingDoNotCount) {
   flap({end});
   ASSERT_TRUE(case_of(end));

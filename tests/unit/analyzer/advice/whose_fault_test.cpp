@@ -122,6 +122,15 @@ TEST_F(WhoseFault, SeveralLinksOfASwitchAreTheSwitch) {
   EXPECT_TRUE(advice.first.starts_with("Look at switch leaf-1 first")) << advice.first;
 }
 
+TEST_F(WhoseFault, OneOfManyMayBeChance) {
+  errors(link.a, 12);
+  errors(link.b, 9);
+  link.b.others = {.all = 63, .bad = 1};
+  EXPECT_EQ(first().part, LinkPart::kCable);
+  link.b.others = {.all = 63, .bad = 4};
+  EXPECT_EQ(first().part, LinkPart::kSwitch);
+}
+
 TEST_F(WhoseFault, SeveralLinksOfAHostAreTheHost) {
   link.a.others = {.all = 7, .bad = 3};
   link.b.others = {.all = 31};

@@ -66,6 +66,36 @@ TEST_F(HostSessionsTest, TheJobsOfAHostOutliveARestart) {
   EXPECT_EQ(*jobs_of(host), Jobs{});
 }
 
+TEST_F(HostSessionsTest, TheModuleOfAPortOutlivesARestart) {
+  auto stream = connect("a");
+  const auto plug = [&](std::uint64_t sequence, const char* serial) {
+    HostBatch batch;
+    batch.sequence = sequence;
+    batch.reading.emplace();
+    batch.reading->taken = clock.time;
+    auto inventory = std::make_shared<HostInventory>();
+    HostPort& port = inventory->ports.emplace_back();
+    port.device = "mlx5_0";
+    port.number = 1;
+    batch.reading->inventory = std::move(inventory);
+    auto facts = std::make_shared<FactTable>();
+    facts->ports.push_back({"mlx5_0", 1, {{ConfigFact::kModuleSerial, FactSource::kEthtool, serial}}});
+    batch.reading->facts = std::move(facts);
+    desk->batch(stream, std::move(batch), Duration::zero());
+  };
+  plug(1, "MT0001");
+  save();
+  plug(2, "MT0002");
+  save();
+  crash();
+  const std::vector<PortStay> stays = rules->modules().stays("a");
+  ASSERT_EQ(stays.size(), 2U);
+  EXPECT_EQ(stays[0].module, "serial MT0001");
+  EXPECT_NE(stays[0].to, kNever);
+  EXPECT_EQ(stays[1].module, "serial MT0002");
+  EXPECT_EQ(stays[1].to, kNever);
+}
+
 TEST_F(HostSessionsTest, APortThatWasUpAtTheLastAcknowledgementIsMissedAfterARestart) {
   const auto tell = [this](const std::shared_ptr<FakeStream>& stream, std::uint64_t sequence, bool is_up) {
     HostBatch batch;

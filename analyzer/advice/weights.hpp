@@ -67,7 +67,7 @@ inline constexpr SignWeight kCageBad{.host = 2, .cable = 1, .module = 20, .switc
 inline constexpr SignWeight kCageWell{.host = 1, .cable = 1, .module = 0.6, .switch_port = 1};
 /// The host, or its adapter, was started anew when the link went down: most of the times, or once among others.
 inline constexpr SignWeight kDownByStarts{.host = 40};
-inline constexpr SignWeight kDownByOneStart{.host = 1.3};
+inline constexpr SignWeight kDownByOneStart{.host = 1};
 /// Nobody started anything then.
 inline constexpr SignWeight kNoStarts{.host = 0.7};
 

@@ -98,6 +98,7 @@ class Weighing {
   std::vector<std::pair<double, std::string>> reasons_;
   std::array<bool, 2> is_whole_{};  ///< by end: more than this port of it is meant
   bool is_told_ = false;            ///< a sign says what is wrong
+  bool is_unclear_ = false;         ///< nobody knows how much of the cable was replaced
   bool of_module_ = false;          ///< a sign speaks for one module
   std::string quiet_{};             ///< since which swap nothing has failed
 };
@@ -217,6 +218,7 @@ void Weighing::weigh_swaps() {
     module *= kReplacedInVain;
     other *= is_whole ? kReplacedInVain : may_be_whole ? kPerhapsReplacedModule : 1;
     likely_[kCable] *= is_whole ? kReplacedInVain : may_be_whole ? kPerhapsReplacedCable : 1;
+    is_unclear_ = !is_whole && may_be_whole;
     tell(1 / kReplacedInVain, told + ", and the trouble stayed with the port");
   } else {
     module *= kQuietSinceSwap;
@@ -314,7 +316,7 @@ Advice Weighing::verdict() {
     suspect.share += (1 - kMostSure) / static_cast<double>(advice.suspects.size());
   std::ranges::stable_sort(advice.suspects, std::ranges::greater{}, &Suspect::share);
   const double first = advice.suspects[0].share;
-  advice.is_clear = is_told_ && first >= kClearShare && first >= kClearRatio * advice.suspects[1].share;
+  advice.is_clear = is_told_ && !is_unclear_ && first >= kClearShare && first >= kClearRatio * advice.suspects[1].share;
   advice.first = !quiet_.empty()
                      ? "Leave it, and watch whether it stays quiet: " + quiet_ + ", and nothing has failed since"
                  : advice.is_clear ? what_to_do(advice.suspects[0])

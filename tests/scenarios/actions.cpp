@@ -22,6 +22,7 @@ class Script {
     for (const Fault& fault : scenario_.faults) write(fault);
     if (scenario_.assumptions.flushes)
       for (const Job& job : scenario_.jobs) flush(job);
+    actions_.insert(actions_.end(), scenario_.actions.begin(), scenario_.actions.end());
     std::ranges::stable_sort(actions_, {}, &Action::at);
     return std::move(actions_);
   }

@@ -16,6 +16,7 @@ constexpr double kBackgroundSpread = 3;
 
 /// The scenario as it is now is what its truths and plan follow from.
 void derive(Case& made) {
+  if (!made.scenario.advice.empty()) return;  // that follows from no fault
   made.plan = *lay_out(made.scenario.fabric);
   made.scenario.truths = truths_of(made.scenario, made.plan);
 }
@@ -124,6 +125,28 @@ void vary_constants(Random& random, Case& made) {
   constants.unposted = random.log_uniform(0.3, 300);
 }
 
+/// No part errs before its link goes down.
+void hide_errors(Random&, Case& made) {
+  std::erase_if(made.scenario.actions, [](const Action& action) { return action.kind == ActionKind::kErrorRate; });
+}
+
+/// The counters of one end of the first link that fails stand still, and say that all is well.
+void freeze_one_end(Random& random, Case& made) {
+  const PortKey key = random.chance(0.5) ? made.scenario.advice[0].links[0].a : made.scenario.advice[0].links[0].b;
+  for (PortIndex port = 0; port < made.plan.ports.size(); ++port)
+    if (made.plan.key_of(port) == key)
+      made.scenario.actions.push_back({.at = 0, .kind = ActionKind::kFreeze, .a = port, .value = 1});
+}
+
+/// Modules and cables are pieces of their own, and only hosts tell of theirs.
+void loosen_modules(Random&, Case& made) {
+  std::erase_if(made.scenario.actions, [&](const Action& action) {
+    return action.kind == ActionKind::kModule && made.plan.tier_of(action.a) != Tier::kAdapter;
+  });
+  for (Action& action : made.scenario.actions)
+    if (action.kind == ActionKind::kModule) action.b = 0;
+}
+
 struct Change {
   std::string_view name;
   void (*make)(Random&, Case&);
@@ -139,7 +162,10 @@ constexpr Change kChanges[] = {{"xdr", use_xdr},
                                {"corropt", draw_real_losses},
                                {"near_limit", draw_errors_near_limit},
                                {"loaded", load_uplinks},
-                               {"constants", vary_constants}};
+                               {"constants", vary_constants},
+                               {"silent", hide_errors},
+                               {"frozen_end", freeze_one_end},
+                               {"loose_modules", loosen_modules}};
 
 }  // namespace
 
@@ -165,7 +191,10 @@ const std::vector<Assumption>& assumptions() {
       {"loaded", {"oversubscription", "ethernet_oversubscription"}},
       {"constants",
        {"quiet", "incast", "collision", "slow_receiver", "pcie_stall", "loss_on_link", "straggler", "ethernet_incast",
-        "ethernet_collision", "ethernet_straggler"}}};
+        "ethernet_collision", "ethernet_straggler"}},
+      {"silent", {"cable_part", "host_part", "switch_part", "module_part", "ethernet_cable_part"}},
+      {"frozen_end", {"cable_part", "switch_part", "swap_moved"}},
+      {"loose_modules", {"swap_in_vain", "swap_done"}}};
   return kAll;
 }
 

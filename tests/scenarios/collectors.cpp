@@ -279,6 +279,23 @@ void Collectors::fail(std::uint32_t endpoint, double requests) {
   adapters_[endpoint].failure_rate = requests;
 }
 
+void Collectors::plug(PortIndex port, unsigned module, bool has_fixed_cable) {
+  for (Host& host : hosts_) {
+    const auto found = std::ranges::find(host.ports, port);
+    if (found == host.ports.end()) continue;
+    const HostPort& own = host.inventory->ports[static_cast<std::size_t>(found - host.ports.begin())];
+    FactTable table = host.facts ? *host.facts : FactTable();
+    std::erase_if(table.ports, [&](const PortFacts& facts) { return facts.device == own.device; });
+    if (module > 0)
+      table.ports.push_back({own.device,
+                             own.number,
+                             {{ConfigFact::kModuleVendor, FactSource::kEthtool, "ACME"},
+                              {ConfigFact::kModulePart, FactSource::kEthtool, has_fixed_cable ? "MCP4Y10" : "MMA4Z00"},
+                              {ConfigFact::kModuleSerial, FactSource::kEthtool, "MT24" + std::to_string(module)}}});
+    host.facts = std::make_shared<const FactTable>(tidy(std::move(table)));
+  }
+}
+
 void Collectors::add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets, double late) {
   adapters_[from].naks += static_cast<double>(packets);
   adapters_[to].out_of_sequence += static_cast<double>(packets) * (1 - scenario_.constants.last_of_message) * late;
@@ -368,6 +385,7 @@ void Collectors::read_host(std::uint32_t index, double now, const Registers& reg
   }
   reading.taken = taken;
   reading.inventory = host.inventory;
+  reading.facts = host.facts;
   reading.jobs.clear();
   for (const PlacedJob& job : host.jobs)
     if (now >= job.start && now < job.end) reading.jobs.push_back(job.name);

@@ -58,6 +58,8 @@ class Collectors {
   void refuse(std::uint32_t from, std::uint32_t to, double packets);
   /// From now on so many requests of the endpoint per second use up their retries, whatever flows.
   void fail(std::uint32_t endpoint, double requests);
+  /// From now on the port has the module of that number, 0: none; its collector, if any, tells of it.
+  void plug(PortIndex port, unsigned module, bool has_fixed_cable);
   /// Packets that were lost at once.
   void add_lost(std::uint32_t from, std::uint32_t to, std::uint64_t packets, double late);
 
@@ -94,6 +96,7 @@ class Collectors {
     bool is_switch = false;
     std::shared_ptr<const HostInventory> inventory;
     std::vector<PlacedJob> jobs;
+    std::shared_ptr<const FactTable> facts;
     double read_at = 0;
     std::uint64_t sequence = 0;
     double heard = 0;  ///< what is sent arrives in order

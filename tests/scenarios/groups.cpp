@@ -6,6 +6,7 @@
 #include "tests/scenarios/assumptions.hpp"
 #include "tests/scenarios/generate.hpp"
 #include "tests/scenarios/habits.hpp"
+#include "tests/scenarios/parts.hpp"
 #include "tests/scenarios/random.hpp"
 
 namespace weft::scenarios {
@@ -51,6 +52,10 @@ const std::vector<std::string>& further_groups() {
       for (const std::string_view habit : habits())
         if (!ethernet || !habit.starts_with("manager_"))
           all.push_back((ethernet ? std::string(kEthernet) : std::string()) + std::string(habit));
+    for (const bool ethernet : {false, true})
+      for (const std::string_view group : part_groups())
+        if (!ethernet || is_on_ethernet(group))
+          all.push_back((ethernet ? std::string(kEthernet) : std::string()) + std::string(group));
     for (const Assumption& assumption : assumptions())
       for (const std::string_view group : assumption.groups)
         all.push_back(std::string(group) + "+" + std::string(assumption.name));
@@ -65,7 +70,12 @@ Case generate(std::string_view group, std::uint64_t seed, Scale scale) {
   const bool ethernet = base.starts_with(kEthernet);
   const std::string_view habit = ethernet ? base.substr(kEthernet.size()) : base;
   // With an assumption or a habit it is the same fabric with the same jobs and the same fault as without.
-  Case made = write_case(!is_habit(habit) ? base : ethernet ? "ethernet_quiet" : "quiet", seed, scale);
+  const bool is_part = std::ranges::find(part_groups(), habit) != part_groups().end();
+  Case made = write_case(!is_habit(habit) && !is_part ? base : ethernet ? "ethernet_quiet" : "quiet", seed, scale);
+  if (is_part) {
+    Random random(seed * 1'000'003 + number_of(base));
+    break_part(habit, random, made);
+  }
   if (is_habit(habit)) {
     Random random(seed * 1'000'003 + number_of(base));
     live(habit, random, made);

@@ -65,6 +65,47 @@ class AlarmHistory {
   std::map<std::uint64_t, Known> known_;
 };
 
+/// What incidents say of links in trouble, as people see it.
+class AdviceHistory {
+ public:
+  explicit AdviceHistory(const Scenario& scenario) : scenario_(scenario), last_(scenario.advice.size()) {}
+
+  void note(const std::vector<Incident>& changed, double at) {
+    for (std::size_t i = 0; i < last_.size(); ++i) {
+      const RightAdvice& right = scenario_.advice[i];
+      if (at > right.until) continue;
+      for (const Incident& incident : changed)
+        if (incident.is_open() && !incident.finding.advice.suspects.empty() &&
+            std::ranges::find(right.links, place_of(incident.finding.cause)) != right.links.end())
+          last_[i] = incident.finding.advice;
+    }
+  }
+
+  std::vector<AdviceVerdict> verdicts() const {
+    std::vector<AdviceVerdict> all;
+    for (std::size_t i = 0; i < last_.size(); ++i) {
+      const RightAdvice& right = scenario_.advice[i];
+      AdviceVerdict& verdict = all.emplace_back();
+      if (last_[i].suspects.empty()) continue;
+      const Suspect& first = last_[i].suspects.front();
+      verdict.given = true;
+      verdict.clear = last_[i].is_clear;
+      verdict.right = std::ranges::find(right.parts, first.part) != right.parts.end() &&
+                      (right.nodes.empty() || first.part == LinkPart::kCable ||
+                       std::ranges::find(right.nodes, first.where.port.node) != right.nodes.end());
+      for (const Suspect& suspect : last_[i].suspects)
+        verdict.said += std::string(to_string(suspect.part)) + " " + suspect.where.label + " " +
+                        std::to_string(suspect.share).substr(0, 4) + "; ";
+      for (const std::string& reason : last_[i].reasons) verdict.said += "\n    " + reason;
+    }
+    return all;
+  }
+
+ private:
+  const Scenario& scenario_;
+  std::vector<Advice> last_;
+};
+
 }  // namespace
 
 Outcome judge(const Scenario& scenario, const Plan& plan) {
@@ -72,12 +113,16 @@ Outcome judge(const Scenario& scenario, const Plan& plan) {
   Simulator simulator(scenario, plan);
   Analyzers analyzers(simulator);
   AlarmHistory alarms(outcome);
+  AdviceHistory advice(scenario);
   std::vector<double> begun;
   double before = 0;
   for (Tick tick; simulator.next(tick); before = tick.at) {
     begun.push_back(tick.sweep ? tick.at - seconds(tick.sweep->finished - tick.sweep->started) : tick.at);
-    alarms.note(analyzers.take(tick), tick, static_cast<unsigned>(begun.size() - 1));
+    const std::vector<Incident> changed = analyzers.take(tick);
+    alarms.note(changed, tick, static_cast<unsigned>(begun.size() - 1));
+    advice.note(changed, tick.at);
   }
+  outcome.advice = advice.verdicts();
   outcome.sweeps = static_cast<unsigned>(begun.size());
   outcome.port_days = static_cast<double>(simulator.cabled_ports()) * before / kSecondsOfDay;
   weigh(scenario, plan, simulator, begun, outcome);

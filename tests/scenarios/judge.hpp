@@ -52,6 +52,14 @@ struct Unplanted {
   bool found = false;       ///< some alarm named it
 };
 
+/// What was said of a link in trouble, and of which part of it.
+struct AdviceVerdict {
+  bool given = false;  ///< anything was said
+  bool right = false;  ///< and it named first what is at fault
+  bool clear = false;  ///< and it was clear
+  std::string said{};  ///< for people
+};
+
 struct Outcome {
   std::string name{};
   std::string group{};
@@ -59,7 +67,8 @@ struct Outcome {
   std::vector<Alarm> alarms{};
   std::vector<Overloaded> overloaded{};
   std::vector<Verdict> verdicts{};
-  unsigned without_effect = 0;  ///< planted congestion that held up nobody: there was nothing to be found
+  std::vector<AdviceVerdict> advice{};  ///< by Scenario::advice
+  unsigned without_effect = 0;          ///< planted congestion that held up nobody: there was nothing to be found
   std::vector<Unplanted> unplanted{};
   double port_days = 0;
   unsigned sweeps = 0;

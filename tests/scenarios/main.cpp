@@ -111,6 +111,10 @@ void show_wrong(const std::vector<Outcome>& outcomes) {
       if (alarm.repeated)
         std::printf("%s at %.1f s: repeated %s: %s\n", outcome.name.c_str(), alarm.at, to_string(alarm.kind),
                     alarm.summary.c_str());
+    for (const AdviceVerdict& verdict : outcome.advice)
+      if (!verdict.right)
+        std::printf("%s: %s\n", outcome.name.c_str(),
+                    verdict.given ? ("wrong advice: " + verdict.said).c_str() : "no advice was given");
     for (const Unplanted& truth : outcome.unplanted)
       if (!truth.found)
         std::printf("%s from %.1f to %.1f s: congestion at %s that nobody planted was missed, it held up %.2f\n",

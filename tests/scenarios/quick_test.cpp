@@ -83,5 +83,21 @@ INSTANTIATE_TEST_SUITE_P(Habits, EverydayWork,
                                          "quiet+late_packets", "ethernet_quiet+ecn_only", "ethernet_quiet+lossy"),
                          name_of);
 
+/// Of links that fail because of one part, that part is named first; one miss in six is allowed.
+struct WhosePart : testing::TestWithParam<const char*> {};
+
+TEST_P(WhosePart, IsNamedFirst) {
+  const Row row = run(GetParam());
+  ASSERT_EQ(row.advice.whole, kSeeds);
+  EXPECT_GE(row.advice.value(), 0.8);
+  EXPECT_GE(row.precision.value(), 0.8) << "links in trouble are told, and not much else";
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, WhosePart,
+                         testing::Values("cable_part", "host_part", "switch_part", "module_part", "swap_in_vain",
+                                         "swap_moved", "ethernet_cable_part", "ethernet_host_part",
+                                         "ethernet_switch_part"),
+                         name_of);
+
 }  // namespace
 }  // namespace weft::scenarios

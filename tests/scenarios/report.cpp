@@ -54,6 +54,14 @@ void add(Row& row, const Outcome& outcome) {
     else
       ++row.false_alarms;
   }
+  for (const AdviceVerdict& verdict : outcome.advice) {
+    ++row.advice.whole;
+    row.advice.part += verdict.right;
+    ++row.clear.whole;
+    row.clear.part += verdict.clear;
+    row.clear_right.whole += verdict.clear;
+    row.clear_right.part += verdict.clear && verdict.right;
+  }
   for (const Verdict& verdict : outcome.verdicts) {
     ++row.recall.whole;
     if (is_loss(verdict.fault) && verdict.amount >= kPlainLoss) {
@@ -126,6 +134,9 @@ nlohmann::json to_json(const Row& row) {
                       {"unplanted_recall", to_json(row.unplanted_found)},
                       {"strict_precision", to_json(row.strict)},
                       {"recall_of_losses_from_1e-6", to_json(row.plain_losses)},
+                      {"right_advice", to_json(row.advice)},
+                      {"clear_advice", to_json(row.clear)},
+                      {"right_of_clear_advice", to_json(row.clear_right)},
                       {"repeated_alarms", row.repeated},
                       {"alarms_about_found_truths", row.alarms_about},
                       {"false_alarms_per_100k_port_days", row.alarm_rate()},
@@ -176,6 +187,25 @@ Report summarise(const std::vector<Outcome>& outcomes, std::string seeds) {
   return report;
 }
 
+std::string advice_table(const Report& report) {
+  if (report.all.advice.whole == 0) return {};
+  std::string text =
+      "\n| group | links | right first advice | clear | right where clear |\n| --- | --: | --: | --: | --: |\n";
+  const auto share = [](const Share& of) {
+    return of.whole == 0 ? std::string("-")
+                         : format("%.3f (%.2f-%.2f)", of.value(), of.interval().low, of.interval().high);
+  };
+  const auto add_row = [&](const Row& row) {
+    if (row.advice.whole == 0) return;
+    text +=
+        format("| %s | %llu | %s | %s | %s |\n", row.group.c_str(), static_cast<unsigned long long>(row.advice.whole),
+               share(row.advice).c_str(), share(row.clear).c_str(), share(row.clear_right).c_str());
+  };
+  for (const Row& row : report.rows) add_row(row);
+  add_row(report.all);
+  return text;
+}
+
 std::string table(const Report& report) {
   std::string text =
       format("seeds %s; shares with the 95 %% interval of Wilson, alarms with the exact one of Poisson\n",
@@ -184,7 +214,7 @@ std::string table(const Report& report) {
                  "precision", "recall", "culprit", "kind", "delay", "95 %", "joint", "wrong", "once", "unpl.", "alarms",
                  "mute", "real", "false", "per 100,000 port-days");
   for (const Row& row : report.rows) text += line(row);
-  return text + line(report.all);
+  return text + line(report.all) + advice_table(report);
 }
 
 Result<std::string> markdown(const Report& report, std::string_view before) {
@@ -247,6 +277,7 @@ Result<std::string> markdown(const Report& report, std::string_view before) {
     text += format(" %llu | %.0f | %.0f (%.0f-%.0f) |\n", count(row->false_alarms), row->port_days, row->alarm_rate(),
                    alarms.low, alarms.high);
   }
+  text += advice_table(report);
   if (report.all.plain_losses.whole > 0)
     text += format("\nOf %llu planted losses of at least 1e-6 of the packets %llu were found: %.3f.\n",
                    count(report.all.plain_losses.whole), count(report.all.plain_losses.part),

@@ -29,6 +29,9 @@ struct Row {
   Share wrong_blame;               ///< planted truths of which the first alarm named what was healthy
   Share unplanted_found;           ///< lasting congestion that nobody planted, and that was named
   Share plain_losses;              ///< planted losses of at least 1e-6 of the packets that were found
+  Share advice;                    ///< links in trouble of which the right part was named first
+  Share clear;                     ///< advice that was clear
+  Share clear_right;               ///< clear advice that was right
   Share strict;                    ///< alarms that are right and say nothing twice, of all of them
   std::uint64_t repeated = 0;      ///< alarms about a truth that had been told already
   std::uint64_t alarms_about = 0;  ///< alarms about truths that were found
@@ -49,7 +52,9 @@ struct Report {
 Report summarise(const std::vector<Outcome>& outcomes, std::string seeds);
 /// Many lines, each with its end.
 std::string table(const Report& report);
-/// The same in Markdown, with all figures that the README keeps.
+/// Of which links in trouble the right part was named, in Markdown; empty where no scenario asks.
+std::string advice_table(const Report& report);
+/// The same as table() in Markdown, with all figures that the README keeps.
 /// `before`: what to_json() said of an earlier run, whose joint success, alarms told once and false alarms stand in
 /// columns of their own; kInvalidArgument when it is not such a text. Empty: none.
 Result<std::string> markdown(const Report& report, std::string_view before);

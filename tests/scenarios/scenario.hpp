@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fabric/incident.hpp"
+#include "tests/scenarios/action.hpp"
 #include "tests/scenarios/fat_tree.hpp"
 #include "tests/scenarios/subnet_manager.hpp"
 
@@ -128,6 +129,14 @@ struct Truth {
   Severity most = Severity::kCritical;  ///< an alarm above it is a false one
 };
 
+/// What good advice about links in trouble names first.
+struct RightAdvice {
+  std::vector<Place> links{};     ///< any of them may be in trouble
+  std::vector<LinkPart> parts{};  ///< any of them is right
+  std::vector<NodeGuid> nodes{};  ///< a host, switch or module must be at one of these; empty: at any
+  double until = 0;               ///< seconds: what is said then counts
+};
+
 /// Chance events that belong to a healthy fabric. Rates are for one port and day unless said otherwise.
 struct Noise {
   double error_rate_low = 1e-18;   ///< symbol errors per bit of the best link …
@@ -187,6 +196,8 @@ struct Scenario {
   bool switch_collectors = false;  ///< of Ethernet: every switch has one too; else nobody reads switches
   std::vector<Job> jobs{};
   std::vector<Fault> faults{};
+  std::vector<Action> actions{};  ///< what happens besides the faults
+  std::vector<RightAdvice> advice{};
   std::vector<Truth> truths{};  ///< filled from the faults by truths_of() unless written down
 };
 

@@ -242,6 +242,8 @@ void Simulator::apply(const Action& action) {
       return manager_.start(now_);
     case ActionKind::kFlush:
       return collectors_.flush(action.a, static_cast<std::uint64_t>(action.value));
+    case ActionKind::kModule:
+      return collectors_.plug(action.a, static_cast<unsigned>(action.value), action.b == 1);
     case ActionKind::kReroute:
       return reroute();
   }

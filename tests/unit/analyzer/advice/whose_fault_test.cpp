@@ -207,6 +207,10 @@ TEST_F(WhoseFault, OneReplacedModuleLeavesTheRestOfTheCable) {
   link.a.past = {.module = "ACME MMA serial 2", .replaced = Swap{.before = "ACME MMA serial 1", .goes_on = true}};
   link.b.past = {.module = "ACME MMA serial 3"};
   EXPECT_EQ(first().part, LinkPart::kCable) << "the fibre is as it was";
+  EXPECT_TRUE(advice.is_clear);
+  link.b.past = {};
+  (void)first();
+  EXPECT_FALSE(advice.is_clear) << "whether the rest of the cable was replaced, too, nobody tells";
 }
 
 TEST_F(WhoseFault, TroubleThatMovedWithAModuleIsThatModule) {

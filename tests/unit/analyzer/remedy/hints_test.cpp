@@ -122,6 +122,26 @@ TEST(ConfidenceHints, NameTheKey) {
             "the confidence in the cause is too low (remedy.limits.confidence)");
 }
 
+TEST(TwoSignals, APartThatMayBeTheReasonConfirmsNothing) {
+  Hints b;
+  b.begin({});
+  b.errors("leaf-0", "spine-0");
+  auto incident = std::make_shared<Incident>(*b.incidents.back());
+  incident->finding.evidence.resize(1);
+  incident->finding.evidence.push_back(incident->finding.evidence.front());
+  const auto verdict_with = [&](std::string signal) {
+    incident->finding.evidence.back().signal = std::move(signal);
+    Hints fresh;
+    fresh.begin({});
+    fresh.errors("leaf-0", "spine-0");
+    fresh.incidents = {std::make_shared<Incident>(*incident)};
+    fresh.book->review(fresh.look());
+    return fresh.verdict(fresh.plan(1), Guard::kTwoSignals).explanation;
+  };
+  EXPECT_EQ(verdict_with("another"), "2 signals confirm it");
+  EXPECT_EQ(verdict_with(std::string(kPartSignal)), "only one signal confirms it");
+}
+
 TEST(CoolDownHints, SayWhenItIsOver) {
   Hints b;
   const TimePoint now = b.fabric.now();

@@ -5,11 +5,24 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/ports/freshness.hpp"
+
 namespace weft::analyzer {
 namespace {
 
 /// Silent nodes among which a hub is looked for; the search is quadratic.
 constexpr std::size_t kMostToSort = 256;
+
+/// The link that counts at that port, whether this sweep's graph has it or not; kNoIndex: none is known.
+LinkId own_link(const LinkTable& table, PortKey port) {
+  const NodeId node = table.find_node(port.node);
+  if (node == kNoIndex) return kNoIndex;
+  for (const LinkId id : table.links_of(node)) {
+    const LinkState& link = table.links()[id];
+    if (link.counts() && (link.key.low == port || link.key.high == port)) return id;
+  }
+  return kNoIndex;
+}
 
 }  // namespace
 
@@ -319,14 +332,13 @@ void OutageFinder::merge_silent(const LinkTable& table, Work& work) const {
 bool OutageFinder::mass(const LinkTable& table, const Sweep& sweep, const Work& work, std::size_t culprits,
                         TimePoint now, Outage& fabric) {
   fabric = {.kind = OutageKind::kFabric};
-  const PortIndex local = sweep.topology->find_port(sweep.local_port);
-  if (local != kNoIndex && table.link_at(local) != kNoIndex) {
-    const LinkState& link = table.links()[table.link_at(local)];
-    if (is_dead(link, work) && work.dark_nodes > 0) {
-      fabric.reason = "the link that we ask through is down";
-      fabric.links.push_back(table.link_at(local));
-      return true;
-    }
+  // Made anew behind a port that is down, a graph has ourselves alone: it shows neither the link there nor anybody.
+  const LinkId own = own_link(table, sweep.local_port);
+  const bool is_dead_end = is_own_port_down(sweep) || (own != kNoIndex && is_dead(table.links()[own], work));
+  if (is_dead_end && work.dark_nodes > 0) {
+    fabric.reason = "the link that we ask through is down";
+    if (own != kNoIndex) fabric.links.push_back(own);
+    return true;
   }
   const auto most = [&](std::size_t part, std::size_t whole) {
     return whole >= thresholds_.mass_minimum_links &&
@@ -393,7 +405,7 @@ OutageReport OutageFinder::find(LinkTable& table, const Sweep& sweep, TimePoint 
     OutageReport report;
     report.blind = true;
     // Nothing is said before the first culprit is certain: a subnet that is just being activated is no trouble.
-    if (culprits > 0) report.outages.push_back(std::move(fabric));
+    if (culprits > 0 || is_own_port_down(sweep)) report.outages.push_back(std::move(fabric));
     return report;
   }
   blame_manager(table, work);

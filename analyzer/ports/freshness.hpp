@@ -26,12 +26,16 @@ inline Duration effective_interval(const Sweep& sweep) {
   return std::max({sweep.interval, sweep.finished - sweep.started, Duration(std::chrono::milliseconds(1))});
 }
 
+/// The port that the sweep asked through is down: of all others its graph only has what was seen before, or nothing.
+inline bool is_own_port_down(const Sweep& sweep) {
+  const PortIndex own = sweep.topology->find_port(sweep.local_port);
+  return own != kNoIndex && sweep.topology->port(own).state == PortState::kDown;
+}
+
 /// Nobody reads the fabric now: there is no sweep of late, or our own port there is down.
 inline bool is_blind(const FabricView& fabric) {
   if (!fabric.watching || !fabric.sweep) return !fabric.watching;
-  const Topology& topology = *fabric.sweep->topology;
-  const PortIndex own = topology.find_port(fabric.sweep->local_port);
-  return own != kNoIndex && topology.port(own).state == PortState::kDown;
+  return is_own_port_down(*fabric.sweep);
 }
 
 /// A reading of `sweep` that is older than this at its end is stale. Also the value for FabricView::stale_after.

@@ -55,6 +55,31 @@ TEST(Restart, ALinkToANodeThatIsGoneIsStillListed) {
   EXPECT_TRUE(absent.is_seen);
 }
 
+// Our own port is down, and the sweeper begins anew: its graph has ourselves alone.
+TEST(Restart, AGraphOfOurselvesAloneTellsNothingOfOthers) {
+  for (const bool is_restarted : {false, true}) {
+    Watch watch(FabricBuilder::fat_tree(4, 6, 8));
+    watch.sweeps(3);
+    watch.fabric.power_off(watch.fabric.find("spine-2"));
+    watch.sweeps(20);
+    const std::uint64_t id = watch.only().id;
+    const PortIndex own = watch.fabric.port_of("host-0-0 mlx5_0", 1);
+    watch.fabric.unlink(own);
+    const NodeIndex ourselves = watch.fabric.find("host-0-0 mlx5_0");
+    for (NodeIndex node = 0; node < watch.fabric.nodes().size(); ++node)
+      if (node != ourselves) watch.fabric.silence(node);
+    watch.fabric.rediscover();
+    if (is_restarted) watch.restart();
+    watch.sweeps(40);
+    ASSERT_EQ(watch.open().size(), 2U) << watch.describe();
+    EXPECT_EQ(watch.open()[0].id, id) << "nobody has seen that it is up again";
+    EXPECT_EQ(watch.open()[1].finding.kind, IncidentKind::kTelemetryLost) << watch.describe();
+    EXPECT_EQ(watch.open()[1].finding.severity, Severity::kCritical);
+    EXPECT_NE(watch.open()[1].finding.summary.find("the link that we ask through is down"), std::string::npos);
+    EXPECT_EQ(watch.book.all()->size(), 2U) << watch.describe();
+  }
+}
+
 TEST(Restart, AHostThatComesBackStaysOneIncident) {
   FabricBuilder fabric = FabricBuilder::fat_tree(2, 2, 8);
   for (const char* rail : {"rail-0", "rail-1"}) {

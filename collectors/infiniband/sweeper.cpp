@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "collectors/infiniband/own_cable.hpp"
+
 namespace weft::infiniband {
 namespace {
 
@@ -22,6 +24,9 @@ constexpr std::uint64_t kOptionalAgainAfter = 4096;
 // Ports that are asked for their vendor's speeds in one sweep: a fabric of the days of FDR10 is done in a few.
 constexpr std::size_t kVendorSpeedsAtOnce = 512;
 
+// A sweep during which our own cable was moved is read again, at most so often in all.
+constexpr unsigned kMostReadings = 3;
+
 constexpr std::uint16_t kDefaultPartition = 0xFFFF;  // vol. 1, 10.9.1.2
 
 }  // namespace
@@ -37,20 +42,14 @@ Result<Sweep> Sweeper::sweep() {
   services_.management_key = options_.engine.management_key;
   services_.pkey_index = options_.pkey_index.value_or(find_pkey(services_.pkeys, kDefaultPartition).value_or(0));
   engine_.forget_abandoned();
-  if (std::exchange(discover_next_, false))
-    if (auto done = discover(); !done) return tl::unexpected(done.error());
-  ++number_;
-  const std::uint64_t sent_before = engine_.sent();
-  if (local->state == PortState::kDown)
-    if (auto done = read_own_node(); !done) return tl::unexpected(done.error());
-  spare_subnet_managers();
-  if (auto done = learn_agents(); !done) return tl::unexpected(done.error());
-  if (auto done = learn_service_levels(); !done) return tl::unexpected(done.error());
-  if (auto done = learn_who_acts(*local); !done) return tl::unexpected(done.error());
-  if (auto done = read_ports(); !done) return tl::unexpected(done.error());
-  if (options_.clear_saturated_counters)
-    if (auto done = clear_saturated(); !done) return tl::unexpected(done.error());
-  if (auto done = read_routes(sent_before); !done) return tl::unexpected(done.error());
+  for (unsigned tries = 1;; ++tries) {
+    auto is_of_one_subnet = read(*local);
+    if (!is_of_one_subnet) return tl::unexpected(is_of_one_subnet.error());
+    if (*is_of_one_subnet) break;
+    discover_next_ = true;
+    acting_ = {};  // what was learned of others is of the subnet from before
+    if (tries == kMostReadings) return fail(ErrorCode::kUnavailable, "the cable of the local port is being moved");
+  }
 
   if (!topology_ || subnet_->changed()) topology_ = subnet_->publish();
   Sweep result;
@@ -83,6 +82,34 @@ Result<Sweep> Sweeper::sweep() {
   result.finished = SystemClock{}.now();
   result.statistics.duration = result.finished - started;
   return result;
+}
+
+Result<bool> Sweeper::read(const LocalPort& local) {
+  // Where our own cable was put into another subnet, what we ask reaches nodes there in the place of those we know.
+  const bool discovers = std::exchange(discover_next_, false);
+  if (discovers)
+    if (auto done = discover(); !done) return tl::unexpected(done.error());
+  const std::optional<NodeGuid> began_at = own_neighbor(*subnet_);
+  const NodeIndex known = discovers ? 0 : static_cast<NodeIndex>(subnet_->node_count());
+  ++number_;
+  const std::uint64_t sent_before = engine_.sent();
+  if (local.state == PortState::kDown)
+    if (auto done = read_own_node(); !done) return tl::unexpected(done.error());
+  spare_subnet_managers();
+  if (auto done = learn_agents(); !done) return tl::unexpected(done.error());
+  if (auto done = learn_service_levels(); !done) return tl::unexpected(done.error());
+  if (auto done = learn_who_acts(local); !done) return tl::unexpected(done.error());
+  if (auto done = read_ports(); !done) return tl::unexpected(done.error());
+  if (options_.clear_saturated_counters)
+    if (auto done = clear_saturated(); !done) return tl::unexpected(done.error());
+  if (auto done = read_routes(sent_before); !done) return tl::unexpected(done.error());
+  if (!began_at) return true;
+  OwnCableQuestion question(*subnet_);
+  if (auto done = engine_.run(question); !done) return tl::unexpected(done.error());
+  if (!question.neighbor() || *question.neighbor() == *began_at) return true;
+  // A switch that was known before is one of this subnet.
+  const NodeIndex there = subnet_->find(*question.neighbor());
+  return there != kNoIndex && there < known;
 }
 
 Result<void> Sweeper::discover() {

@@ -63,6 +63,9 @@ class Sweeper {
   std::uint64_t requests_sent() const { return engine_.sent(); }
 
  private:
+  /// Reads all there is to read. False: our own cable leads elsewhere since it began, so that what was read may be of
+  /// two subnets.
+  Result<bool> read(const LocalPort& local);
   Result<void> discover();
   Result<void> look_behind(const std::vector<PortIndex>& ports);
   void spare_subnet_managers();

@@ -36,7 +36,7 @@ class MovedCable(unittest.TestCase):
         first = min(switch.guid for switch in network.switches if not switch.name.startswith("b-"))
         self.spare = network.add(netfile.SWITCH, 0x0002c90300990000, 8, "spare-leaf")
         self.own, self.victim = network.find("gpu-0008 mlx5_0").identity, network.find("b-gpu-0005 mlx5_0")
-        self.place = self.victim.ports[1]
+        self.home, self.place = network.find("gpu-0008 mlx5_0").ports[1], self.victim.ports[1]
         self.kept = f"one@0x{first:016x}"
         self.subnet = simulated_subnet.SimulatedSubnet(network)
         self.addCleanup(self.subnet.stop)
@@ -65,6 +65,15 @@ class MovedCable(unittest.TestCase):
         still, nodes = self.expect_another()
         self.assertEqual(lost["id"], still["id"], "it goes on")
         self.assertEqual(["gpu-0008 mlx5_0"], [name for name in nodes if not name.startswith("b-")])
+        # Each way again, in no time: nothing of the two is mixed. In the other one no link was ever up: it is not kept.
+        for place, expected in ((self.home, {"one": True}), (self.place, {"one": True, self.kept: False}), (self.home, {"one": True})):
+            self.subnet.unlink(self.own, 1)
+            self.subnet.command(f'Link "{self.own}"[1] "{place.node}"[{place.port}]')
+            wait_until(lambda expected=expected: self.fabrics() == expected, 60, why=lambda: f"{self.fabrics()}\n{self.weftd.log()}")
+            self.weftd.wait_sweeps(3)
+            nodes = [node["name"] for node in self.weftd.client.json("/api/v1/topology?fabric=one")["nodes"]]
+            self.assertEqual({place is self.place}, {name.startswith("b-") for name in nodes if not name.startswith("gpu-0008")}, nodes)
+        self.assertEqual([], self.weftd.incidents("DUPLICATE_GUID", open_only=False))
 
     def test_between_two_sweeps(self):
         children = subprocess.run(["pgrep", "--parent", str(self.weftd.process.pid), "weft-sweeper"], capture_output=True, text=True, check=True)

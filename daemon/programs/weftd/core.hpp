@@ -64,9 +64,6 @@ class Core {
   void expect(std::shared_ptr<const analyzer::SettingProfiles> profiles);
   /// Links of a fabric that were up, as they were kept when weftd was started or took over.
   std::span<const KnownLink> known_links(const std::string& fabric) const;
-  /// The cable of our port was put into a switch that was not known: into another subnet, it may be. What was known
-  /// stays in the sweeper's graph until it discovers the subnet from nothing.
-  bool has_left(const Sweep& sweep) const;
   /// A sweep arrived. It is ignored when its fabric is not known.
   void take_sweep(Sweep sweep);
   /// Collectors told something. What their events mean is shown as soon as it is on disk.

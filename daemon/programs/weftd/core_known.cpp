@@ -189,24 +189,6 @@ void Core::renew_rules(Fabric& fabric) {
   known_looked_ = kNever;  // the hosts' rules are to know the new names
 }
 
-// What the sweeper knew before may answer for what is at the same place now: only our own cable tells.
-bool Core::has_left(const Sweep& sweep) const {
-  const auto found = fabrics_.find(sweep.fabric);
-  if (found == fabrics_.end() || found->second.layer == LinkLayer::kEthernet) return false;
-  const Fabric& fabric = found->second;
-  const Topology& topology = *sweep.topology;
-  if (fabric.told_apart == sweep.topology || fabric.switches.empty() || !fabric.told_apart ||
-      fabric.told_apart->epoch() != topology.epoch())
-    return false;
-  const PortIndex own = topology.find_port(sweep.local_port);
-  if (own == kNoIndex || topology.port(own).peer == kNoIndex) return false;
-  const Node& neighbor = topology.node_of(topology.port(topology.port(own).peer));
-  const std::vector<NodeGuid> leads_to{neighbor.guid};
-  if (neighbor.type != NodeType::kSwitch || share_one(fabric.switches, leads_to)) return false;
-  const auto known = switches_at(fabric.analyzer.state().links);
-  return !known.empty() && !share_one(known, leads_to);
-}
-
 void Core::tell_apart_from_ledger(Fabric& fabric) {
   if (fabric.layer == LinkLayer::kEthernet) return;
   const std::string& name = fabric.view.name;

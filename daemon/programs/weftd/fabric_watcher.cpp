@@ -163,13 +163,6 @@ void FabricWatcher::ended(const std::string& why) {
   try_again(delay);
 }
 
-void FabricWatcher::begin_anew() {
-  hang_up();
-  if (child_) child_->terminate();
-  leaving_since_ = std::chrono::steady_clock::now();
-  try_again(kLookAgain);
-}
-
 void FabricWatcher::try_again(Duration delay) {
   retry_.expires_after(std::chrono::duration_cast<std::chrono::steady_clock::duration>(delay));
   retry_.async_wait([this, alive = std::weak_ptr<const int>(alive_)](boost::system::error_code error) {

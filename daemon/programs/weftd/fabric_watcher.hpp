@@ -50,9 +50,6 @@ class FabricWatcher {
   /// leave(), and waits for the sweeper, until three seconds after it was told to end.
   void stop();
 
-  /// A new sweeper takes the place of the one that runs, and discovers the subnet from nothing.
-  void begin_anew();
-
   /// Options::acts_as is this from the next sweep on.
   void act_as(const ActsAs& acts_as);
 

@@ -141,11 +141,6 @@ void SubnetWatchers::take(const std::string& name, Sweep sweep) {
                    claim_on(name) == Claim::kPlans ? ", whose links plans hold" : ", which open incidents name");
     }
   }
-  if (core_.has_left(sweep)) {
-    logger("infiniband")
-        ->warn("{}: the port leads to a switch that was not known: its subnet is discovered from nothing", name);
-    return watchers_.at(name)->begin_anew();
-  }
   remedies_.take_acting(name, watchers_.at(name)->acting(), *sweep.topology);
   core_.take_sweep(std::move(sweep));
 }

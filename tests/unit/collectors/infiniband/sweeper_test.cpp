@@ -137,6 +137,56 @@ TEST_F(SweeperTest, ACableMovedToAnotherPortIsFound) {
   EXPECT_TRUE(joined(result, {{0x400}, {1}}, {{0x200}, {5}}));
 }
 
+// At whatever moment of a sweep it happens.
+TEST_F(SweeperTest, OurOwnCableThatIsPutIntoAnotherSubnetMixesNothing) {
+  const std::size_t other = port.add_switch(0x500, "other", 8);
+  const std::size_t second = port.add_switch(0x600, "second", 8);
+  const std::size_t stranger = port.add_adapter(0x700, "stranger mlx5_0");
+  port.connect(other, 2, second, 2);
+  port.connect(other, 4, stranger, 1);
+  bool is_moved = false;
+  for (std::uint64_t moment = 0; moment < 1000; ++moment) {
+    port.tamper = {};
+    port.connect(self, 1, left, 1);
+    Sweeper sweeper(port, options);
+    const Sweep before = sweep(sweeper);
+    ASSERT_EQ(before.topology->nodes().size(), 4U);
+    std::uint64_t replies = 0;
+    is_moved = false;
+    port.tamper = [&](const MadAddress&, FakeMadPort::Reply& reply) {
+      if (replies++ == moment) {
+        port.connect(self, 1, other, 1);
+        is_moved = true;
+      }
+      return reply.size();
+    };
+    const auto is_of_new = [&](const Sweep& result) {
+      const bool has_old = result.topology->find_node({0x200}) != kNoIndex;
+      const bool has_new = result.topology->find_node({0x500}) != kNoIndex;
+      EXPECT_NE(has_old, has_new) << moment;
+      EXPECT_EQ(result.topology->nodes().size(), 4U) << moment;
+      EXPECT_TRUE(result.topology->duplicates().empty()) << moment;
+      EXPECT_EQ(has_new, result.topology->epoch() != before.topology->epoch()) << moment;
+      return has_new;
+    };
+    is_of_new(sweep(sweeper));
+    if (!is_moved) break;  // it had fewer replies
+    EXPECT_TRUE(is_of_new(sweep(sweeper))) << moment;
+  }
+}
+
+TEST_F(SweeperTest, OurOwnCableMovedWithinTheSubnetKeepsTheEpoch) {
+  Sweeper sweeper(port, options);
+  const Sweep before = sweep(sweeper);
+  port.set_link(left, 1, false);
+  port.connect(self, 1, right, 6);
+  port.set_link(self, 1, true);
+  sweep(sweeper);
+  const Sweep result = sweep(sweeper);
+  EXPECT_TRUE(joined(result, {{0x100}, {1}}, {{0x300}, {6}}));
+  EXPECT_EQ(result.topology->epoch(), before.topology->epoch());
+}
+
 TEST_F(SweeperTest, ANewNodeIsFoundWithoutANewEpoch) {
   Sweeper sweeper(port, options);
   const Sweep before = sweep(sweeper);

@@ -238,21 +238,6 @@ TEST_F(CoreOtherSubnetTest, ACableMovedWhileItRunsIsSeen) {
   EXPECT_FALSE(shown()[1].is_open());
 }
 
-TEST_F(CoreOtherSubnetTest, ACableThatLeadsToAnUnknownSwitchWantsADiscovery) {
-  start();
-  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
-  sweep_for(10s);
-  EXPECT_FALSE(core->has_left(fabric.sweep()));
-  const PortIndex own = fabric.port_of("host-0-0 mlx5_0", 1);
-  fabric.unlink(own);
-  EXPECT_FALSE(core->has_left(fabric.sweep())) << "its cable is pulled";
-  fabric.add_switch("other", 4);
-  fabric.connect(own, fabric.port_of("other", 1));
-  EXPECT_TRUE(core->has_left(fabric.sweep()));
-  fabric.rediscover();
-  EXPECT_FALSE(core->has_left(fabric.sweep())) << "that is what a discovery shows";
-}
-
 TEST_F(CoreOtherSubnetTest, WhatIsBackUnderItsNameHasItsLinksAndIncidents) {
   known.fabric = down.finding.cause.fabric = kName;
   store::Restored restored = ledger();

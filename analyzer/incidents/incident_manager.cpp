@@ -21,15 +21,6 @@ constexpr std::size_t kMostLinksListed = 1024;
 /// Ends the key of planned work.
 constexpr const char* kPlannedKey = "|planned";
 
-std::string key_of(IncidentKind kind, const Entity& cause) {
-  return std::string(to_string(kind)) + '|' + cause.identity();
-}
-
-/// Planned work is never the same incident as trouble of the same kind: neither re-opens the other.
-std::string key_of(const Finding& finding) {
-  return key_of(finding.kind, finding.cause) + (finding.maintenance != 0 ? kPlannedKey : "");
-}
-
 /// "1st", "2nd", "11th".
 std::string ordinal(std::size_t number) {
   const bool teen = number % 100 / 10 == 1;
@@ -51,6 +42,14 @@ bool is_part(IncidentKind kind) {
 }
 
 }  // namespace
+
+std::string IncidentManager::key_of(IncidentKind kind, const Entity& cause) {
+  return std::string(to_string(kind)) + '|' + cause.identity();
+}
+
+std::string IncidentManager::key_of(const Finding& finding) {
+  return key_of(finding.kind, finding.cause) + (finding.maintenance != 0 ? kPlannedKey : "");
+}
 
 IncidentManager::IncidentManager(IncidentPolicy policy, std::vector<Incident> restored, IdSeries ids)
     : policy_(policy), ids_(ids) {
@@ -325,6 +324,7 @@ std::vector<Incident> IncidentManager::update(std::string_view fabric, std::vect
     };
     mark_planned(findings, *windows_, *all(), began_before, now);
   }
+  leave_out_parts(findings, fabric);
   // What the greater troubles of this sweep contain: entity → incident.
   std::unordered_map<std::string, std::uint64_t> wholes;
   for (Finding& finding : findings) {
@@ -367,7 +367,8 @@ std::vector<Incident> IncidentManager::give_up(std::string_view fabric, const st
   return changed;
 }
 
-std::vector<Incident> IncidentManager::rename(std::string_view from, const std::string& to, TimePoint now) {
+std::vector<Incident> IncidentManager::rename(std::string_view from, const std::string& to, TimePoint now,
+                                              const std::function<bool(const Entity&)>& is_meant) {
   Changed changed;
   const auto rename = [&](Entity& entity) {
     if (entity.fabric != from) return;
@@ -376,6 +377,7 @@ std::vector<Incident> IncidentManager::rename(std::string_view from, const std::
   };
   for (Entry& entry : entries_) {
     if (!entry.incident->is_open() || entry.incident->finding.cause.fabric != from) continue;
+    if (is_meant && !is_meant(entry.incident->finding.cause)) continue;
     Incident next = *entry.incident;
     rename(next.finding.cause);
     std::ranges::for_each(next.finding.affected, rename);

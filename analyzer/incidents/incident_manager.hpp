@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,8 +53,9 @@ class IncidentManager {
   /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
   std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
   /// The subnet that was called `from` is called `to` now: what is open there stays open under that name. Where `to`
-  /// has the same trouble open already, one of the two ends.
-  std::vector<Incident> rename(std::string_view from, const std::string& to, TimePoint now);
+  /// has the same trouble open already, one of the two ends. `is_meant`: of these causes only; empty: of all.
+  std::vector<Incident> rename(std::string_view from, const std::string& to, TimePoint now,
+                               const std::function<bool(const Entity&)>& is_meant = {});
 
   /// Somebody looks after it; saying so again changes nothing. kNotFound; kInvalidArgument without a name;
   /// kFailedPrecondition when it is already resolved.
@@ -94,6 +96,9 @@ class IncidentManager {
   void reopen(Entry& entry, const Finding& finding, TimePoint now, Changed& changed);
   void open(const Finding& finding, std::string key, std::vector<TimePoint> beginnings, TimePoint now,
             Changed& changed);
+  static std::string key_of(IncidentKind kind, const Entity& cause);
+  /// Planned work is never the same incident as trouble of the same kind: neither re-opens the other.
+  static std::string key_of(const Finding& finding);
   void hold_back(Finding& finding, TimePoint now) const;
   void apply(Incident& incident, const Finding& finding) const;
   void begin(Incident& incident, const Finding& finding, TimePoint now);
@@ -102,6 +107,7 @@ class IncidentManager {
   void close(std::string_view fabric, const std::unordered_map<std::string, std::uint64_t>& wholes,
              const Coverage& coverage, TimePoint now, Changed& changed);
   IncidentPtr seen(const std::string& key) const;
+  void leave_out_parts(std::vector<Finding>& findings, std::string_view fabric) const;
   void expire(TimePoint now);
 
   IncidentPolicy policy_;

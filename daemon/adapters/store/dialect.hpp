@@ -178,19 +178,27 @@ inline constexpr const char* kAwaitedStandby =
     "'500 ms'))";
 /// Who uses tables of the own schema, and of the site, or holds the lock of kOneAtATime: "its tables are in use:
 /// pg_dump, process 123; …". Parameters: the process of the server that waited for a lock; the schema: a shard's, that
-/// of the site, or empty for a weftd of no site. Who only reads is named when nobody does more: only a change of tables
-/// waits for that. Who waits for a standby is not named: what it did is done here, and to end it loses that there.
+/// of the site, or empty for a weftd of no site; the table with the row that it waited for, empty: not known; 1 where
+/// it changes tables. Who only reads is named when nobody does more: only a change of tables waits for that. Who only
+/// writes rows is in the way of such a change, and of whoever wants one of these rows: named, else, when nobody locks a
+/// whole table (PostgreSQL 15 documentation, table 13.2). Who waits for a standby is not named: what it did is done
+/// here, and to end it loses that there.
 inline constexpr const char* kUsers =
     "SELECT string_agg(said, '; ' ORDER BY said) FROM (SELECT what || ' in use: ' || string_agg(DISTINCT who, '; ') AS "
     "said FROM (SELECT CASE WHEN nspname = current_schema() THEN 'its tables are' ELSE 'the tables of the site are' "
     "END AS what, coalesce(nullif(left(application_name, 64), ''), 'somebody') || ', process ' || pg_locks.pid AS who, "
-    "mode = 'AccessShareLock' AS reads, bool_and(mode = 'AccessShareLock') OVER () AS all_read FROM pg_locks JOIN "
+    "mode = 'AccessShareLock' AS reads, bool_and(mode = 'AccessShareLock') OVER () AS all_read, "
+    "mode ~ '^(Share|ShareRowExclusive|Exclusive|AccessExclusive)Lock$' AS of_table, "
+    "bool_or(mode ~ '^(Share|ShareRowExclusive|Exclusive|AccessExclusive)Lock$') OVER () AS any_of_table FROM pg_locks "
+    "JOIN "
     "pg_stat_activity ON pg_stat_activity.pid = pg_locks.pid LEFT JOIN pg_class ON pg_class.oid = relation LEFT JOIN "
     "pg_namespace ON pg_namespace.oid = relnamespace WHERE granted AND datname = current_database() AND pg_locks.pid "
-    "NOT IN (pg_backend_pid(), ?::BIGINT) AND wait_event IS DISTINCT FROM 'SyncRep' AND ((?2::TEXT <> 'weft_site' AND "
+    "NOT IN (pg_backend_pid(), ?::BIGINT) AND wait_event IS DISTINCT FROM 'SyncRep' AND (?3::TEXT = '' OR relname = "
+    "?3) "
+    "AND ((?2::TEXT <> 'weft_site' AND "
     "nspname = current_schema()) OR (?2 <> '' "
     "AND (nspname = 'weft_site' OR (locktype = 'advisory' AND classid = 0 AND objid = 8313759))))) AS held WHERE "
-    "all_read OR NOT reads GROUP BY what) AS all_of_them";
+    "(all_read OR NOT reads) AND (?4::BIGINT = 1 OR of_table OR NOT any_of_table) GROUP BY what) AS all_of_them";
 /// Parameters: seat, machine, address, holder, epoch, fabrics, collectors, switches, shard, number. Changes no row
 /// where the site does not list that shard. Times are the server's.
 inline constexpr const char* kTellSite =

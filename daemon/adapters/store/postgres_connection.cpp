@@ -312,7 +312,7 @@ Error PostgresConnection::failure(const PGresult* answer, bool& gone) {
   if (is_locked_out) {
     is_doubtful_ = true;
     ask_last(handle_.get(), address_.options);
-    return in_the_way(said);
+    return in_the_way(said, PQresultErrorField(answer, PG_DIAG_CONTEXT));
   }
   return Error{of_sqlstate(state == nullptr ? "08000" : state), name() + ": " + said};
 }

@@ -136,9 +136,10 @@ class PostgresConnection final : public Connection {
   /// COMMIT.
   Result<Rows> end();
   /// Who holds the lock that this connection waited for in vain, or what those wait for, asked of the same server over
-  /// another connection: a transaction that failed answers nothing. `said`: by the server. kTimeout; kUnavailable where
-  /// commits wait for a standby, but of a start, which waits for that.
-  Error in_the_way(const std::string& said) const;
+  /// another connection: a transaction that failed answers nothing. `said`: by the server. `context`: the same, it
+  /// names the table where a row was waited for; may be null. kTimeout; kUnavailable where commits wait for a standby,
+  /// but of a start, which waits for that.
+  Error in_the_way(const std::string& said, const char* context) const;
   Steady::time_point deadline() const;
   /// Waits for the socket. False: the time is over.
   bool wait(bool for_room, Steady::time_point deadline) const;

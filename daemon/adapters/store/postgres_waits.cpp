@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "daemon/adapters/store/dialect.hpp"
@@ -10,6 +11,19 @@
 #include "daemon/platform/cli/terminal_text.hpp"
 
 namespace weft::store {
+namespace {
+
+/// "weft_beat" of 'while updating tuple (0,1) in relation "weft_beat"'; empty: it names none.
+std::string locked_table(const char* context) {
+  constexpr std::string_view kBefore = "in relation \"";
+  const std::string_view text = context == nullptr ? "" : context;
+  const std::size_t at = text.find(kBefore);
+  if (at == std::string_view::npos) return {};
+  const std::string_view name = text.substr(at + kBefore.size());
+  return std::string(name.substr(0, name.find('"')));
+}
+
+}  // namespace
 
 std::unique_ptr<PostgresConnection> PostgresConnection::beside(std::chrono::milliseconds within) const {
   PostgresAddress address = address_;
@@ -33,11 +47,12 @@ std::string PostgresConnection::awaited_standby(bool is_known) {
   return awaited && PQntuples(awaited->get()) == 1 ? PQgetvalue(awaited->get(), 0, 0) : "";
 }
 
-Error PostgresConnection::in_the_way(const std::string& said) const {
+Error PostgresConnection::in_the_way(const std::string& said, const char* context) const {
   const auto other = beside(kLongestBeside);
   if (const std::string awaited = other ? other->awaited_standby() : ""; !awaited.empty())
     return Error{use_ == Use::kSetUp ? ErrorCode::kTimeout : ErrorCode::kUnavailable, name() + ": " + awaited};
-  const Parameters parameters{std::to_string(PQbackendPID(handle_.get())), address_.schema};
+  const Parameters parameters{std::to_string(PQbackendPID(handle_.get())), address_.schema, locked_table(context),
+                              use_ == Use::kSetUp ? "1" : "0"};
   Result<Rows> users = fail(ErrorCode::kUnavailable, "the server gives no second connection");
   if (other) users = other->execute_alone(postgres::statement(postgres::kUsers).c_str(), &parameters);
   const std::string who = users && PQntuples(users->get()) == 1 && PQgetisnull(users->get(), 0, 0) == 0

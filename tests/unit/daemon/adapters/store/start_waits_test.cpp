@@ -112,6 +112,22 @@ TEST_P(StartWaits, WhatIsReadAndWrittenLaterNamesThemToo) {
   EXPECT_FALSE(is_waited_for());
 }
 
+// Somebody who writes a row of another table, or another row, is in nobody's way.
+TEST_P(StartWaits, WhoWritesSomethingElseIsNotNamed) {
+  const auto store = must_open(dir.path());
+  by_hand(dir.path()).run("CREATE TABLE others (x BIGINT)");
+  const auto innocent = hold("INSERT INTO others VALUES (1); INSERT INTO opened VALUES ('x', 1)");
+  innocent->run("SET application_name = 'innocent'");
+  ASSERT_TRUE(innocent->outcome());
+  for (const char* lock : {"LOCK TABLE incident IN EXCLUSIVE MODE", "SELECT 1 FROM weft_store FOR UPDATE"}) {
+    const auto blocker = hold(lock);
+    const auto saved = store->save_incidents({{make_incident(1)}}, {});
+    ASSERT_FALSE(saved);
+    EXPECT_THAT(saved.error().message, testing::HasSubstr(kWho)) << lock;
+    EXPECT_THAT(saved.error().message, testing::Not(testing::HasSubstr("innocent"))) << lock;
+  }
+}
+
 // A transaction that was prepared belongs to no process.
 TEST_P(StartWaits, WhoCannotBeSeenIsNotMadeUp) {
   must_open(dir.path());

@@ -9,8 +9,7 @@ namespace weft::store {
 
 /// A sentence for each server of `url` (see postgres_address.hpp) that could not be used if it took writes, with the
 /// reason, or that is of another database than the others. A hot standby may be asked: nothing is written. Empty where
-/// `url` names one server, or is no address. Each is given three seconds, all of them about twelve; those that are left
-/// then are named, too.
+/// `url` names one server, or is no address. They are asked at the same time, and given three seconds.
 std::vector<std::string> unusable_servers(const std::string& url);
 
 }  // namespace weft::store

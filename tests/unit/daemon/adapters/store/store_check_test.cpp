@@ -3,10 +3,15 @@
 
 #include "daemon/adapters/store/store_check.hpp"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
@@ -115,6 +120,38 @@ TEST_P(StoreCheck, EachServerIsTriedAndWhatCannotBeUsedIsSaid) {
   const auto shard = check_store(dir.path(), {.url = several + "&port=,1", .shard = "north"});
   ASSERT_TRUE(shard) << shard.error().message;
   EXPECT_THAT(*shard, HasSubstr("its server 127.0.0.1:1 cannot be used"));
+}
+
+// They take connections, and say nothing.
+TEST_P(StoreCheck, ServersThatHangAreWaitedForTogetherAndNoneIsLeftOut) {
+  must_open(dir.path());
+  const std::string url = url_of(dir.path());
+  const std::size_t begin = url.find("host=") + 5;
+  const std::string host = url.substr(begin, url.find('&') - begin);
+  std::string hosts = host, ports = "&port=";
+  std::vector<int> sockets;
+  for (int i = 0; i < 5; ++i) {
+    sockets.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    ASSERT_EQ(::bind(sockets.back(), reinterpret_cast<sockaddr*>(&address), length), 0);
+    ASSERT_EQ(::listen(sockets.back(), 5), 0);
+    ASSERT_EQ(::getsockname(sockets.back(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+    hosts += ",127.0.0.1";
+    ports += ',' + std::to_string(ntohs(address.sin_port));
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  const auto found = check_store(dir.path(), {.url = replaced(url, "host=" + host, "host=" + hosts) + ports});
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(9)) << "3 s, and what a busy machine adds";
+  for (const int socket : sockets) ::close(socket);
+  ASSERT_TRUE(found) << found.error().message;
+  std::size_t hanging = 0;
+  for (std::size_t at = found->find("cannot be used"); at != std::string::npos;
+       at = found->find("cannot be used", at + 1))
+    ++hanging;
+  EXPECT_EQ(hanging, 5U) << *found;
 }
 
 TEST(StoreUrl, AValueThatLibpqDoesNotTakeIsAMistake) {

@@ -145,8 +145,11 @@ Result<void> check_mark_for_postgres(const std::filesystem::path& directory, con
   if (!before || before->installation != found.installation)
     return refuse(file.string() + " holds incidents that " + found.name + " does not know" + advice);
   const bool was_used = !before->uses.empty() && !found.uses.empty() && !has_newest(found.uses, before->uses);
-  if (was_used || before->next_incident > found.next_incident || before->audit_records > found.audit_records)
-    return refuse(file.string() + " was used after it was copied to " + found.name + advice);
+  const bool is_ahead = before->next_incident > found.next_incident || before->audit_records > found.audit_records;
+  if (was_used && !is_ahead && is_full(found.uses))
+    return refuse(file.string() + " may have been used after it was copied to " + found.name +
+                  ", which was used so often since that it does not tell" + advice);
+  if (was_used || is_ahead) return refuse(file.string() + " was used after it was copied to " + found.name + advice);
   return {};
 }
 

@@ -39,4 +39,8 @@ bool has_newest(std::string_view uses, std::string_view others) {
   return false;
 }
 
+bool is_full(std::string_view uses) {
+  return std::ranges::count(uses, ' ') + 1 >= static_cast<std::ptrdiff_t>(kMostUses);
+}
+
 }  // namespace weft::store

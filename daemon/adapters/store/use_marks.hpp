@@ -18,5 +18,7 @@ std::string add_use(std::string_view uses);
 /// Whether the store of `uses` has the newest of `others`: what another store was when `others` were its marks was
 /// copied to it, or from it.
 bool has_newest(std::string_view uses, std::string_view others);
+/// Whether marks were dropped from `uses`: that it lacks one says nothing then.
+bool is_full(std::string_view uses);
 
 }  // namespace weft::store

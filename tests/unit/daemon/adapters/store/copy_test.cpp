@@ -10,6 +10,7 @@
 #include <random>
 
 #include "daemon/adapters/store/lease.hpp"
+#include "daemon/adapters/store/use_marks.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
@@ -117,6 +118,20 @@ TEST_P(Copy, AWeftdGoesOnWithTheCopyAndNotWithWhatWasLeft) {
   const auto stale = SqlStore::open(from.path(), {.url = url});
   ASSERT_FALSE(stale);
   EXPECT_NE(stale.error().message.find("was used after it was copied"), std::string::npos) << stale.error().message;
+}
+
+// Marks of its uses that are too old were dropped there.
+TEST_P(Copy, ADirectoryThatWasCopiedVeryLongAgoIsNotSaidToHaveBeenUsed) {
+  const std::string url = url_of(to.path());
+  fill(*std::move(*SqlStore::open(from.path(), {})), 3);
+  ASSERT_TRUE(copy_store(from.path(), url, quietly));
+  std::string uses;
+  for (int i = 0; i < 600; ++i) uses = add_use(uses);
+  by_hand(to.path()).run(("UPDATE last_use SET mark = '" + uses + "'").c_str());
+  const auto opened = SqlStore::open(from.path(), {.url = url});
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("may have been used after it was copied"), std::string::npos)
+      << opened.error().message;
 }
 
 // The end of a window changes a row, and no number of incidents or records.

@@ -73,8 +73,11 @@ void HostAnalyzer::set_known(std::vector<KnownSubnet> subnets) {
     for (std::uint32_t link = 0; link < known_[subnet].host_links->size(); ++link) {
       const KnownLink& known = (*known_[subnet].host_links)[link];
       for (const auto& [key, end] : {std::pair(known.key.low, &known.low), {known.key.high, &known.high}})
-        if (end->type == NodeType::kChannelAdapter && (known_[subnet].is_swept || !known_ports_.contains(key)))
-          known_ports_[key] = {subnet, link};  // a subnet that has another name now is known by two
+        if (end->type == NodeType::kChannelAdapter) {
+          // One that was put into another subnet, or whose subnet has another name now, is known by two.
+          const auto [at, is_new] = known_ports_.try_emplace(key, subnet, link);
+          if (!is_new && known_[at->second.first].sight < known_[subnet].sight) at->second = {subnet, link};
+        }
     }
   for (auto& [name, host] : hosts_) place(host);
 }
@@ -99,7 +102,7 @@ std::optional<PlaceBefore> HostAnalyzer::place_before(const PortWatch& port,
     if (const auto swept = std::ranges::find(subnets_, link.fabric, &Subnet::name); swept != subnets_.end())
       return PlaceBefore{std::move(link), !swept->is_blind};
     if (const auto known = std::ranges::find(known_, link.fabric, &KnownSubnet::name); known != known_.end())
-      return PlaceBefore{std::move(link), known->is_swept};
+      return PlaceBefore{std::move(link), known->sight != SubnetSight::kUnswept};
     return std::nullopt;
   };
   std::optional<PlaceBefore> before;

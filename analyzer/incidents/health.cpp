@@ -179,9 +179,9 @@ Subject* Assessment::subject_gone(const FabricView& view, const Incident& incide
   return subject_gone(view, name_in(link, end, *view.sweep->topology), end.node);
 }
 
-/// The host of the adapter of that name.
+/// The host of the adapter of that name. Where nobody reads the fabric with_unswept() knows whom its graph lacks.
 Subject* Assessment::subject_gone(const FabricView& view, const std::string& name, NodeGuid guid) {
-  if (name.empty()) return nullptr;
+  if (name.empty() || is_blind(view)) return nullptr;
   Node adapter;
   adapter.type = NodeType::kChannelAdapter;
   adapter.name = name;

@@ -21,8 +21,9 @@ std::vector<NodeHealth> assess(std::span<const FabricView> fabrics,
                                std::span<const std::shared_ptr<const HostView>> hosts, const IncidentList& incidents,
                                const MaintenanceList& windows, TimePoint now);
 
-/// The same with the hosts of subnets that nobody sweeps, as far as no sweep in `fabrics` has found them: none of these
-/// is HEALTHY, and what is open of their ports is a reason. Those that are not in `health` are added. Sorted by name.
+/// The same with the hosts of subnets that nobody sweeps, or has swept yet, as far as no sweep in `fabrics` has found
+/// them: none of these is HEALTHY, what is open of their ports is a reason, and one whose cables there are all called
+/// down is UNHEALTHY. Those that are not in `health` are added. Sorted by name.
 std::vector<NodeHealth> with_unswept(std::vector<NodeHealth> health, std::span<const KnownSubnet> subnets,
                                      std::span<const FabricView> fabrics, const IncidentList& incidents);
 

@@ -85,9 +85,16 @@ class CoveredPorts(weft_testing.SubnetTest):
         self.subnet.unlink(self.watcher.identity, 1)
         try:
             self.weftd.start(wait=False)
-            wait_until(lambda: "HTTP on" in self.weftd.log() and self.told(), 60, why=self.weftd.log)
+
+            def is_told():
+                if "HTTP on" not in self.weftd.log():
+                    return False
+                self.assertNotEqual("HEALTHY", self.verdict())
+                return self.told()
+
+            wait_until(is_told, 60, why=self.weftd.log)
             health = self.weftd.client.json(f"/api/v1/nodes/{self.name}/health")
-            self.assertEqual("UNKNOWN", health["verdict"])
+            self.assertEqual("UNHEALTHY", health["verdict"], "it is its only port")
             self.assertEqual(["LINK_DOWN", "TELEMETRY_LOST"], sorted(reason["kind"] for reason in health["reasons"]))
         finally:
             self.subnet.relink(self.watcher.identity, 1)

@@ -196,6 +196,7 @@ void Core::take_sweep(Sweep sweep) {
   follow_moves(fabric, sweep, now);
   const bool rearranged = !fabric.view.sweep || fabric.view.sweep->topology != sweep.topology;
   fabric.view.sweep = std::make_shared<const Sweep>(std::move(sweep));
+  fabric.was_seen = fabric.was_seen || !analyzer::is_blind(fabric.view);
   // Before a collector's next event: it is joined with the port that this sweep shows.
   if (rearranged) host_rules_.join(views());
   judged(fabric, std::move(analysis), now);
@@ -451,6 +452,7 @@ std::vector<FabricView> Core::views() const {
 
 void Core::publish() {
   const TimePoint now = clock_.now();
+  tell_swept(now);
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->revision = ++revision_;
   snapshot->taken = now;

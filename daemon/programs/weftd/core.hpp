@@ -137,6 +137,7 @@ class Core {
     std::shared_ptr<const Topology> told_apart{};           // see tell_apart()
     std::vector<store::FabricMemory> apart{};               // to be stored before anything is stored of this one
     bool stores_apart = false;                              // the store is asked to
+    bool was_seen = false;                                  // a sweep told of more than ourselves
   };
   struct Batch {
     std::vector<Incident> incidents;
@@ -146,7 +147,11 @@ class Core {
 
   void take_incidents(store::Restored& ledger);
   void remember_fabrics(std::vector<store::FabricMemory> memories);
-  /// Tells the rules of hosts which subnets are shown and swept.
+  /// Sweeps of what the ledger knows may still be about to begin.
+  bool is_beginning(TimePoint now) const;
+  /// The InfiniBand subnets that are shown, or known, by name and with who tells of them; without their links.
+  std::vector<analyzer::KnownSubnet> subnets_seen(TimePoint now) const;
+  /// Tells the rules of hosts, and those of health, what they are.
   void tell_swept(TimePoint now);
   /// True: `name` is a subnet already. One that was only known is watched through that port from now on.
   bool is_found(const std::string& name, const std::string& through);
@@ -235,6 +240,8 @@ class Core {
   TimePoint started_;
   TimePoint maintained_ = kNever;
   TimePoint known_looked_ = kNever;  ///< see watch_over_known()
+  bool is_looked_at_ = false;        ///< look_at_known() was called
+  TimePoint subnets_told_ = kNever;  ///< see tell_swept()
   TimePoint published_ = kNever;
   TimePoint hosts_judged_ = kNever;
   TimePoint unheld_since_ = kNever;  ///< since when we lead without being sure of it

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/ports/freshness.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/core.hpp"
+#include "daemon/programs/weftd/kept_subnets.hpp"
 #include "fabric/list_text.hpp"
 #include "fabric/sight.hpp"
 
@@ -25,35 +25,10 @@ using namespace std::chrono_literals;
 
 // A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
 constexpr Duration kWaitForSubnets = 10min;
-// A subnet that no weftd of this ledger has read for longer is given up.
-constexpr Duration kLongestUnseen = 7 * 24h;
 constexpr Duration kLookEvery = 5s;
 constexpr const char* kNoPort = "no active port of this host leads to it";
 constexpr const char* kUnseen = "nothing has read it for 7 days";
-/// "ibsim0-1@0x0002c90300000100": not ibsim0-1 any more, but the subnet of that switch. No name in the configuration
-/// has it (daemon/config/value_text.cpp).
-constexpr char kOfSwitch = '@';
 constexpr std::size_t kMostSwitchesNamed = 2;
-
-bool is_kept(const std::string& name) {
-  return name.find(kOfSwitch) != std::string::npos;
-}
-
-std::string name_before(const std::string& kept) {
-  return kept.substr(0, kept.find(kOfSwitch));
-}
-
-/// Ports that are named are all that a person wants to be watched; of ports that are found one may be missing, and a
-/// weftd that just started does not know it. What another subnet has the name of is missing as long as that is named.
-bool is_wanted(const std::string& name, const config::InfinibandPorts& ports) {
-  if (ports.automatic) return true;
-  return is_kept(name) &&
-         std::ranges::find(ports.named, name_before(name), &config::InfinibandPort::fabric) != ports.named.end();
-}
-
-bool is_ethernet(const KnownLink& link) {
-  return !link.low.port_name.empty() || !link.high.port_name.empty();
-}
 
 std::vector<NodeGuid> switches_at(std::span<const KnownLink> links) {
   std::vector<NodeGuid> switches;
@@ -89,15 +64,6 @@ void add_state(AnalyzerState& state, const AnalyzerState& more) {
   std::ranges::copy(more.fec_baselines, std::back_inserter(state.fec_baselines));
 }
 
-std::shared_ptr<const std::vector<KnownLink>> host_links_of(std::span<const KnownLink> known) {
-  auto links = std::make_shared<std::vector<KnownLink>>();
-  for (const KnownLink& link : known)
-    if (!is_ethernet(link) &&
-        (link.low.type == NodeType::kChannelAdapter || link.high.type == NodeType::kChannelAdapter))
-      links->push_back(link);
-  return links;
-}
-
 }  // namespace
 
 std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached) {
@@ -111,26 +77,7 @@ std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached
 void Core::remember_fabrics(std::vector<store::FabricMemory> memories) {
   for (store::FabricMemory& memory : memories) memories_[memory.fabric] = std::move(memory);
   known_subnets_.clear();
-  tell_swept(started_);
-}
-
-void Core::tell_swept(TimePoint now) {
-  // Before the first sweeps it is not known which subnets are shown.
-  const bool begins = config_.infiniband.enabled && !passed(now, started_, config_.analyzer.telemetry_start_grace);
-  std::map<std::string, bool> swept;
-  if (begins)
-    for (const auto& [name, memory] : memories_)
-      if (memory.seen == kNever || started_ - memory.seen <= kLongestUnseen) swept[name] = true;
-  for (const auto& [name, fabric] : fabrics_)
-    if (fabric.layer != LinkLayer::kEthernet) swept[name] = begins || !analyzer::is_blind(fabric.view);
-  const auto is_as_before = [](const auto& one, const analyzer::KnownSubnet& told) {
-    return one.first == told.name && one.second == told.is_swept;
-  };
-  if (std::ranges::equal(swept, known_subnets_, is_as_before)) return;
-  known_subnets_.clear();
-  for (const auto& [name, is_swept] : swept)
-    known_subnets_.push_back({name, host_links_of(known_links(name)), is_swept});
-  host_rules_.set_known(known_subnets_);
+  is_looked_at_ = false;
 }
 
 std::vector<NodeGuid> Core::known_switches(const std::string& fabric) const {
@@ -186,7 +133,8 @@ void Core::renew_rules(Fabric& fabric) {
   fabric.tell_differences = true;
   fabric.saved_links = fabric.saved_history = kNothingSaved;
   fabric.nodes_saved = fabric.baselines_saved = kNever;
-  known_looked_ = kNever;  // the hosts' rules are to know the new names
+  known_looked_ = kNever;
+  known_subnets_.clear();  // the hosts' rules are to know the new names
 }
 
 void Core::tell_apart_from_ledger(Fabric& fabric) {
@@ -273,8 +221,9 @@ void Core::call_incidents(const std::string& before, const std::string& since) {
 void Core::watch_over_known(TimePoint now) {
   if (!leads_ || !passed(now, known_looked_, kLookEvery)) return;
   known_looked_ = now;
-  if (config_.infiniband.enabled && passed(now, started_, config_.analyzer.telemetry_start_grace)) look_at_known(now);
-  tell_swept(now);
+  if (!config_.infiniband.enabled || is_beginning(now)) return;
+  look_at_known(now);
+  is_looked_at_ = true;
 }
 
 void Core::look_at_known(TimePoint now) {

@@ -349,7 +349,7 @@ KnownSubnet subnet_of_one(NodeGuid adapter, bool is_swept) {
               std::vector{KnownLink{.key = make_link_key({NodeGuid{0x10}, PortNum{3}}, {adapter, PortNum{1}}),
                                     .low = {"leaf-1", NodeType::kSwitch},
                                     .high = {"node-0 mlx5_0", NodeType::kChannelAdapter}}}),
-          .is_swept = is_swept};
+          .sight = is_swept ? SubnetSight::kSwept : SubnetSight::kUnswept};
 }
 
 // Their links are in the ledger of the subnet: its sweeps tell that they are down, and where nobody sweeps collectors.

@@ -57,7 +57,7 @@ TEST_F(UnsweptPorts, AreToldWhileOurOwnPortIsDown) {
 }
 
 TEST_F(UnsweptPorts, AreToldUnderTheNameOfTheirCableWhenTheFabricIsLost) {
-  watching.analyzer.set_known({{"ib0", std::make_shared<std::vector<KnownLink>>(), false}});
+  watching.analyzer.set_known({{"ib0", std::make_shared<std::vector<KnownLink>>()}});
   join(false);
   expect_told_by_the_host();
 }

@@ -13,11 +13,11 @@ KnownLink cable(std::uint16_t leaf_port, std::uint64_t adapter, const std::strin
           .high = {name, NodeType::kChannelAdapter}};
 }
 
-KnownSubnet subnet_of_two_hosts(bool is_swept = false) {
+KnownSubnet subnet_of_two_hosts(SubnetSight sight = SubnetSight::kUnswept) {
   return {.name = "ib0",
           .host_links = std::make_shared<std::vector<KnownLink>>(std::vector{
               cable(1, 0xA0, "gpu-1 mlx5_0"), cable(2, 0xA1, "gpu-1 mlx5_1"), cable(3, 0xB0, "gpu-2 mlx5_0")}),
-          .is_swept = is_swept};
+          .sight = sight};
 }
 
 Entity link_of(const std::string& fabric, std::uint16_t leaf_port, std::uint64_t adapter) {
@@ -81,7 +81,7 @@ TEST(UnsweptHosts, SayWhyBeforeAnIncidentDoes) {
 }
 
 TEST(UnsweptHosts, AreNoneOfThoseThatSweepsFind) {
-  const KnownSubnet swept = subnet_of_two_hosts(true);
+  const KnownSubnet swept = subnet_of_two_hosts(SubnetSight::kSwept);
   EXPECT_EQ(with_unswept({healthy("gpu-1")}, std::span(&swept, 1), {}, {}).front().verdict, HealthVerdict::kHealthy);
   // A sweep that finds only what is near tells of that.
   Watch watch(FabricBuilder::fat_tree(2, 4, 4));
@@ -98,6 +98,49 @@ TEST(UnsweptHosts, AreNoneOfThoseThatSweepsFind) {
   ASSERT_EQ(health.size(), 2U);
   EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy);
   EXPECT_EQ(health[1].verdict, HealthVerdict::kUnknown);
+}
+
+TEST(UnsweptHosts, AreUnhealthyWhenAllTheirCablesAreDown) {
+  const KnownSubnet subnet = subnet_of_two_hosts();
+  const IncidentPtr one = incident(4, IncidentKind::kLinkDown, link_of("ib0", 2, 0xA1));
+  const IncidentPtr only = incident(5, IncidentKind::kLinkDown, link_of("ib0", 3, 0xB0));
+  auto health = with_unswept({healthy("gpu-1"), healthy("gpu-2")}, std::span(&subnet, 1), {}, {one, only});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kUnknown) << "it has another one";
+  EXPECT_EQ(health[0].action, RecommendedAction::kAvoidNewJobs);
+  EXPECT_EQ(health[1].verdict, HealthVerdict::kUnhealthy);
+  EXPECT_EQ(health[1].action, RecommendedAction::kDrain);
+  // What hangs from a switch that is down is down.
+  auto leaf = std::make_shared<Incident>(*incident(6, IncidentKind::kSwitchDown, {}));
+  leaf->finding.cause = {
+      .kind = EntityKind::kNode, .fabric = "ib0", .port = {NodeGuid{0x10}, {}}, .peer = {}, .label = {}};
+  leaf->finding.affected = {link_of("ib0", 1, 0xA0), link_of("ib0", 2, 0xA1)};
+  health = with_unswept({}, std::span(&subnet, 1), {}, {leaf});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kUnhealthy);
+  EXPECT_EQ(health[1].verdict, HealthVerdict::kUnknown);
+  EXPECT_EQ(health[1].action, RecommendedAction::kWatch);
+}
+
+TEST(UnsweptHosts, AreUnknownUntilTheFirstSweep) {
+  const KnownSubnet awaited = subnet_of_two_hosts(SubnetSight::kAwaited);
+  const auto health = with_unswept({healthy("gpu-1")}, std::span(&awaited, 1), {}, {});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kUnknown);
+  ASSERT_EQ(health[0].reasons.size(), 1U);
+  EXPECT_EQ(health[0].reasons[0].message, "no sweep of ib0 since weftd began");
+}
+
+TEST(UnsweptHosts, AreNoneOfThoseWhoseSubnetHasAnotherNameNow) {
+  Watch watch(FabricBuilder::fat_tree(2, 4, 4));
+  watch.sweeps(1);
+  FabricView view;
+  view.name = "new";
+  view.watching = true;
+  view.sweep = std::make_shared<const Sweep>(watch.last_sweep);
+  const Topology& topology = *view.sweep->topology;
+  const auto adapter = std::ranges::find(topology.nodes(), NodeType::kChannelAdapter, &Node::type);
+  KnownSubnet subnet = subnet_of_two_hosts(SubnetSight::kAwaited);
+  subnet.host_links = std::make_shared<std::vector<KnownLink>>(std::vector{cable(1, adapter->guid.value, "gpu-1 m")});
+  const auto health = with_unswept({healthy("gpu-1")}, std::span(&subnet, 1), std::span(&view, 1), {});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy);
 }
 
 }  // namespace

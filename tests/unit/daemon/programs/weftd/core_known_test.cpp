@@ -103,6 +103,66 @@ TEST_F(CoreKnownTest, AStandbyTellsNone) {
   EXPECT_TRUE(publication.load()->fabrics.empty());
 }
 
+class CoreUnsweptTest : public CoreKnownTest {
+ protected:
+  // What is known of a host whose cable is down when weftd starts, and nobody sweeps its subnet.
+  void expect_down_all_the_time(bool has_port) {
+    const KnownLink cable{{{NodeGuid{0x10}, PortNum{7}}, {NodeGuid{0xA0}, PortNum{1}}},
+                          {"leaf-1", NodeType::kSwitch},
+                          {"gpu-7 mlx5_0", NodeType::kChannelAdapter}};
+    memory.state.links.push_back(cable);
+    store::Restored restored;
+    restored.fabrics.push_back(memory);
+    Incident& down = restored.incidents.emplace_back();
+    down.id = 7;
+    down.finding.kind = IncidentKind::kLinkDown;
+    down.finding.cause = {
+        .kind = EntityKind::kLink, .fabric = "test", .port = cable.key.low, .peer = cable.key.high, .label = {}};
+    start(std::move(restored));
+    for (int i = 0; i < 80; ++i) {
+      if (has_port && i == 2) core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+      core->tick();
+      settle();
+      const auto health = publication.load()->health;
+      ASSERT_EQ(health->size(), 1U) << i;
+      EXPECT_EQ(health->front().node, "gpu-7");
+      EXPECT_EQ(health->front().verdict, HealthVerdict::kUnhealthy) << i;
+      EXPECT_EQ(health->front().action, RecommendedAction::kDrain) << i;
+      clock.time += 1s;
+    }
+  }
+};
+
+TEST_F(CoreUnsweptTest, AHostIsNoBetterThanWhatIsOpenWhereNoPortLeadsThere) {
+  expect_down_all_the_time(false);
+}
+
+TEST_F(CoreUnsweptTest, AHostIsNoBetterThanWhatIsOpenUntilTheFirstSweep) {
+  expect_down_all_the_time(true);
+}
+
+// The sweeper begins anew while our own port is down: it finds ourselves alone.
+TEST_F(CoreKnownTest, HostsThatWereFoundSinceTheStartDoNotVanish) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep(5);
+  settle();
+  const std::size_t all = publication.load()->health->size();
+  fabric.unlink(fabric.port_of("host-0-0 mlx5_0", 1));
+  const NodeIndex ourselves = fabric.find("host-0-0 mlx5_0");
+  for (NodeIndex node = 0; node < fabric.nodes().size(); ++node)
+    if (node != ourselves) fabric.silence(node);
+  fabric.rediscover();
+  sweep(2);
+  settle();
+  core->tick();
+  const auto health = publication.load()->health;
+  const auto hosts = static_cast<std::size_t>(
+      std::ranges::count_if(*health, [](const NodeHealth& host) { return host.node.starts_with("host-"); }));
+  EXPECT_EQ(hosts, all - 5) << "all but the switches";
+  for (const NodeHealth& host : *health) EXPECT_EQ(host.verdict, HealthVerdict::kUnknown) << host.node;
+}
+
 // Two subnets of one name: the ledger has the one, the port of this host leads to the other.
 class CoreOtherSubnetTest : public CoreKnownTest {
  protected:

@@ -333,7 +333,7 @@ bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint no
     if (is_ethernet(cause.fabric) && ((settled && is_forgotten_on_ethernet(kind, cause)) ||
                                       is_over_at(host_at(cause.port.node)) || is_over_at(host_at(cause.peer.node))))
       return true;
-    if (kind == IncidentKind::kLinkDown && (is_told_without_sweeps(cause.port) || is_told_without_sweeps(cause.peer)))
+    if (kind == IncidentKind::kLinkDown && (is_up_without_sweeps(cause.port) || is_up_without_sweeps(cause.peer)))
       return true;
     if (kind != IncidentKind::kRdmaErrors && kind != IncidentKind::kStraggler &&
         (kind != IncidentKind::kLinkDegraded || !is_ethernet(cause.fabric)))

@@ -135,8 +135,9 @@ class HostAnalyzer {
   /// Where `port` stood, which has no place any more; `was`: its place until now.
   std::optional<PlaceBefore> place_before(const PortWatch& port, const std::optional<SubnetPlace>& was) const;
   std::optional<Entity> known_link(const PortWatch& port) const;
-  /// Its collector was heard, and tells of that port of a subnet that nobody sweeps now.
-  bool is_told_without_sweeps(PortKey port) const;
+  /// Its collector was heard, and says that that port of a subnet that nobody sweeps now is up. One that is down may
+  /// be told by nobody: it was never up, or somebody wants it so.
+  bool is_up_without_sweeps(PortKey port) const;
   void mark_exempt(HostWatch& host, TimePoint at) const;
   void advise(std::vector<Finding>& findings, TimePoint now) {
     advisor_.advise(

@@ -151,11 +151,11 @@ void HostAnalyzer::place(HostWatch& host) {
   }
 }
 
-bool HostAnalyzer::is_told_without_sweeps(PortKey key) const {
+bool HostAnalyzer::is_up_without_sweeps(PortKey key) const {
   const HostWatch* const host = host_at(key.node);
   return host && host->has_reading && !host->lost && std::ranges::any_of(host->ports, [&](const PortWatch& port) {
-           return port.node == key.node && port.number == key.port.value && is_unswept(port) &&
-                  (port.present || is_gone(port));
+           return port.node == key.node && port.number == key.port.value && is_unswept(port) && port.present &&
+                  port.known && port.up;
          });
 }
 

@@ -62,6 +62,36 @@ TEST_F(UnsweptPorts, AreToldUnderTheNameOfTheirCableWhenTheFabricIsLost) {
   expect_told_by_the_host();
 }
 
+// The collector came after the sweeps had told, and has never seen it up.
+TEST_F(UnsweptPorts, AreNotUpBecauseOurOwnPortIsDown) {
+  const auto expect_open = [&] {
+    lose_own_port();
+    join(true);
+    watching.seconds(30);
+    EXPECT_EQ(down().size(), 1U);
+    watching.set_up(true);
+    watching.seconds(120);
+    EXPECT_TRUE(down().empty()) << "its collector says that it is up";
+  };
+  const auto tell = [&] {
+    Finding finding;
+    finding.kind = IncidentKind::kLinkDown;
+    finding.cause.kind = EntityKind::kLink;
+    finding.cause.fabric = "ib0";
+    finding.cause.port = fabric.link_of(adapter).low;
+    finding.cause.peer = fabric.link_of(adapter).high;
+    watching.book.update("ib0", {finding}, Coverage::blind(), watching.now);
+  };
+  tell();
+  HostPort never = watching.port();
+  never.state = PortState::kDown;
+  watching.analyzer.forget("node-0");
+  watching.port() = never;
+  watching.seconds(3);
+  join(true);
+  expect_open();
+}
+
 TEST_F(UnsweptPorts, OfASubnetThatIsShownNoMoreAreTheHostsOwn) {
   watching.analyzer.join({});
   watching.set_up(false);

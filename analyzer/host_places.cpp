@@ -105,11 +105,11 @@ std::optional<PlaceBefore> HostAnalyzer::place_before(const PortWatch& port,
       return PlaceBefore{std::move(link), known->sight != SubnetSight::kUnswept};
     return std::nullopt;
   };
+  // By its GUIDs first: a name may be another subnet's by now.
   std::optional<PlaceBefore> before;
-  if (was && !was->is_ethernet && was->link.kind == EntityKind::kLink) before = where_shown(was->link);
+  if (auto link = known_link(port)) before = where_shown(std::move(*link));
+  if (!before && was && !was->is_ethernet && was->link.kind == EntityKind::kLink) before = where_shown(was->link);
   if (!before && port.place_before) before = where_shown(port.place_before->link);
-  if (!before)
-    if (auto link = known_link(port)) before = where_shown(std::move(*link));
   return before;
 }
 

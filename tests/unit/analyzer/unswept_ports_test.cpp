@@ -29,12 +29,12 @@ struct UnsweptPorts : testing::Test {
     watching.analyzer.join(std::span(&view, 1));
   }
   void lose_own_port() { fabric.unlink(fabric.topology()->find_port(fabric.local_port())); }
-  void expect_told_by_the_host() {
+  void expect_told_by_the_host(const std::string& subnet = "ib0") {
     watching.set_up(false);
     watching.seconds(3);
     ASSERT_EQ(down().size(), 1U);
     EXPECT_EQ(down().front().finding.cause.kind, EntityKind::kLink);
-    EXPECT_EQ(down().front().finding.cause.fabric, "ib0");
+    EXPECT_EQ(down().front().finding.cause.fabric, subnet);
     watching.set_up(true);
     watching.seconds(120);
     EXPECT_TRUE(down().empty());
@@ -60,6 +60,28 @@ TEST_F(UnsweptPorts, AreToldUnderTheNameOfTheirCableWhenTheFabricIsLost) {
   watching.analyzer.set_known({{"ib0", std::make_shared<std::vector<KnownLink>>()}});
   join(false);
   expect_told_by_the_host();
+}
+
+// Our cable was put into another subnet, which has the name of this one now.
+TEST_F(UnsweptPorts, AreThoseOfTheirSubnetWhateverHasItsNameNow) {
+  const PortIndex leaf = fabric.topology()->port(adapter).peer;
+  auto links = std::make_shared<std::vector<KnownLink>>();
+  links->push_back({.key = fabric.link_of(adapter),
+                    .low = {"leaf", NodeType::kSwitch},
+                    .high = {"host", NodeType::kChannelAdapter}});
+  if (links->front().key.low != fabric.key_of(leaf)) std::swap(links->front().low, links->front().high);
+  fakes::FabricBuilder other;
+  other.connect(other.port_of(other.nodes()[other.add_switch("b-leaf", 4)].name, 1),
+                other.port_of(other.nodes()[other.add_adapter("b-host")].name, 1));
+  other.set_local_port(other.key_of(other.port_of("b-host", 1)));
+  watching.analyzer.set_known({{"ib0", std::make_shared<std::vector<KnownLink>>(), SubnetSight::kSwept},
+                               {"ib0@0x10", links, SubnetSight::kUnswept}});
+  std::swap(fabric, other);
+  for (Node node : fabric.nodes()) fabric.node(fabric.find(node.name)).guid.value += 0x9000;
+  fabric.set_local_port(fabric.key_of(fabric.port_of("b-host", 1)));
+  fabric.rediscover();  // another epoch
+  join(true);
+  expect_told_by_the_host("ib0@0x10");
 }
 
 // The collector came after the sweeps had told, and has never seen it up.

@@ -44,6 +44,12 @@ bool share_one(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other
       other, [&](NodeGuid guid) { return std::ranges::binary_search(sorted, guid.value, {}, &NodeGuid::value); });
 }
 
+bool are_one_subnet(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other) {
+  const auto common = std::ranges::count_if(
+      other, [&](NodeGuid guid) { return std::ranges::binary_search(sorted, guid.value, {}, &NodeGuid::value); });
+  return 2 * static_cast<std::size_t>(common) > std::min(sorted.size(), other.size());
+}
+
 SightChange compare_sight(std::span<const FabricSight> own, std::span<const FabricSight> other) {
   SightChange change;
   for (const FabricSight& fabric : own) {

@@ -23,6 +23,8 @@ struct FabricSight {
 
 /// Have the two a switch in common? `sorted` is so by value.
 bool share_one(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other);
+/// Has the one most of the switches of the other? `sorted` is so by value. Single ones may have been moved.
+bool are_one_subnet(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other);
 
 /// What would change if the other weftd led.
 struct SightChange {

@@ -164,12 +164,14 @@ class Core {
   /// The same where this one was swept before the ledger was read.
   void tell_apart_from_ledger(Fabric& fabric);
   void keep_apart(Fabric& fabric, store::FabricMemory memory);
-  /// What was kept apart and has those switches is `name` from now on. False: there is none.
+  /// What was kept apart and has most of those switches is `name` from now on. False: there is none.
   /// `rules`: of `name`, which know more of it than the ledger; null: they knew another subnet. They are to be renewed.
   bool take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,
                       const analyzer::FabricAnalyzer* rules);
   /// Rules that know what the ledger tells of that name now.
   void renew_rules(Fabric& fabric);
+  /// Switches of lost subnets that are found in `fabric`, with what hangs from them there, are its own from now on.
+  void take_along(Fabric& fabric);
   void forget_kept(const std::string& name);
   /// True: nothing of another subnet is to be stored before what is known of this one.
   bool store_apart(Fabric& fabric);

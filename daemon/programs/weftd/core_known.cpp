@@ -64,6 +64,40 @@ void add_state(AnalyzerState& state, const AnalyzerState& more) {
   std::ranges::copy(more.fec_baselines, std::back_inserter(state.fec_baselines));
 }
 
+/// What becomes of the links of a lost subnet when switches of it are found in another.
+struct MovedLinks {
+  std::vector<KnownLink> stay, along;
+  std::vector<NodeGuid> switches;  ///< that were found there
+  bool has(const Entity& cause) const {
+    if (cause.kind == EntityKind::kNode) return std::ranges::find(switches, cause.port.node) != switches.end();
+    return cause.kind == EntityKind::kLink &&
+           std::ranges::find(along, make_link_key(cause.port, cause.peer), &KnownLink::key) != along.end();
+  }
+};
+
+/// `found`: the switches of that other one, sorted. What hangs from such a switch goes along as far as it is seen
+/// there; its cables to switches that are not are gone.
+MovedLinks moved_links(std::span<const KnownLink> links, std::span<const NodeGuid> found, const Topology& seen) {
+  MovedLinks moved;
+  const auto is_found = [&](const KnownEnd& end, PortKey key) {
+    return end.type == NodeType::kSwitch && share_one(found, std::span(&key.node, 1));
+  };
+  for (const KnownLink& link : links) {
+    const bool low = is_found(link.low, link.key.low), high = is_found(link.high, link.key.high);
+    if (low) moved.switches.push_back(link.key.low.node);
+    if (high) moved.switches.push_back(link.key.high.node);
+    const PortKey& other = low ? link.key.high : link.key.low;
+    const bool is_switch = (low ? link.high : link.low).type == NodeType::kSwitch;
+    if (!low && !high)
+      moved.stay.push_back(link);
+    else if ((low && high) || seen.find_node(other.node) != kNoIndex)
+      moved.along.push_back(link);
+    else if (!is_switch)
+      moved.stay.push_back(link);
+  }
+  return moved;
+}
+
 }  // namespace
 
 std::vector<NodeGuid> switches_of(const Topology& topology, bool must_be_reached) {
@@ -170,7 +204,7 @@ bool Core::take_back_kept(const std::string& name, const std::vector<NodeGuid>& 
                           const analyzer::FabricAnalyzer* rules) {
   std::vector<std::string> kept;
   for (const auto& [other, memory] : memories_)
-    if (is_kept(other) && share_one(switches_at(memory.state.links), switches)) kept.push_back(other);
+    if (is_kept(other) && are_one_subnet(switches, switches_at(memory.state.links))) kept.push_back(other);
   AnalyzerState present = rules != nullptr && !kept.empty() ? rules->state() : AnalyzerState{};
   for (const std::string& other : kept) {
     logger("infiniband")->info("{} is watched as {} now", other, name);
@@ -183,6 +217,33 @@ bool Core::take_back_kept(const std::string& name, const std::vector<NodeGuid>& 
     forget_kept(other);
   }
   return !kept.empty();
+}
+
+// A switch that was cabled from a lost subnet into one that is watched is there no more, with what hangs from it. The
+// others are where they were.
+void Core::take_along(Fabric& fabric) {
+  const std::string& name = fabric.view.name;
+  if (!fabric.told_apart) return;
+  for (auto& [other, memory] : memories_) {
+    if (other == name || !(is_kept(other) || unwatched_.contains(other))) continue;
+    if (are_one_subnet(fabric.switches, switches_at(memory.state.links))) continue;  // the whole of it is found
+    MovedLinks moved = moved_links(memory.state.links, fabric.switches, *fabric.told_apart);
+    if (moved.stay.size() == memory.state.links.size()) continue;
+    logger("infiniband")->warn("{}: switches of it are cabled to {} now; the others are out of sight", other, name);
+    const TimePoint now = clock_.now();
+    const auto is_moved = [&](const Entity& cause) { return moved.has(cause); };
+    note(incidents_.rename(other, name, now, is_moved), now, {}, nullptr);
+    memory.state.links = std::move(moved.stay);
+    if (const auto shown = fabrics_.find(other); shown != fabrics_.end()) renew_rules(shown->second);
+    store_lane_.post([&store = store_, other, links = memory.state.links] {
+      static_cast<void>(store.save_links(other, links));  // refused: it is looked at again after the next start
+    });
+    AnalyzerState present = fabric.analyzer.state();
+    add_state(present, {.links = std::move(moved.along)});
+    memories_[name] = {name, std::move(present), now};
+    renew_rules(fabric);
+    return;  // of memories_; others with the next look
+  }
 }
 
 void Core::forget_kept(const std::string& name) {
@@ -231,7 +292,10 @@ void Core::look_at_known(TimePoint now) {
   for (const FabricSight& sight : sights()) {
     const auto fabric = fabrics_.find(sight.name);
     if (fabric == fabrics_.end() || unwatched_.contains(sight.name)) continue;  // the first: it was just taken back
-    if (take_back_kept(sight.name, sight.switches, &fabric->second.analyzer)) renew_rules(fabric->second);
+    if (take_back_kept(sight.name, sight.switches, &fabric->second.analyzer))
+      renew_rules(fabric->second);
+    else
+      take_along(fabric->second);
   }
   const auto before = sights();
   for (const auto& [name, memory] : memories_) {
@@ -239,7 +303,7 @@ void Core::look_at_known(TimePoint now) {
     if (memory.seen != kNever && now - memory.seen > kLongestUnseen && (is_shown || is_kept(name)))
       too_old.insert(name);
     else if (is_shown && std::ranges::any_of(before, [&, switches = known_switches(name)](const FabricSight& sight) {
-               return !unwatched_.contains(sight.name) && share_one(sight.switches, switches);
+               return !unwatched_.contains(sight.name) && are_one_subnet(sight.switches, switches);
              }))
       elsewhere.insert(name);
   }
@@ -256,7 +320,7 @@ void Core::look_at_known(TimePoint now) {
     if (std::ranges::any_of(memory.state.links, is_ethernet)) continue;
     const auto switches = known_switches(name);
     if (switches.empty() || std::ranges::any_of(own, [&](const FabricSight& sight) {
-          return sight.switches.empty() ? !sight.is_seen : share_one(sight.switches, switches);
+          return sight.switches.empty() ? !sight.is_seen : are_one_subnet(sight.switches, switches);
         }))
       continue;
     const std::string why = no_port_text(memory);

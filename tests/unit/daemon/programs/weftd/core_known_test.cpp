@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "tests/unit/daemon/programs/weftd/core_fixture.hpp"
@@ -325,16 +326,76 @@ TEST_F(CoreOtherSubnetTest, OneThatGrowsTogetherWithWhatIsWatchedKeepsItsInciden
   core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
   sweep_for(70s);
   ASSERT_EQ(publication.load()->fabrics.size(), 2U);
-  // A switch of the other one is cabled to a leaf, and the port that its link had is down there.
-  const PortIndex free = fabric.port_towards("leaf-0", "host-0-1 mlx5_0");
-  fabric.unlink(free);
-  fabric.node(fabric.add_switch("joined", 8)).guid = link.low.node;
-  fabric.connect(fabric.port_of("joined", 8), free);
+  // Switches of the other one are cabled to leaves, and the ports that their link had are down there.
+  for (const auto& [leaf, name, guid] :
+       {std::tuple("leaf-0", "joined", link.low.node), {"leaf-1", "joined as well", link.high.node}}) {
+    const PortIndex free = fabric.port_towards(leaf, "host-" + std::string(leaf).substr(5) + "-1 mlx5_0");
+    fabric.unlink(free);
+    fabric.node(fabric.add_switch(name, 8)).guid = guid;
+    fabric.connect(fabric.port_of(name, 8), free);
+  }
   sweep_for(30s);
   ASSERT_EQ(publication.load()->fabrics.size(), 1U);
   EXPECT_EQ(shown()[0].id, 7U);
   EXPECT_EQ(shown()[0].finding.cause.fabric, "test");
   EXPECT_TRUE(shown()[0].is_open()) << "nobody repaired that cable";
+}
+
+TEST_F(CoreOtherSubnetTest, OneSwitchOfItThatIsMovedTakesAlongWhatHangsFromItAlone) {
+  const NodeGuid leaf = link.low.node == NodeGuid{0x0002c90300100100} ? link.high.node : link.low.node;
+  const KnownLink cable{make_link_key({leaf, PortNum{5}}, {NodeGuid{0xA0}, PortNum{1}}), {}, {}};
+  KnownLink of_host = cable;
+  of_host.low = {"leaf-1", NodeType::kSwitch};
+  of_host.high = {"gpu-9 mlx5_0", NodeType::kChannelAdapter};
+  if (cable.key.low.node != leaf) std::swap(of_host.low, of_host.high);
+  KnownLink of_other = of_host;
+  of_other.key = make_link_key({NodeGuid{0x0002c90300100100}, PortNum{7}}, {NodeGuid{0xB0}, PortNum{1}});
+  of_other.low = {"gpu-8 mlx5_0", NodeType::kChannelAdapter};
+  of_other.high = {"spine-0", NodeType::kSwitch};
+  known.state.links.push_back(of_host);
+  known.state.links.push_back(of_other);
+  known.fabric = down.finding.cause.fabric = kName;
+  store::Restored restored = ledger();
+  Incident& hangs = restored.incidents.emplace_back(down);
+  hangs.id = 8;
+  hangs.finding.cause.port = cable.key.low;
+  hangs.finding.cause.peer = cable.key.high;
+  start(std::move(restored));
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(70s);
+  ASSERT_EQ(publication.load()->fabrics.size(), 2U);
+  const PortIndex free = fabric.port_towards("leaf-0", "host-0-1 mlx5_0");
+  fabric.unlink(free);
+  const NodeIndex joined = fabric.add_switch("joined", 8);
+  fabric.node(joined).guid = leaf;
+  fabric.connect(fabric.port_of("joined", 8), free);
+  const NodeIndex gpu = fabric.add_adapter("gpu-9 mlx5_0");
+  fabric.node(gpu).guid = NodeGuid{0xA0};
+  fabric.connect(fabric.port_of("joined", 5), fabric.port_of("gpu-9 mlx5_0", 1));
+  sweep_for(30s);
+  ASSERT_EQ(publication.load()->fabrics.size(), 2U) << "all its other switches are out of sight";
+  EXPECT_EQ(publication.load()->fabrics[1].name, kName);
+  EXPECT_FALSE(publication.load()->fabrics[1].watching);
+  for (const Incident& each : shown()) {
+    EXPECT_NE(each.finding.kind, IncidentKind::kSwitchDown) << each.finding.summary;
+    const bool is_lost = each.finding.kind == IncidentKind::kTelemetryLost;
+    if (each.id == 7 || is_lost) {
+      EXPECT_EQ(each.finding.cause.fabric, kName);
+      EXPECT_TRUE(each.is_open()) << each.finding.summary;
+    }
+    if (each.id == 8) {
+      EXPECT_EQ(each.finding.cause.fabric, "test");
+      EXPECT_FALSE(each.is_open()) << "it is up there";
+    }
+  }
+  const auto health = publication.load()->health;
+  const auto other = std::ranges::find(*health, "gpu-8", &NodeHealth::node);
+  ASSERT_NE(other, health->end());
+  EXPECT_EQ(other->verdict, HealthVerdict::kUnknown);
+  EXPECT_EQ(std::ranges::find(*health, "gpu-9", &NodeHealth::node)->verdict, HealthVerdict::kHealthy);
+  const auto links = store.copy_of_links()[kName];
+  EXPECT_TRUE(std::ranges::all_of(links, [&](const KnownLink& each) { return each.key != cable.key; }));
+  EXPECT_EQ(links.size(), 2U) << "the link between the moved leaf and its spine is gone, too";
 }
 
 TEST_F(CoreOtherSubnetTest, ItEndsWhereAPortOfAnotherNameLeadsToIt) {

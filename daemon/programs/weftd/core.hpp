@@ -149,6 +149,8 @@ class Core {
   void remember_fabrics(std::vector<store::FabricMemory> memories);
   /// Sweeps of what the ledger knows may still be about to begin.
   bool is_beginning(TimePoint now) const;
+  /// Nobody has read that subnet for kLongestUnseen.
+  bool is_given_up(const store::FabricMemory& memory, TimePoint now) const;
   /// The InfiniBand subnets that are shown, or known, by name and with who tells of them; without their links.
   std::vector<analyzer::KnownSubnet> subnets_seen(TimePoint now) const;
   /// Tells the rules of hosts, and those of health, what they are.

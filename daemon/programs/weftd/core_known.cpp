@@ -300,7 +300,7 @@ void Core::look_at_known(TimePoint now) {
   const auto before = sights();
   for (const auto& [name, memory] : memories_) {
     const bool is_shown = unwatched_.contains(name);
-    if (memory.seen != kNever && now - memory.seen > kLongestUnseen && (is_shown || is_kept(name)))
+    if (is_given_up(memory, now) && (is_shown || is_kept(name)))
       too_old.insert(name);
     else if (is_shown && std::ranges::any_of(before, [&, switches = known_switches(name)](const FabricSight& sight) {
                return !unwatched_.contains(sight.name) && are_one_subnet(sight.switches, switches);
@@ -316,7 +316,7 @@ void Core::look_at_known(TimePoint now) {
   auto own = sights();
   for (const auto& [name, memory] : memories_) {
     if (!is_wanted(name, config_.infiniband.ports)) continue;
-    if (fabrics_.contains(name) || memory.seen == kNever || now - memory.seen > kLongestUnseen) continue;
+    if (fabrics_.contains(name) || memory.seen == kNever || is_given_up(memory, now)) continue;
     if (std::ranges::any_of(memory.state.links, is_ethernet)) continue;
     const auto switches = known_switches(name);
     if (switches.empty() || std::ranges::any_of(own, [&](const FabricSight& sight) {

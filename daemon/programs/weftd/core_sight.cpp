@@ -36,6 +36,11 @@ bool Core::is_beginning(TimePoint now) const {
   return !passed(now, started_, config_.analyzer.telemetry_start_grace);
 }
 
+// However the clock was set since: what is given up is lost.
+bool Core::is_given_up(const store::FabricMemory& memory, TimePoint now) const {
+  return memory.seen != kNever && memory.seen < remedies_.clock_memory().before(now, kLongestUnseen);
+}
+
 std::vector<analyzer::KnownSubnet> Core::subnets_seen(TimePoint now) const {
   const bool begins = config_.infiniband.enabled && !is_looked_at_;  // until all that are lost are shown as such
   std::vector<analyzer::KnownSubnet> subnets;
@@ -49,7 +54,7 @@ std::vector<analyzer::KnownSubnet> Core::subnets_seen(TimePoint now) const {
   // Names in the ledger are the leader's. Before the first sweeps it is not known which of them are shown.
   for (const auto& [name, memory] : memories_) {
     if (!leads_ || fabrics_.contains(name)) continue;
-    if (memory.seen != kNever && now - memory.seen > kLongestUnseen) continue;
+    if (is_given_up(memory, now)) continue;
     if (begins)
       subnets.push_back({name, nullptr, SubnetSight::kAwaited});
     else if (is_kept(name) && is_wanted(name, config_.infiniband.ports))

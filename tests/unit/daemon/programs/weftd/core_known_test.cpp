@@ -433,6 +433,16 @@ TEST_F(CoreOtherSubnetTest, ItEndsAfterSevenDays) {
   EXPECT_TRUE(store.copy_of_links()[kName].empty());
 }
 
+TEST_F(CoreOtherSubnetTest, ItDoesNotEndBecauseTheClockWasSet) {
+  start(ledger());
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(70s);
+  clock.set_forward = 8 * 24h;
+  fabric.advance(8 * 24h);
+  sweep_for(30s);
+  expect_apart();
+}
+
 TEST_F(CoreOtherSubnetTest, WherePortsAreNamedItIsToldWhileItsNameIsOneOfThem) {
   config.infiniband.ports = {.automatic = false, .named = {{"test", "mlx5_0", 1}}};
   start(ledger());

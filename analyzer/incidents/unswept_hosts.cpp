@@ -120,7 +120,10 @@ void add(NodeHealth& of, const UnsweptHost& host, const KnownSubnet& subnet) {
                                          ? "no sweep of " + subnet.name + " since weftd began"
                                          : "nobody sweeps " + subnet.name,
                           .ports = {}});
-  std::ranges::copy(host.reasons, std::back_inserter(of.reasons));
+  const auto is_new = [&](const HealthReason& reason) {
+    return std::ranges::find(of.reasons, reason.incident, &HealthReason::incident) == of.reasons.end();
+  };
+  std::ranges::copy_if(host.reasons, std::back_inserter(of.reasons), is_new);
 }
 
 }  // namespace

@@ -120,6 +120,15 @@ TEST(UnsweptHosts, AreUnhealthyWhenAllTheirCablesAreDown) {
   EXPECT_EQ(health[1].action, RecommendedAction::kWatch);
 }
 
+TEST(UnsweptHosts, HaveEachReasonOnce) {
+  const KnownSubnet subnet = subnet_of_two_hosts();
+  auto known = healthy("gpu-2");
+  known.reasons.push_back({.incident = 5, .kind = IncidentKind::kLinkDown, .message = "down", .ports = {}});
+  const auto health =
+      with_unswept({known}, std::span(&subnet, 1), {}, {incident(5, IncidentKind::kLinkDown, link_of("ib0", 3, 0xB0))});
+  EXPECT_EQ(std::ranges::count(health[1].reasons, 5U, &HealthReason::incident), 1) << health[1].node;
+}
+
 TEST(UnsweptHosts, AreUnknownUntilTheFirstSweep) {
   const KnownSubnet awaited = subnet_of_two_hosts(SubnetSight::kAwaited);
   const auto health = with_unswept({healthy("gpu-1")}, std::span(&awaited, 1), {}, {});

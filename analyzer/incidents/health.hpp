@@ -27,6 +27,11 @@ std::vector<NodeHealth> assess(std::span<const FabricView> fabrics,
 std::vector<NodeHealth> with_unswept(std::vector<NodeHealth> health, std::span<const KnownSubnet> subnets,
                                      std::span<const FabricView> fabrics, const IncidentList& incidents);
 
+/// The same where a collector calls its host by another name than the fabric does, its full one for instance: what is
+/// known of its adapters holds for that name, too. `health` is sorted by name.
+std::vector<NodeHealth> with_other_names(std::vector<NodeHealth> health,
+                                         std::span<const std::shared_ptr<const HostView>> hosts);
+
 /// The same with a reason at each host that a plan drained: who asks must see that no job will start there, and why.
 /// Its verdict stays: it says whether the host may come back. One that is not in `health` is added as UNKNOWN. Takes no
 /// copy where no host is drained; null stays null.

@@ -469,6 +469,7 @@ void Core::publish() {
   auto health =
       analyzer::with_unswept(analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now),
                              known_subnets_, snapshot->fabrics, *shown_);
+  health = analyzer::with_other_names(std::move(health), hosts);
   explain_standby(health);
   snapshot->health = std::make_shared<const std::vector<NodeHealth>>(std::move(health));
   for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)

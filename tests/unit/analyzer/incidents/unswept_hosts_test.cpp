@@ -129,6 +129,27 @@ TEST(UnsweptHosts, HaveEachReasonOnce) {
   EXPECT_EQ(std::ranges::count(health[1].reasons, 5U, &HealthReason::incident), 1) << health[1].node;
 }
 
+// Where the fabric knows the host by its short name.
+TEST(UnsweptHosts, AreKnownByTheNameThatTheirCollectorGivesThem) {
+  const KnownSubnet subnet = subnet_of_two_hosts();
+  auto inventory = std::make_shared<HostInventory>();
+  inventory->ports.emplace_back().node_guid = NodeGuid{0xB0};
+  auto reading = std::make_shared<HostReading>();
+  reading->inventory = inventory;
+  auto host = std::make_shared<HostView>();
+  host->host = "gpu-2.example.org";
+  host->reading = reading;
+  const std::vector<std::shared_ptr<const HostView>> hosts{host};
+  const auto health = with_other_names(with_unswept({healthy("gpu-2.example.org")}, std::span(&subnet, 1), {},
+                                                    {incident(5, IncidentKind::kLinkDown, link_of("ib0", 3, 0xB0))}),
+                                       hosts);
+  ASSERT_EQ(health.size(), 3U);
+  EXPECT_EQ(health[2].node, "gpu-2.example.org");
+  EXPECT_EQ(health[2].verdict, HealthVerdict::kUnhealthy);
+  EXPECT_EQ(health[2].action, RecommendedAction::kDrain);
+  EXPECT_EQ(std::ranges::count(health[2].reasons, 5U, &HealthReason::incident), 1);
+}
+
 TEST(UnsweptHosts, AreUnknownUntilTheFirstSweep) {
   const KnownSubnet awaited = subnet_of_two_hosts(SubnetSight::kAwaited);
   const auto health = with_unswept({healthy("gpu-1")}, std::span(&awaited, 1), {}, {});

@@ -27,9 +27,6 @@
 namespace weft::analyzer {
 namespace {
 
-/// Links that went down so lately are in trouble together.
-constexpr Duration kTroubledSince = std::chrono::minutes(15);
-
 MassAlarmScope mass_scope(const Thresholds& thresholds) {
   MassAlarmScope scope{.limits = {}, .hold = thresholds.mass_hold};
   for (const IncidentKind kind :
@@ -228,7 +225,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);
   analysis.cases =
-      self.cases.cases(sweep, self.table, self.describe, findings, self.flaps.flapped_since(now - kTroubledSince), now);
+      self.cases.cases(sweep, self.table, self.describe, findings, self.flaps.flapped_since(now - kInTrouble), now);
   for (LinkCase& one : analysis.cases)
     one.is_slow_by_configuration = self.degraded.is_by_configuration(self.table.find_link(one.key));
   // Behind all others: it is neither a reason for them nor one of many alarms.

@@ -118,6 +118,11 @@ const FactValue* find_fact(const PortFacts& port, ConfigFact fact) {
   return found != port.facts.end() && found->fact == fact ? &*found : nullptr;
 }
 
+std::string_view fact_text(const PortFacts* port, ConfigFact fact) {
+  const FactValue* const found = port ? find_fact(*port, fact) : nullptr;
+  return found ? std::string_view(found->value) : std::string_view();
+}
+
 std::string make_of(const PortFacts& port) {
   for (const ConfigFact fact : {ConfigFact::kBoard, ConfigFact::kPciIds, ConfigFact::kDriver})
     if (const FactValue* const found = find_fact(port, fact))

@@ -113,6 +113,8 @@ FactTable tidy(FactTable table);
 
 /// The value of that fact of the port; null where it was not read. Valid as long as `table`. Needs a tidy() table.
 const FactValue* find_fact(const PortFacts& port, ConfigFact fact);
+/// Its text; empty where it was not read, and of null. Valid as long as `port`. Needs a tidy() table.
+std::string_view fact_text(const PortFacts* port, ConfigFact fact);
 /// Of which make its adapter is: "board MT_0000000838", "PCI ids 0x15b3:0x1021", "driver rxe"; empty: not known. Needs
 /// a tidy() table.
 std::string make_of(const PortFacts& port);

@@ -12,6 +12,9 @@
 
 namespace weft::analyzer {
 
+/// A link that went down, or whose trouble was seen, so lately is in trouble.
+inline constexpr Duration kInTrouble = std::chrono::minutes(15);
+
 /// Links that go another way than the one that is judged, and how they fare.
 struct OtherLinks {
   std::uint32_t all = 0;     ///< that are up or in trouble

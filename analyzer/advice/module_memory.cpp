@@ -37,11 +37,6 @@ bool is_serial(std::string_view text) {
   return lower != "none" && lower != "null" && lower != "unknown" && lower != "not available" && lower != "1234567890";
 }
 
-std::string_view value_of(const PortFacts& facts, ConfigFact fact) {
-  const FactValue* const found = find_fact(facts, fact);
-  return found ? std::string_view(found->value) : std::string_view();
-}
-
 bool is_of(const PortStay& stay, std::string_view device, std::uint16_t port) {
   return stay.device == device && stay.port == port;
 }
@@ -118,8 +113,8 @@ void ModuleMemory::take(const HostWatch& host, const std::shared_ptr<const FactT
     const PortFacts* const own =
         facts ? find_facts(*facts, port.device, static_cast<std::uint8_t>(port.number)) : nullptr;
     take_port(host.name, known, port,
-              own ? module_name(value_of(*own, ConfigFact::kModuleVendor), value_of(*own, ConfigFact::kModulePart),
-                                value_of(*own, ConfigFact::kModuleSerial))
+              own ? module_name(fact_text(own, ConfigFact::kModuleVendor), fact_text(own, ConfigFact::kModulePart),
+                                fact_text(own, ConfigFact::kModuleSerial))
                   : std::string(),
               now);
   }

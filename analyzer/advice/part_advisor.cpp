@@ -8,12 +8,6 @@
 #include "analyzer/advice/whose_fault.hpp"
 
 namespace weft::analyzer {
-namespace {
-
-/// A port that went down so lately is in trouble now.
-constexpr Duration kLately = std::chrono::minutes(15);
-
-}  // namespace
 
 void PartAdvisor::learn(std::string_view fabric, std::vector<LinkCase> cases) {
   std::ranges::sort(cases, {}, &LinkCase::key);
@@ -61,7 +55,7 @@ LinkCase PartAdvisor::case_of(const HostWatch& host, const PortWatch& port, cons
   for (const PortWatch& other : host.ports) {
     if (&other == &port || other.is_virtual || other.set_down || !other.was_up) continue;
     const std::vector<TimePoint>& downs = starts_.downs(other);
-    const bool is_bad = !downs.empty() && now - downs.back() < kLately;
+    const bool is_bad = !downs.empty() && now - downs.back() < kInTrouble;
     if (!is_bad && !other.up) continue;
     ++one.a.others.all;
     if (is_bad) ++one.a.others.bad;

@@ -10,11 +10,6 @@
 namespace weft::analyzer {
 namespace {
 
-std::string value_of(const PortFacts* port, ConfigFact fact) {
-  const FactValue* const found = port ? find_fact(*port, fact) : nullptr;
-  return found ? found->value : std::string();
-}
-
 const HostPort* find_host_port(const HostInventory& inventory, const PortFacts& port) {
   const auto found = std::ranges::find_if(
       inventory.ports, [&](const HostPort& one) { return one.device == port.device && one.number == port.number; });
@@ -39,8 +34,8 @@ std::vector<std::uint32_t> profiles_for(const SettingProfiles& profiles, const s
 bool speaks_of(const SettingProfile& profile, const HostPort& port, const PortFacts& facts) {
   if (profile.layer != LinkLayer::kUnknown && profile.layer != port.link_layer) return false;
   if (profile.boards.empty()) return true;
-  const FactValue* const board = find_fact(facts, ConfigFact::kBoard);
-  return board && std::ranges::find(profile.boards, board->value) != profile.boards.end();
+  const std::string_view board = fact_text(&facts, ConfigFact::kBoard);
+  return !board.empty() && std::ranges::find(profile.boards, board) != profile.boards.end();
 }
 
 /// What the profiles at `candidates` say of the port; of several the first.
@@ -110,7 +105,7 @@ std::vector<DriftMember> Cohorts::sort(const std::string& name, const DriftHost&
   std::vector<DriftMember> members;
   const TimePoint read_at = reading.facts_at != kNever ? reading.facts_at : reading.taken;
   const PortFacts* const whole = find_facts(*reading.facts, {}, 0);
-  const std::string model = value_of(whole, ConfigFact::kHostModel);
+  const std::string model(fact_text(whole, ConfigFact::kHostModel));
   const std::string in_model = model.empty() ? std::string() : " in " + model;
   const std::vector<std::uint32_t> candidates = profiles_for(profiles(), name);
   std::set<std::string> adapters;

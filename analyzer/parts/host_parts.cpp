@@ -21,12 +21,6 @@ std::uint32_t bit_of(PartSign sign) {
   return 1U << static_cast<unsigned>(sign);
 }
 
-std::string model_of(const FactTable& table) {
-  const PortFacts* const whole = find_facts(table, {}, 0);
-  const FactValue* const model = whole ? find_fact(*whole, ConfigFact::kHostModel) : nullptr;
-  return model ? model->value : std::string();
-}
-
 std::string shortfall_of(std::span<const PcieLink> links) {
   const PcieLink* const worst = worst_link(links);
   return worst ? shortfall_text(*worst) : std::string();
@@ -88,7 +82,7 @@ void HostParts::take(const HostWatch& host, const HostReading& reading) {
   taken = {reading.facts, reading.inventory, taken.first == kNever ? reading.taken : taken.first};
   has_changed_ = true;
   const TimePoint read_at = reading.facts_at != kNever ? std::min(reading.facts_at, reading.taken) : reading.taken;
-  const std::string model = model_of(*reading.facts);
+  const std::string model(fact_text(find_facts(*reading.facts, {}, 0), ConfigFact::kHostModel));
   std::set<std::string> adapters;
   for (const HostPort& told : reading.inventory->ports) {
     const PortWatch* const port = find_port(host, told.device, told.number);

@@ -33,8 +33,8 @@ const char* signal_prefix(PartSign sign);
 struct PartTrouble {
   PartSign sign = PartSign::kCount;
   Severity severity = Severity::kWarning;
-  std::string
-      words;  ///< what the part does: "PCIe link 0000:17:00.0 runs at x8 of x16". No number that moves by itself
+  /// What the part does: "PCIe link 0000:17:00.0 runs at x8 of x16". No number that moves by itself.
+  std::string words;
   TimePoint since = kNever;  ///< for so long at least
   std::vector<Evidence> evidence;
 };

@@ -172,10 +172,7 @@ class Ranking {
     if (!found) return;
     v1::ModuleIdentity module;
     if (const PortFacts* const facts = facts_of(found)) {
-      const auto value = [facts](ConfigFact fact) {
-        const FactValue* const known = find_fact(*facts, fact);
-        return known == nullptr ? std::string() : known->value;
-      };
+      const auto value = [facts](ConfigFact fact) { return std::string(fact_text(facts, fact)); };
       module.set_vendor(value(ConfigFact::kModuleVendor));
       module.set_part_number(value(ConfigFact::kModulePart));
       module.set_revision(value(ConfigFact::kModuleRevision));

@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
 import sysfs_tree  # noqa: E402
-from program_testing import BUILD, free_address, main, program, wait_until  # noqa: E402, F401
+from program_testing import BUILD, free_address, main, program, require_programs, wait_until  # noqa: E402, F401
 from weft_client import WeftClient  # noqa: E402
 
 try:
@@ -244,9 +244,7 @@ class CollectorTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        for name in ("weft-collector", "weft-uplink"):
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {BUILD}")
+        require_programs("weft-collector", "weft-uplink")
 
     def setUp(self):
         self.sysfs = tempfile.mkdtemp(prefix="weft-sysfs-")

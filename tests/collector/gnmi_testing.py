@@ -38,9 +38,7 @@ class GnmiTest(collector_testing.ClassPrograms):
             raise unittest.SkipTest("a base")
         if gnmi_switches is None:
             raise unittest.SkipTest("not installed: python3-grpcio, protobuf-compiler")
-        for name in ("weftd", "weft-switches", "weftctl"):
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {collector_testing.BUILD}")
+        collector_testing.require_programs("weftd", "weft-switches", "weftctl")
         cls.place = tempfile.mkdtemp(prefix="weft-test-")
         cls.addClassCleanup(shutil.rmtree, cls.place, True)
         cls.fabric = gnmi_switches.SwitchFabric(cls.cables, cls.switches, [free_address() for _ in cls.switches])

@@ -68,9 +68,7 @@ class Namespaces:
 class EthernetFabric(collector_testing.ClassPrograms):
     @classmethod
     def setUpClass(cls):
-        for name in ("weftd", "weft-collector", "weft-uplink", "weftctl"):
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {collector_testing.BUILD}")
+        collector_testing.require_programs("weftd", "weft-collector", "weft-uplink", "weftctl")
         if not shutil.which("ip"):
             raise unittest.SkipTest("not installed: iproute2")
         cls.net = Namespaces()

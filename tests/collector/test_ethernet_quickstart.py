@@ -12,7 +12,7 @@ import time
 import unittest
 
 import collector_testing
-from collector_testing import BUILD, ROOT, free_address, program, wait_until
+from collector_testing import BUILD, ROOT, free_address, wait_until
 from patched_fabric import PACKAGES, descendants, name_of
 from weft_client import WeftClient
 
@@ -33,9 +33,7 @@ def birth(pid: int) -> str:
 class EthernetQuickstart(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        for name in ("weftd", "weft-collector", "weft-uplink", "weftctl"):
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {BUILD}")
+        collector_testing.require_programs("weftd", "weft-collector", "weft-uplink", "weftctl")
         for tool, package in PACKAGES.items():
             if not shutil.which(tool):
                 raise unittest.SkipTest(f"not installed: {package}")

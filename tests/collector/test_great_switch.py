@@ -25,9 +25,7 @@ def ip(*words: str, text: str | None = None) -> None:
 class GreatSwitch(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        for name in ("weftd", "weft-collector", "weft-uplink", "weftctl"):
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {collector_testing.BUILD}")
+        collector_testing.require_programs("weftd", "weft-collector", "weft-uplink", "weftctl")
         if not shutil.which("ip"):
             raise unittest.SkipTest("not installed: iproute2")
         cls.place = tempfile.mkdtemp(prefix="weft-test-")

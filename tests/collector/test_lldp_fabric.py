@@ -53,9 +53,7 @@ class LldpTest(collector_testing.ClassPrograms):
     def setUpClass(cls):
         if cls is LldpTest:
             raise unittest.SkipTest("a base")
-        for name in ("weftd", "weft-collector", "weft-uplink", "weftctl"):
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {collector_testing.BUILD}")
+        collector_testing.require_programs("weftd", "weft-collector", "weft-uplink", "weftctl")
         for tool, package in PACKAGES.items():
             if not shutil.which(tool):
                 raise unittest.SkipTest(f"not installed: {package}")

@@ -49,9 +49,7 @@ class Readings(threading.Thread):
 
 class OpticsHistory(unittest.TestCase):
     def setUp(self):
-        for name in ("weftd", "weftctl"):
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {collector_testing.BUILD}")
+        collector_testing.require_programs("weftd", "weftctl")
         place = tempfile.TemporaryDirectory(prefix="weft-test-")
         self.addCleanup(place.cleanup)
         cabling = os.path.join(place.name, "topology.dot")

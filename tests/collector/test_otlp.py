@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import unittest
 
 import collector_testing
 import node_packages
@@ -79,9 +78,7 @@ class Switch:
 class Pushed(ClassPrograms):
     @classmethod
     def setUpClass(cls):
-        for name in ("weftd", "weftctl"):
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {collector_testing.BUILD}")
+        collector_testing.require_programs("weftd", "weftctl")
         cls.modules = node_packages.modules(FOLDER)
         cls.place = tempfile.mkdtemp(prefix="weft-test-")
         cls.addClassCleanup(shutil.rmtree, cls.place, True)

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import tempfile
 import time
-import unittest
 
 import collector_testing
 import sysfs_tree
@@ -72,9 +71,7 @@ class Parts(collector_testing.CollectorTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        for name in ("weftd", "weftctl"):
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {collector_testing.BUILD}")
+        collector_testing.require_programs("weftd", "weftctl")
 
     def setUp(self):
         super().setUp()

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 import collector_testing
-from collector_testing import free_address, program, wait_until
+from collector_testing import free_address, wait_until
 
 CERTIFICATES = os.path.join(collector_testing.ROOT, "deploy", "certs", "make-certificates")
 
@@ -154,8 +154,7 @@ class TwoWeftd(Pair):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        if not os.access(program("weftd"), os.X_OK):
-            raise collector_testing.unittest.SkipTest(f"weftd is not built in {collector_testing.BUILD}")
+        collector_testing.require_programs("weftd")
 
     def setUp(self):
         super().setUp()

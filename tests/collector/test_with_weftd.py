@@ -8,7 +8,6 @@ import signal
 import subprocess
 import tempfile
 import time
-import unittest
 
 import collector_testing
 import sysfs_tree
@@ -19,8 +18,7 @@ class WithWeftd(collector_testing.CollectorTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        if not os.access(program("weftd"), os.X_OK):
-            raise unittest.SkipTest(f"weftd is not built in {collector_testing.BUILD}")
+        collector_testing.require_programs("weftd")
 
     def setUp(self):
         super().setUp()

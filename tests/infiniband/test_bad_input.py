@@ -22,8 +22,7 @@ USAGE = 2
 class BadInput(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if not os.access(program("weftd"), os.X_OK):
-            raise unittest.SkipTest(f"weftd is not built in {weft_testing.BUILD}")
+        weft_testing.require_programs("weftd")
 
     def setUp(self):
         self.place = tempfile.mkdtemp(prefix="weft-test-")

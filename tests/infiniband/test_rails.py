@@ -57,8 +57,7 @@ class Rails(weft_testing.SeveralSubnets):
     @classmethod
     def setUpClass(cls):
         weft_testing.require_simulator()
-        if not os.access(weft_testing.program("weft-port"), os.X_OK):
-            raise unittest.SkipTest("weft-port is not built")
+        weft_testing.require_programs("weft-port")
         cls.weftd, cls.subnets, cls.layers = None, {}, []
         try:
             for rail, (name, shape) in enumerate(cls.RAILS.items()):

@@ -13,7 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
 from program_testing import (  # noqa: E402, F401
-    BUILD, INTERVAL, PATIENCE, Weftd, main, program, run_weftd, wait_until, weftctl, weftctl_json)
+    BUILD, INTERVAL, PATIENCE, Weftd, main, program, require_programs, run_weftd, wait_until, weftctl, weftctl_json)
 import fat_tree  # noqa: E402
 import netfile  # noqa: E402
 import simulated_subnet  # noqa: E402
@@ -28,9 +28,7 @@ def require_simulator(*extra: str) -> None:
     """Skips the test class where the simulator or the programs are not there."""
     if missing := simulated_subnet.missing_programs(*extra):
         raise unittest.SkipTest(f"not installed: {', '.join(missing)}")
-    for name in ("weftd", "weft-sweeper"):
-        if not os.access(program(name), os.X_OK):
-            raise unittest.SkipTest(f"{name} is not built in {BUILD}")
+    require_programs("weftd", "weft-sweeper")
 
 
 def preview(weftd: Weftd, label: str) -> str:

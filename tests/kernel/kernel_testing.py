@@ -15,7 +15,7 @@ import machine  # noqa: E402
 import guest_programs  # noqa: E402
 import stage  # noqa: E402
 from packages import Unavailable  # noqa: E402
-from program_testing import BUILD, main, program  # noqa: E402, F401
+from program_testing import BUILD, main, program, require_programs  # noqa: E402, F401
 
 # Bounds for a machine that does much else at the same time; nothing is concluded from how long a thing took.
 PATIENCE = 240
@@ -42,9 +42,7 @@ class GuestTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        for name in cls.programs:
-            if not os.access(program(name), os.X_OK):
-                raise unittest.SkipTest(f"{name} is not built in {BUILD}")
+        require_programs(*cls.programs)
         try:
             image = machine.make_image(BUILD, [program(name) for name in cls.programs])
         except Unavailable as error:

@@ -14,7 +14,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
-from program_testing import free_address, main, program, run_weftd, wait_until  # noqa: E402, F401
+from program_testing import free_address, main, program, require_programs, run_weftd, wait_until  # noqa: E402, F401
 
 try:
     import grpc
@@ -123,8 +123,7 @@ class SecurityTest(unittest.TestCase):
             raise unittest.SkipTest("python3-grpcio is not installed")
         if not shutil.which("openssl"):
             raise unittest.SkipTest("not installed: openssl")
-        if not os.access(program("weftd"), os.X_OK):
-            raise unittest.SkipTest("weftd is not built")
+        require_programs("weftd")
         cls.place = tempfile.mkdtemp(prefix="weft-security-")
         cls.addClassCleanup(shutil.rmtree, cls.place, True)
         cls.ours = Authority(os.path.join(cls.place, "ours"), *cls.COLLECTORS)

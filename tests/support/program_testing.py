@@ -40,6 +40,13 @@ def program(name: str) -> str:
     return os.path.join(BUILD, "bin", name)
 
 
+def require_programs(*names: str) -> None:
+    """Skips the test, or the class, where one of our programs is not built."""
+    for name in names:
+        if not os.access(program(name), os.X_OK):
+            raise unittest.SkipTest(f"{name} is not built in {BUILD}")
+
+
 def wait_until(what, within: float = PATIENCE, every: float = 0.05, why: str = "it did not happen"):
     """The first truthy `what()`. Raises AssertionError with `why` (or why()) after `within` seconds."""
     deadline = time.monotonic() + within

@@ -89,6 +89,10 @@ class ReleaseTest(unittest.TestCase):
     def made(self) -> list[str]:
         return sorted(os.listdir(self.output)) if os.path.isdir(self.output) else []
 
+    def read(self, name: str) -> str:
+        with open(os.path.join(self.output, name), encoding="utf-8") as stream:
+            return stream.read()
+
     def release(self, tag: str = "v0.2.0") -> subprocess.CompletedProcess:
         return self.repository.release(tag, "--no-images", "--output", self.output, "--work", self.place)
 
@@ -104,14 +108,64 @@ class Release(ReleaseTest):
         done = self.release()
         self.assertEqual(0, done.returncode, done.stdout)
         self.assertEqual(["CHANGELOG.md", "RELEASE-NOTES.md", "SHA256SUMS", "weftd.deb"], self.made())
-        with open(os.path.join(self.output, "RELEASE-NOTES.md"), encoding="utf-8") as stream:
-            self.assertEqual("### Added\n\n- A door.\n", stream.read())
+        self.assertEqual("### Added\n\n- A door.\n", self.read("RELEASE-NOTES.md"))
         checked = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=self.output, stdout=subprocess.PIPE, text=True, check=False)
         self.assertEqual((0, 3), (checked.returncode, checked.stdout.count(": OK")))
         self.assertEqual(0, self.release().returncode, "the same once more is nothing new")
         with open(os.path.join(self.output, "weftd.deb"), "w", encoding="ascii") as stream:
             stream.write("another")
         self.assertIn("weftd.deb is there already, and is another one", self.release().stdout)
+
+    def test_a_branch_of_the_tags_name_is_not_published(self):
+        self.repository.tag("v0.2.0")
+        self.repository.git("checkout", "--quiet", "-b", "v0.2.0")
+        self.repository.package('echo of the branch >"$output/weftd.deb"')
+        done = self.release()
+        self.assertEqual(0, done.returncode, done.stdout)
+        self.assertEqual(["CHANGELOG.md", "RELEASE-NOTES.md", "SHA256SUMS", "weftd.deb"], self.made())
+        self.assertNotIn("of the branch", self.read("weftd.deb"))
+
+    def test_each_version_has_its_folder(self):
+        self.repository.tag("v0.2.0")
+        first = self.repository.release("v0.2.0", "--no-images", "--work", self.place)
+        self.repository.write(VERSION="0.3.0\n", changelog="weft (0.3.0) bookworm; urgency=medium\n",
+                              CHANGELOG="## [0.3.0] - 2026-12-24\n\n- A window.\n")
+        self.repository.tag("v0.3.0")
+        second = self.repository.release("v0.3.0", "--no-images", "--work", self.place)
+        self.assertEqual((0, 0), (first.returncode, second.returncode), first.stdout + second.stdout)
+        self.assertEqual(["0.2.0", "0.3.0"], sorted(os.listdir(os.path.join(self.repository.place, "build", "release-files"))))
+        built = os.path.join(self.place, "another")
+        os.mkdir(built)
+        with open(os.path.join(built, "RELEASE-NOTES.md"), "w", encoding="ascii") as stream:
+            stream.write("of another version")
+        refused = self.repository.release("v0.3.0", "--no-images", "--output", built, "--work", self.place)
+        self.assertEqual(1, refused.returncode)
+        self.assertIn("RELEASE-NOTES.md is there already, and is another one", refused.stdout)
+        self.assertNotIn("making it", refused.stdout, "before the building, not after it")
+
+    def test_where_nothing_can_be_written(self):
+        self.repository.tag("v0.2.0")
+        with open(self.output, "w", encoding="ascii"):
+            pass
+        for arguments in (("--output", self.output), ("--output", os.path.join(self.place, "fit"), "--work", os.path.join(self.place, "none"))):
+            done = self.repository.release("v0.2.0", "--no-images", *arguments)
+            self.assertEqual((1, 1), (done.returncode, done.stdout.count("release: [Errno")), done.stdout)
+            self.assertNotIn("Traceback", done.stdout)
+
+    def test_a_full_disk_leaves_no_half_of_a_file(self):
+        self.repository.package('head -c 3000000 /dev/zero >"$output/weftd.deb"')
+        self.repository.tag("v0.2.0")
+        os.mkdir(self.output)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.output], stderr=subprocess.DEVNULL, check=False)
+        if mounted.returncode:
+            self.skipTest("a file system of its own needs root")
+        try:
+            done = self.release()
+            self.assertEqual(1, done.returncode, done.stdout)
+            self.assertIn("No space left on device", done.stdout)
+            self.assertEqual([], self.made())
+        finally:
+            subprocess.run(["umount", self.output], check=True)
 
     def test_what_differs_is_not_published(self):
         for contents, wrong in (("date +%N >\"$output/clock\"", "clock"), ("date +%Z >\"$output/zone\"", "zone"), ("echo \"$output\" >\"$output/place\"", "place"),

@@ -114,6 +114,11 @@ key = "{paths['ca.key']}"
         self.assertIn("nothing was changed", another.stdout)
         self.write("twice", "dgx-01\ndgx-01\n")
         self.assertIn("twice:2: dgx-01 is there twice", self.rollout(hosts="twice").stdout)
+        others = os.path.join(self.place, "others")
+        run(os.path.join(CERTS, "make-certificates"), others, "--person", "dgx-01")
+        foreign = self.rollout("--yes", "--certificates", others)
+        self.assertEqual(1, foreign.returncode)
+        self.assertIn("dgx-01.crt was not made for a collector", foreign.stdout)
         self.assertEqual([""] * 4, [self.version(name) for name in NAMES])
 
     def test_2_a_wrong_configuration_stops_the_first_wave(self):

@@ -75,8 +75,8 @@ def run_part(builder: Builder, suite: Suite, part: Part, only: str) -> Tally:
     shutil.rmtree(results, ignore_errors=True)
     os.makedirs(results)
     junit = os.path.join(results, "ctest-junit")
-    # One more than there are processors: most tests wait, for sweeps and for partners.
-    command = ["ctest", "--test-dir", folder, "-L", f"^{part.label}$", "-j", str((os.cpu_count() or 2) + 1), "--output-junit", junit,
+    # Two more than there are processors: most tests wait, for sweeps and for partners.
+    command = ["ctest", "--test-dir", folder, "-L", f"^{part.label}$", "-j", str((os.cpu_count() or 2) + 2), "--output-junit", junit,
                "--no-tests=ignore"]
     if only:
         command += ["-R", only]

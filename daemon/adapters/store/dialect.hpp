@@ -181,8 +181,9 @@ inline constexpr const char* kAwaitedStandby =
 /// of the site, or empty for a weftd of no site; the table with the row that it waited for, empty: not known; 1 where
 /// it changes tables. Who only reads is named when nobody does more: only a change of tables waits for that. Who only
 /// writes rows is in the way of such a change, and of whoever wants one of these rows: named, else, when nobody locks a
-/// whole table (PostgreSQL 15 documentation, table 13.2). Who waits for a standby is not named: what it did is done
-/// here, and to end it loses that there.
+/// whole table (PostgreSQL 15 documentation, table 13.2). Who waits for a lock himself is not named, also where he
+/// holds the place of the next (a lock of a tuple, 53.13 pg_locks): who has that lock is. Who waits for a standby is
+/// not named: what it did is done here, and to end it loses that there.
 inline constexpr const char* kUsers =
     "SELECT string_agg(said, '; ' ORDER BY said) FROM (SELECT what || ' in use: ' || string_agg(DISTINCT who, '; ') AS "
     "said FROM (SELECT CASE WHEN nspname = current_schema() THEN 'its tables are' ELSE 'the tables of the site are' "
@@ -193,8 +194,9 @@ inline constexpr const char* kUsers =
     "JOIN "
     "pg_stat_activity ON pg_stat_activity.pid = pg_locks.pid LEFT JOIN pg_class ON pg_class.oid = relation LEFT JOIN "
     "pg_namespace ON pg_namespace.oid = relnamespace WHERE granted AND datname = current_database() AND pg_locks.pid "
-    "NOT IN (pg_backend_pid(), ?::BIGINT) AND wait_event IS DISTINCT FROM 'SyncRep' AND (?3::TEXT = '' OR relname = "
-    "?3) "
+    "NOT IN (pg_backend_pid(), ?::BIGINT) AND wait_event IS DISTINCT FROM 'SyncRep' AND locktype <> 'tuple' AND NOT "
+    "EXISTS (SELECT FROM pg_locks AS awaited WHERE awaited.pid = pg_locks.pid AND NOT awaited.granted) AND (?3::TEXT = "
+    "'' OR relname = ?3) "
     "AND ((?2::TEXT <> 'weft_site' AND "
     "nspname = current_schema()) OR (?2 <> '' "
     "AND (nspname = 'weft_site' OR (locktype = 'advisory' AND classid = 0 AND objid = 8313759))))) AS held WHERE "

@@ -160,14 +160,7 @@ Result<void> PostgresConnection::connect() {
   const bool is_time = !waits_for_standby && Steady::now() - looked_ > kLooksAround;
   if (handle_ && (is_doubtful_ || is_time)) look_around();
   if (handle_) return {};
-  std::vector<const char*> keys, values;
-  for (const auto& [key, value] : address_.options) {
-    keys.push_back(key.c_str());
-    values.push_back(value.c_str());
-  }
-  keys.push_back(nullptr);
-  values.push_back(nullptr);
-  handle_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
+  handle_ = connect_to_any(address_.options);
   if (PQstatus(handle_.get()) == CONNECTION_OK) handle_ = newest_server(std::move(handle_), address_.options);
   if (PQstatus(handle_.get()) != CONNECTION_OK) {
     const std::string said = handle_ ? one_line(PQerrorMessage(handle_.get())) : "the server does not answer";

@@ -71,7 +71,10 @@ void wait(const std::vector<Candidate>& candidates, std::vector<pollfd>& sockets
   ::poll(sockets.data(), sockets.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
 }
 
-ConnectionHandle start(const std::map<std::string, std::string>& options) {
+using Options = std::map<std::string, std::string>;
+
+/// With PQconnectdbParams or PQconnectStartParams.
+ConnectionHandle connect_by(PGconn* (*connect)(const char* const*, const char* const*, int), const Options& options) {
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : options) {
     keys.push_back(key.c_str());
@@ -79,10 +82,12 @@ ConnectionHandle start(const std::map<std::string, std::string>& options) {
   }
   keys.push_back(nullptr);
   values.push_back(nullptr);
-  return ConnectionHandle(PQconnectStartParams(keys.data(), values.data(), 0));
+  return ConnectionHandle(connect(keys.data(), values.data(), 0));
 }
 
-using Options = std::map<std::string, std::string>;
+ConnectionHandle start(const Options& options) {
+  return connect_by(PQconnectStartParams, options);
+}
 
 /// Whether `handle` is of the server of these options.
 bool is_of(const PGconn* handle, const Options& server) {
@@ -107,6 +112,16 @@ std::string password_advice(const std::map<std::string, std::string>& options) {
 }
 
 }  // namespace
+
+ConnectionHandle connect_to_any(Options options) {
+  for (auto left = each_server(options).size();; --left) {
+    ConnectionHandle handle = connect_by(PQconnectdbParams, options);
+    if (left <= 1 || !handle || PQstatus(handle.get()) == CONNECTION_OK) return handle;
+    const Options before = options;
+    ask_last(handle.get(), options);
+    if (options == before) return handle;  // it was the last: all were tried
+  }
+}
 
 ConnectionHandle newest_server(ConnectionHandle chosen, const std::map<std::string, std::string>& options) {
   auto rest = each_server(options);

@@ -164,6 +164,23 @@ TEST_P(LeaseTest, WhoLocksItsRowIsNamedAndItIsTakenAfterwards) {
   }
 }
 
+// The first of them holds the place of who waits next, which is an exclusive lock, too (heavyweight, of a tuple).
+TEST_P(LeaseTest, WhoWaitsForTheSameRowIsNotNamed) {
+  follow(dir);
+  start("a")->release();
+  auto blocker = std::make_unique<Database>(by_hand(dir.path()));
+  blocker->run("BEGIN; SET application_name = 'the blocker'; SELECT 1 FROM weft_beat FOR UPDATE");
+  ASSERT_TRUE(blocker->outcome());
+  const auto b = start("b"), c = start("c");
+  for (int i = 0; i < 100; ++i) {
+    for (const LeaseView& view : {b->view(), c->view()}) {
+      ASSERT_NE(view.trouble.find(": its tables are in use: the blocker, process "), std::string::npos) << view.trouble;
+      ASSERT_EQ(view.trouble.find(" lease, process "), std::string::npos) << view.trouble;
+    }
+    std::this_thread::sleep_for(50ms);
+  }
+}
+
 // As a role that is told of its own sessions alone.
 TEST_P(LeaseTest, WhatCommitsWaitForIsSaidByBothAndNobodyIsBlamed) {
   std::string url = url_of(dir.path());

@@ -2,8 +2,11 @@
 // What only PostgreSQL does: addresses, lost connections, commits of which nobody knows, and another weftd.
 
 #include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -167,6 +170,35 @@ TEST_P(Postgres, WhatWaitedIsWrittenOnceWhenTheServerIsBack) {
   EXPECT_EQ(store->events(1)->size(), 1U);
   EXPECT_EQ(store->events(2)->size(), 1U);
   EXPECT_EQ(store->verify_audit()->records, 1U);
+}
+
+TEST_P(Postgres, OneThatIsNoPostgresIsAskedLast) {
+  auto address = parse_postgres_address(url_of(dir.path()));
+  ASSERT_TRUE(address);
+  const std::string real = address->options["host"], port = address->options["port"];
+  const TempDir other;
+  const std::string path = (other.path() / (".s.PGSQL." + port)).string();
+  sockaddr_un place{.sun_family = AF_UNIX, .sun_path = {}};
+  ASSERT_LT(path.size(), sizeof place.sun_path);
+  path.copy(place.sun_path, path.size());
+  const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(listening, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
+  ASSERT_EQ(::listen(listening, 8), 0);
+  std::jthread speaks_http([listening] {
+    for (int caller; (caller = ::accept(listening, nullptr, nullptr)) >= 0; ::close(caller)) {
+      std::array<char, 64> said{};
+      if (::read(caller, said.data(), said.size()) > 0) ::send(caller, "HTTP/1.1 400\r\n\r\n", 16, MSG_NOSIGNAL);
+    }
+  });
+  address->options["host"] = other.path().string() + ',' + real;
+  address->options["port"] = port;
+  const auto found = connect_to_any(address->options);
+  EXPECT_EQ(PQstatus(found.get()), CONNECTION_OK) << PQerrorMessage(found.get());
+  EXPECT_EQ(PQhost(found.get()), real);
+  ::shutdown(listening, SHUT_RDWR);
+  speaks_http.join();
+  ::close(listening);
+  EXPECT_EQ(PQstatus(connect_to_any(address->options).get()), CONNECTION_OK) << "refused: libpq goes on by itself";
 }
 
 TEST_P(Postgres, AnIdleConnectionThatWasLostIsNotNoticed) {

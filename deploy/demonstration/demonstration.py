@@ -20,14 +20,14 @@ import netfile
 import simulated_subnet
 from fault import NetworkError
 from physical_layer import PhysicalLayer
-from watching import Failure, Programs, play, play_all, say, wait_for_end
+from watching import NO_FILE, Failure, Programs, play, play_all, say, wait_for_end
 
 ADAPTERS_A_SECOND = 500  # whose links the physical layer looks at: ibsim answers nobody meanwhile
 
 
 def check_topology(options) -> None:
     """Raises Failure where weftd would refuse the file as an expected topology."""
-    command = [os.path.join(options.programs, "weftd"), "--config", os.devnull, "--infiniband-expected-topology", options.topology, "--check-config"]
+    command = [os.path.join(options.programs, "weftd"), *NO_FILE, "--infiniband-expected-topology", options.topology, "--check-config"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Failure(f"weftd does not accept the topology: {done.stderr.strip()}")
@@ -82,7 +82,7 @@ def demonstrate(options) -> int:
         keep_away = {subnet.manager_host, watcher}
         state_dir = os.path.join(place, "state")
         os.mkdir(state_dir)
-        extra = ["--sweep-interval", "1s"]
+        extra = [*NO_FILE, "--sweep-interval", "1s"]
         if subnet.small_buffers:
             extra += ["--infiniband-window", str(simulated_subnet.WINDOW_WITH_SMALL_BUFFERS)]
 

@@ -14,7 +14,7 @@ from fault import Fault
 from patched_fabric import PACKAGES, Cable, FabricError, PatchedFabric, Port, descendants, two_tiers, write_dot
 from child_process import start_child
 from simulated_subnet import SimulatedSubnet
-from watching import Failure, Programs, play, play_all, say, wait_for, wait_for_end
+from watching import NO_FILE, Failure, Programs, play, play_all, say, wait_for, wait_for_end
 
 FOUND_WITHIN = 120  # s
 FLAPS = 5
@@ -183,7 +183,7 @@ def demonstrate(options) -> int:
         os.mkdir(state_dir)
         log = os.path.join(place, "weftd.log")
         # Collectors come over the management network of the namespaces, which begins and ends on this machine.
-        flags = ["--infiniband-enabled", "false", "--ethernet-discovery", "true", "--security-allow-plain-text", "true"]
+        flags = [*NO_FILE, "--infiniband-enabled", "false", "--ethernet-discovery", "true", "--security-allow-plain-text", "true"]
 
         def start_weftd():
             return programs.start_weftd(state_dir, dict(os.environ), flags, log)

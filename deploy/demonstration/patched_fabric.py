@@ -145,7 +145,7 @@ class PatchedFabric:
     def collector(self, node: str, program: str, analyzer: str) -> list[str]:
         """The command that runs weft-collector there; `analyzer` is where weftd is. What RDMA devices this machine has are none of that node."""
         return self.within(
-            node, program, "--node-name", node, "--state-dir", os.path.join(self.place, node), "--http", "127.0.0.1:9642",
+            node, program, "--config", os.devnull, "--node-name", node, "--state-dir", os.path.join(self.place, node), "--http", "127.0.0.1:9642",
             "--interval", "1s", "--sources-sysfs", "false", "--sources-rdma-netlink", "false", "--reading-interfaces", "^(eth1|swp)", "--reading-lldp-interval", "1s",
             "--reading-lldp-socket", self.socket(node), "--analyzer", analyzer, "--analyzer-reconnect-limit", "500ms")
 

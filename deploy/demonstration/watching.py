@@ -20,6 +20,8 @@ READY_WITHIN = 180
 BETWEEN_FAULTS = 15
 RAN_FOR_LONG = 10  # s
 STANDARD_SOCKET = "/run/weft/weftd.sock"
+# For what is shown: the files in /etc/weft are of the site, with its receivers of webhooks and its database.
+NO_FILE = ("--config", os.devnull)
 FAULT_LASTS_AT_LEAST = 6
 
 

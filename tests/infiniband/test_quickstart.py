@@ -91,6 +91,9 @@ class Quickstart(unittest.TestCase):
         self.assertIn("http://127.0.0.1:", self.said())
         for name in ("opensm", "weftd", "weft-sweeper"):
             self.assertIn(name, left_of(process.pid))
+        weftd = next(pid for pid, name in processes_of(process.pid).items() if name == "weftd")
+        with open(f"/proc/{weftd}/cmdline", "rb") as stream:
+            self.assertIn(b"--config\0/dev/null\0", stream.read(), "the site's own file in /etc/weft is not for the demonstration")
         process.send_signal(signal.SIGINT)
         self.assertEqual(0, process.wait(30), self.said())
         self.assertEqual([], left_of(process.pid))

@@ -86,11 +86,12 @@ class Overlays(unittest.TestCase):
     def setUpClass(cls):
         cls.overlays = {name: Overlay(name) for name in WHOLE}
         cls.monitoring = Overlay("monitoring")
+        cls.outside = Overlay("outside")
         cls.images = {image.name: image for image in deploy_image().IMAGES}
         cls.account = deploy_image().ACCOUNT
 
     def pods(self) -> list[tuple[Overlay, str, dict]]:
-        return [(overlay, name, overlay.pod(name)) for overlay in self.overlays.values() for name in overlay.workloads()]
+        return [(overlay, name, overlay.pod(name)) for overlay in (*self.overlays.values(), self.outside) for name in overlay.workloads()]
 
     def test_every_kubectl_builds_the_same(self):
         if len(KUBECTLS) < 2:
@@ -99,7 +100,7 @@ class Overlays(unittest.TestCase):
         def plain(text: str) -> list[str]:
             return sorted(map(repr, kubectl.objects(HASH.sub(r"\1-HASH", text))))
 
-        for name in (*WHOLE, "monitoring"):
+        for name in (*WHOLE, "monitoring", "outside"):
             folder = os.path.join(kubectl.KUBERNETES, "overlays", name)
             one, other = (plain(kubectl.built(each, folder)) for each in KUBECTLS)
             self.assertEqual(one, other, name)
@@ -170,6 +171,7 @@ class Overlays(unittest.TestCase):
                 weftd = overlay.configuration("weftd")
                 self.assertIn("is valid", self.checked(place, "weftd", weftd.split("[store]")[0]), overlay.name)
                 self.assertIn("is valid", self.checked(place, "weft-collector", overlay.configuration("weft-collector")), overlay.name)
+            self.assertIn("is valid", self.checked(place, "weft-collector", self.outside.configuration("weft-collector")))
             # Not without the database, which is found missing after all else.
             self.assertRegex(self.checked(place, "weftd", self.overlays["pair"].configuration("weftd").replace("example.com", "invalid")),
                              "the database is not reachable: could not translate host name")
@@ -218,6 +220,11 @@ class Overlays(unittest.TestCase):
             probe = overlay.pod("weft-collector")["containers"][0]["livenessProbe"]["httpGet"]
             self.assertEqual(self.images["weft-collector"].health, (probe["port"], probe["path"]))
             self.assertNotIn("listen", overlay.settings("weft-collector"), "by itself it listens on the loopback address")
+
+    def test_clients_know_a_weftd_outside(self):
+        self.assertEqual({"weft-collector", "weft-node-conditions"}, set(self.outside.workloads()))
+        conditions = self.outside.pod("weft-node-conditions")["containers"][0]
+        self.assertEqual([{"name": "WEFT", "value": ",".join(self.outside.settings("weft-collector")["analyzer"]["address"])}], conditions["env"])
 
     def test_clients_know_each_weftd(self):
         for overlay in self.overlays.values():

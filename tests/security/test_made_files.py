@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scripts of deploy/certs: what weftd would refuse they do not write, and nobody gets another one's key."""
 
+import grp
 import os
 import re
 import shutil
@@ -51,6 +52,23 @@ class MadeFiles(unittest.TestCase):
         looked = self.weftd_accepts()
         self.assertEqual(0, looked.returncode, looked.stdout)
         self.assertEqual(1, self.made("make-token", self.tokens, "ann@example", "admin").returncode)
+
+    def test_weftds_group_may_read_them(self):
+        if os.geteuid() != 0:
+            self.skipTest("another group takes root")
+        self.made("make-token", self.tokens, "ann", "viewer", "--group", "daemon")
+        self.made("make-token", self.tokens, "bob", "viewer")
+        found = os.stat(self.tokens)
+        self.assertEqual((0o640, grp.getgrnam("daemon").gr_gid, 2), (found.st_mode & 0o777, found.st_gid, len(self.lines())))
+
+    def test_without_openssl_there_is_no_token(self):
+        programs = os.path.join(self.place, "bin")
+        os.mkdir(programs)
+        for name in ("sh", "cat", "dirname", "flock", "awk", "mktemp", "tr", "sha256sum", "cut", "chmod", "chown", "mv", "rm", "grep", "date"):
+            os.symlink(shutil.which(name), os.path.join(programs, name))
+        done = subprocess.run([os.path.join(CERTS, "make-token"), self.tokens, "ann", "viewer"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False, env={"PATH": programs})
+        self.assertEqual((1, "", False), (done.returncode, done.stdout, os.path.exists(self.tokens)), done.stderr)
 
     def test_of_many_at_once_none_is_lost(self):
         started = [subprocess.Popen([os.path.join(CERTS, "make-token"), self.tokens, f"user-{number}", "viewer"], stdin=subprocess.DEVNULL,

@@ -130,8 +130,9 @@ std::optional<Identity> identity_of(const std::filesystem::path& file) {
   return found;
 }
 
-/// What a weftd must find so that nothing of the time since the backup is taken for something else.
-Result<void> begin_new_life(Database& database, const std::optional<Identity>& replaced, TimePoint now) {
+/// What a weftd must find so that nothing of the time since the backup is taken for something else. Returns how many
+/// enrolment tokens it took back.
+Result<std::uint64_t> begin_new_life(Database& database, const std::optional<Identity>& replaced, TimePoint now) {
   Transaction transaction(database);
   // Marks of before are foreign, and no newer ones of that store are a sign of another weftd.
   Statement former(database,
@@ -148,13 +149,18 @@ Result<void> begin_new_life(Database& database, const std::optional<Identity>& r
   // Whether people stopped automation meanwhile is not known.
   Statement(database, "UPDATE remedy SET hands_off = 1, hands_off_reason = ?")
       .run("the store was restored from a backup: look at what is out of service, then let go");
+  // Nor is it known which tokens were used or revoked meanwhile: none of them may count a second time.
+  Statement(database, "DELETE FROM enroll_token WHERE used = 0").run();
+  const auto revoked = static_cast<std::uint64_t>(database.changes());
   AuditRecord record;
   record.at = now;
   record.who = "weftd store restore";
   record.what = "store restored";
   record.detail = "from a backup; what happened since it was made is not known";
+  if (revoked > 0) record.detail += "; its unused enrollment tokens were taken back: " + std::to_string(revoked);
   append_audit(database, std::span(&record, 1));
-  return transaction.commit();
+  if (auto committed = transaction.commit(); !committed) return tl::unexpected<Error>(committed.error());
+  return revoked;
 }
 
 /// Copies `backup` to `place`, for its owner alone, with the log that a plain copy of a running weftd's directory has
@@ -176,15 +182,16 @@ Result<void> copy_with_log(const std::filesystem::path& backup, const std::files
 }
 
 /// The copy `place` of `backup` becomes one that a weftd can take in the place of `replaced`.
-Result<AuditProof> prepare(const std::filesystem::path& backup, const std::filesystem::path& place,
-                           const std::filesystem::path& replaced, TimePoint now, const RestoreProgress& on_progress) {
+Result<RestoredBackup> prepare(const std::filesystem::path& backup, const std::filesystem::path& place,
+                               const std::filesystem::path& replaced, TimePoint now,
+                               const RestoreProgress& on_progress) {
   const auto known = [&](Error error) { return tl::unexpected<Error>(of_file(std::move(error), place, backup)); };
   on_progress("copies " + backup.string());
   if (auto copied = copy_with_log(backup, place); !copied) return tl::unexpected<Error>(copied.error());
   on_progress("looks through " + backup.string());
   auto database = open_database(place, state_schema());
   if (!database) return known(database.error());
-  const auto audit = look_through(*database);
+  auto audit = look_through(*database);
   if (!audit) return known(audit.error());
   const Identity identity = read_identity(*database);
   const std::optional<Identity> present = identity_of(replaced);
@@ -192,10 +199,11 @@ Result<AuditProof> prepare(const std::filesystem::path& backup, const std::files
     return fail(ErrorCode::kFailedPrecondition,
                 backup.string() + " is of another installation (" + identity.id + ") than " + replaced.string() + " (" +
                     present->id + "): to put it there nevertheless, move " + replaced.string() + " away first");
-  if (auto begun = begin_new_life(*database, present, now); !begun) return known(begun.error());
+  const auto begun = begin_new_life(*database, present, now);
+  if (!begun) return known(begun.error());
   database->run("PRAGMA wal_checkpoint(TRUNCATE)");  // closing would do so without a word about a full disk
   if (auto outcome = database->outcome(); !outcome) return known(outcome.error());
-  return *audit;
+  return RestoredBackup{.audit = std::move(*audit), .revoked_tokens = *begun, .kept = {}};
 }
 
 /// Gives `file` to the owner of its directory, where we may: root restores for the user that weftd runs as.
@@ -278,14 +286,15 @@ Result<RestoredBackup> restore_backup(const std::filesystem::path& backup, const
   auto path = make_scratch(state_dir / ".restore-");
   if (!path) return tl::unexpected<Error>(path.error());
   const Scratch scratch{*path};
-  const auto audit = prepare(backup, scratch.path, state_dir / kFile, now, on_progress);
-  if (!audit) return tl::unexpected<Error>(audit.error());
+  auto restored = prepare(backup, scratch.path, state_dir / kFile, now, on_progress);
+  if (!restored) return restored;
   for (const std::filesystem::path& made : {scratch.path, state_dir / "lock"})
     if (auto given = give_to_owner(made); !given) return tl::unexpected<Error>(given.error());
   if (auto synced = sync(scratch.path); !synced) return tl::unexpected<Error>(synced.error());
   auto kept = exchange(scratch.path, state_dir / kFile, now);
   if (!kept) return tl::unexpected<Error>(kept.error());
-  return RestoredBackup{.audit = *audit, .kept = std::move(*kept)};
+  restored->kept = std::move(*kept);
+  return restored;
 }
 
 }  // namespace weft::store

@@ -29,8 +29,9 @@ Result<Backup> make_backup(const std::filesystem::path& state_dir);
 
 /// What restore_backup() did.
 struct RestoredBackup {
-  AuditProof audit;            ///< of the backup, found whole
-  std::filesystem::path kept;  ///< where the weft.db of before is; empty: there was none
+  AuditProof audit;                  ///< of the backup, found whole
+  std::uint64_t revoked_tokens = 0;  ///< enrollment tokens of the backup that were not used when it was made
+  std::filesystem::path kept;        ///< where the weft.db of before is; empty: there was none
 };
 
 /// Takes what is done now, which may last: "looks through FILE".
@@ -40,10 +41,11 @@ using RestoreProgress = std::function<void(std::string_view)>;
 /// is kept under another name. On failure it is as it was.
 ///
 /// What happened since the backup is not known any more. So that nothing of it is taken for something else, the store
-/// has a new id afterwards (marks of before are foreign, and are no sign of another weftd that acts), and ids go on
-/// with a gap behind those of the backup and of what was there. The backup is not changed. kNotFound without it;
-/// kCorrupt where it is no backup, damaged, or its trail is not whole; kFailedPrecondition where it is of a newer weftd
-/// or of another installation than what is there, or the directory is used.
+/// has a new id afterwards (marks of before are foreign, and are no sign of another weftd that acts), ids go on with a
+/// gap behind those of the backup and of what was there, and unused enrollment tokens count no more. The backup is not
+/// changed. kNotFound without it; kCorrupt where it is no backup, damaged, or its trail is not whole;
+/// kFailedPrecondition where it is of a newer weftd or of another installation than what is there, or the directory is
+/// used.
 Result<RestoredBackup> restore_backup(const std::filesystem::path& backup, const std::filesystem::path& state_dir,
                                       TimePoint now, const RestoreProgress& on_progress);
 

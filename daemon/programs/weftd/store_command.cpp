@@ -92,6 +92,10 @@ int restore(const std::string& backup, const std::string& state_dir) {
   }
   std::cout << "Restored from " << backup << ". " << trail_text(restored->audit) << '\n';
   if (!restored->kept.empty()) std::cout << "What was there is " << restored->kept.string() << ".\n";
+  if (restored->revoked_tokens > 0)
+    std::cout << "Enrollment tokens of the backup that were taken back, because they may have been used or revoked "
+                 "since: "
+              << restored->revoked_tokens << ". Make new ones: weftctl enroll.\n";
   std::cout << "Automation is stopped: after the start look at what is out of service, then weftctl hands-off off "
                "--reason WHY.\n";
   return 0;

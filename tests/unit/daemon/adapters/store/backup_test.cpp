@@ -204,6 +204,28 @@ TEST_F(BackupOfStore, AStoreGoesBackAndTakesNothingForSomethingElse) {
   EXPECT_GT(remedies->holds.others[0].plan, std::uint64_t{1} << 62);
 }
 
+TEST_F(BackupOfStore, NoTokenCountsASecondTimeAfterTheWayBack) {
+  const EnrollToken unused{
+      .node = "dgx-01", .hash = "one", .made_by = "kim", .made = at_second(0), .expires = at_second(5000)};
+  EnrollToken used{.node = "dgx-02", .hash = "two", .made_by = "kim", .made = at_second(0), .expires = at_second(5000)};
+  used.used = at_second(1);
+  used.key_hash = "of a key";
+  ASSERT_TRUE(must_open(dir.path())->save_enroll_tokens({{unused, used}}, {}, {}));
+  const std::filesystem::path file = back_up();
+  EnrollToken later = unused;
+  later.used = at_second(2);
+  later.key_hash = "of another key";
+  ASSERT_TRUE(must_open(dir.path())->save_enroll_tokens({{later}}, {}, {}));
+
+  const auto restored = restore_backup(file, dir.path(), at_second(100), say_nothing);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_EQ(restored->revoked_tokens, 1U);
+  auto store = must_open(dir.path());
+  EXPECT_EQ(*store->find_enroll_token("one"), std::nullopt) << "it was used after the backup";
+  EXPECT_EQ(*store->find_enroll_token("two"), used) << "it counts for its key alone";
+  EXPECT_THAT(store->audit(0, 1)->at(0).detail, HasSubstr("unused enrollment tokens were taken back: 1"));
+}
+
 TEST_F(BackupOfStore, WhatWasThereIsKeptWithItsLogAndIsAWayBackItself) {
   auto store = must_open(dir.path());
   add(*store, 1);

@@ -42,6 +42,7 @@ using boost::system::error_code;
 using Head = http::response<http::empty_body>;
 using Request = http::request<http::string_body>;
 using Parser = http::request_parser<http::string_body>;
+using RequestHead = http::request_header<>;
 
 constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
 constexpr std::string_view kLineEnd = "\r\n";
@@ -182,13 +183,21 @@ asio::awaitable<void> swallow(ByteStream& stream) {
   }
 }
 
-/// Reads until the parser has a whole request. What comes behind it stays in the buffer: it is the next one's.
-asio::awaitable<error_code> read_request(ByteStream& stream, beast::flat_buffer& buffer, Parser& parser) {
+/// Reads until the parser has a whole request. What comes behind it stays in the buffer: it is the next one's. `head`
+/// is the request's without trailers: the parser would have them among the headers, but no proxy has looked at them
+/// there (RFC 9110, 6.5.1).
+asio::awaitable<error_code> read_request(ByteStream& stream, beast::flat_buffer& buffer, Parser& parser,
+                                         RequestHead& head) {
+  parser.eager(false);  // stops behind the header
   for (;;) {
     while (buffer.size() > 0) {
       error_code error;
       buffer.consume(parser.put(buffer.data(), error));
       if (error == http::error::need_more) break;
+      if (!error && !parser.eager() && parser.is_header_done()) {
+        head = parser.get().base();
+        parser.eager(true);
+      }
       if (error || parser.is_done()) co_return error;
     }
     const std::size_t room = beast::read_size(buffer, 65536);
@@ -259,7 +268,6 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
   bool go_on = true;
   while (go_on) {
     Parser parser;
-    parser.eager(true);
     parser.header_limit(static_cast<std::uint32_t>(options.max_header));
     parser.body_limit(options.max_body);
     if (!std::exchange(first, false) && buffer.size() == 0) {
@@ -270,7 +278,8 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
       buffer.commit(bytes);
     }
     stream.expire_after(options.request_timeout);
-    const error_code read_error = co_await read_request(stream, buffer, parser);
+    RequestHead head;
+    const error_code read_error = co_await read_request(stream, buffer, parser, head);
     if (read_error) {
       if (read_error == beast::error::timeout && hall.gate != nullptr)
         hall.gate->refuse({"an HTTP request", peer.name, {}, {ErrorCode::kTimeout, "timeout while reading it"}});
@@ -284,6 +293,7 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
       break;
     }
     Request request = parser.release();
+    request.base() = std::move(head);
     const bool head_only = request.method() == http::verb::head;
     const HttpRequest asked = plain(request, peer, certificate_names, hall.gate);
     // No co_await within a conditional expression, nor with temporaries: g++ 12 destroys those twice.

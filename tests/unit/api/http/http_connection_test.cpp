@@ -188,6 +188,32 @@ TEST_F(HttpConnection, ABodyMayBeChunked) {
               ElementsAre("400"));
 }
 
+TEST_F(HttpConnection, TrailersAreNoHeaders) {
+  guarded = true;
+  start();
+  const auto chunked = [](const std::string& headers, const std::string& trailers) {
+    return post_head("Transfer-Encoding: chunked\r\n" + headers) + "2\r\n{}\r\n0\r\n" + trailers + "\r\n";
+  };
+  const std::string token = "Authorization: Bearer a\r\n", close = "Connection: close\r\n";
+  EXPECT_THAT(statuses(ask(chunked(token + close, ""))), ElementsAre("200"));
+  EXPECT_THAT(statuses(ask(chunked(close, token))), ElementsAre("401")) << "RFC 9110, 6.5.1";
+  EXPECT_THAT(statuses(ask(chunked(token, close) + chunked(token + close, "Origin: http://evil\r\n"))),
+              ElementsAre("200", "200"));
+
+  access::Rules rules{.tokens = {}, .certificates = {}, .requests_per_second = 0};
+  rules.proxies = {.certificates = {},
+                   .secret = access::sha256("a secret of a proxy"),
+                   .user_header = "X-Forwarded-User",
+                   .groups_header = "X-Forwarded-Groups",
+                   .groups = {{"owners", access::Role::kAdmin}},
+                   .others = access::Role::kViewer};
+  gate.change(rules);
+  const std::string alice = close + "X-Weft-Proxy-Secret: a secret of a proxy\r\nX-Forwarded-User: alice\r\n";
+  const std::string groups = "X-Forwarded-Groups: owners\r\n";
+  EXPECT_THAT(statuses(ask(chunked(alice + groups, ""))), ElementsAre("200"));
+  EXPECT_THAT(statuses(ask(chunked(alice, groups))), ElementsAre("403")) << "the proxy let no such header through";
+}
+
 TEST_F(HttpConnection, LimitsOfHeaderAndBody) {
   guarded = true;
   options.max_header = 1000;

@@ -169,6 +169,14 @@ std::optional<HttpReply> reply_to_bad_request(const error_code& error) {
   return error_reply(400, "INVALID_ARGUMENT", "not an HTTP request");
 }
 
+/// A header that a request has twice and may have once: another program on the way may take the other one for it
+/// (RFC 9112, 3.2; RFC 9110, 5.3). Empty: there is none.
+std::string_view header_twice(const RequestHead& head) {
+  for (const http::field field : {http::field::host, http::field::origin, http::field::authorization})
+    if (head.count(field) > 1) return http::to_string(field);
+  return {};
+}
+
 /// Takes what the peer is still sending, up to a bound: a connection closed with unread bytes is reset, and the peer
 /// never sees our last answer (RFC 9112, 9.6).
 asio::awaitable<void> swallow(ByteStream& stream) {
@@ -290,6 +298,13 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
         co_await write_whole(stream, *reply, 11, false, false, options);
         if (is_too_much) co_await swallow(stream);
       }
+      break;
+    }
+    if (const std::string_view twice = header_twice(head); !twice.empty()) {
+      const Error why{ErrorCode::kInvalidArgument, "the header " + std::string(twice) + " is there twice"};
+      if (hall.gate != nullptr) hall.gate->refuse({"an HTTP request", peer.name, {}, why});
+      const HttpReply reply = error_reply(why);
+      co_await write_whole(stream, reply, 11, false, false, options);
       break;
     }
     Request request = parser.release();

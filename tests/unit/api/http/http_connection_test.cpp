@@ -18,6 +18,7 @@
 namespace weft::api {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -212,6 +213,19 @@ TEST_F(HttpConnection, TrailersAreNoHeaders) {
   const std::string groups = "X-Forwarded-Groups: owners\r\n";
   EXPECT_THAT(statuses(ask(chunked(alice + groups, ""))), ElementsAre("200"));
   EXPECT_THAT(statuses(ask(chunked(alice, groups))), ElementsAre("403")) << "the proxy let no such header through";
+}
+
+TEST_F(HttpConnection, AHeaderThatMayBeThereOnceIsRefusedTwice) {
+  guarded = true;
+  start();
+  for (const std::string twice : {"Host: localhost\r\n", "Origin: http://a\r\nOrigin: http://b\r\n",
+                                  "Authorization: Bearer a\r\nauthorization: Bearer b\r\n"}) {
+    const std::string answer = ask(get("/", twice) + kLastGet);
+    EXPECT_THAT(statuses(answer), ElementsAre("400")) << twice;
+    EXPECT_THAT(answer, HasSubstr("is there twice")) << twice;
+  }
+  EXPECT_THAT(refusals(), Contains("an HTTP request: the header Host is there twice"));
+  EXPECT_THAT(statuses(ask(get("/", "Accept: a/b\r\nAccept: c/d\r\n") + kLastGet)), ElementsAre("200", "404"));
 }
 
 TEST_F(HttpConnection, LimitsOfHeaderAndBody) {

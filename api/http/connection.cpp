@@ -372,10 +372,17 @@ void CommandReplies::close() {
   context_ = nullptr;
 }
 
-asio::awaitable<void> serve_connection(asio::ip::tcp::socket socket, HttpServerState& hall) {
-  const Count connection(hall.connections);
+asio::ip::tcp::endpoint peer_of(const asio::ip::tcp::socket& socket) {
   error_code ignored;
   const auto remote = socket.remote_endpoint(ignored);
+  const asio::ip::address address = remote.address();
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return remote;
+  return {asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()), remote.port()};
+}
+
+asio::awaitable<void> serve_connection(asio::ip::tcp::socket socket, HttpServerState& hall) {
+  const Count connection(hall.connections);
+  const auto remote = peer_of(socket);
   const std::string name = remote.address().to_string();
   AddressUse& address = hall.addresses[name];  // stays as long as it has a connection
   const Count of_address(address.connections);

@@ -60,6 +60,10 @@ struct HttpServerState {
   TlsContext tls{};
 };
 
+/// The other end. A socket of IPv6 that takes IPv4, too, has such clients as ::ffff:192.0.2.1: this says 192.0.2.1
+/// (RFC 4291, 2.5.5.2). Without an address where there is none any more.
+boost::asio::ip::tcp::endpoint peer_of(const boost::asio::ip::tcp::socket& socket);
+
 /// Serves requests until the peer leaves, errs or dawdles; over TLS where the options say so. `hall` must outlive it.
 boost::asio::awaitable<void> serve_connection(boost::asio::ip::tcp::socket socket, HttpServerState& hall);
 

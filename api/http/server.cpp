@@ -53,14 +53,14 @@ asio::awaitable<void> accept_all(tcp::acceptor& acceptor, HttpServerState& hall)
       co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
       continue;
     }
-    boost::system::error_code ignored;
-    const std::string address = socket.remote_endpoint(ignored).address().to_string();
+    const std::string address = peer_of(socket).address().to_string();
     if (hall.connections >= hall.options.max_connections || is_crowded(hall, address)) {
       if (hall.gate != nullptr)
         hall.gate->refuse({"an HTTP connection", address, {}, {ErrorCode::kResourceExhausted, "too many connections"}});
       refuse(std::move(socket), hall.options.tls != nullptr);
       continue;
     }
+    boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     asio::co_spawn(acceptor.get_executor(), serve_connection(std::move(socket), hall), ignore_exception);
   }

@@ -24,6 +24,7 @@
 #include "daemon/adapters/store/site_registry.hpp"
 #include "daemon/adapters/store/start_waits.hpp"
 #include "daemon/adapters/store/store_mark.hpp"
+#include "daemon/config/value_text.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/boot_time.hpp"
@@ -337,8 +338,9 @@ Result<RunEnd> run_once(const config::WeftdConfig& config, bool starts, Duration
       {&commands, &remedy_commands, (*security)->gate(), page_assets(), registry ? &site : nullptr, &history,
        metric_groups(config.metrics.groups).value_or(MetricGroups::all()), &evidence});
   if (!http) return tl::unexpected(http.error());
-  logger("weftd")->info("HTTP on {}://{}:{}/, gRPC on {}:{}", (*security)->tls() ? "https" : "http",
-                        config.listen.http.host, (*http)->port(), config.listen.grpc.host, (*grpc)->port());
+  logger("weftd")->info("HTTP on {}://{}/, gRPC on {}", (*security)->tls() ? "https" : "http",
+                        config::format_address({config.listen.http.host, (*http)->port()}),
+                        config::format_address({config.listen.grpc.host, (*grpc)->port()}));
 
   if (config.security.allow_plain_text && !(*security)->is_guarded())
     logger("weftd")->warn(

@@ -228,6 +228,22 @@ TEST_F(HttpConnection, AHeaderThatMayBeThereOnceIsRefusedTwice) {
   EXPECT_THAT(statuses(ask(get("/", "Accept: a/b\r\nAccept: c/d\r\n") + kLastGet)), ElementsAre("200", "404"));
 }
 
+TEST_F(HttpConnection, OfAListenerForBothAProxyOnThisMachineIsLocal) {
+  guarded = true;
+  options.address = "::";
+  start();
+  access::Rules rules{.tokens = {}, .certificates = {}, .requests_per_second = 0};
+  rules.proxies = {.certificates = {},
+                   .secret = access::sha256("a secret of a proxy"),
+                   .user_header = "X-Forwarded-User",
+                   .groups_header = "X-Forwarded-Groups",
+                   .groups = {},
+                   .others = access::Role::kViewer};
+  gate.change(rules);
+  const std::string word = "X-Weft-Proxy-Secret: a secret of a proxy\r\nX-Forwarded-User: alice\r\n";
+  EXPECT_THAT(ask(get("/api/v1/whoami", word + "Connection: close\r\n")), HasSubstr("alice"));
+}
+
 TEST_F(HttpConnection, LimitsOfHeaderAndBody) {
   guarded = true;
   options.max_header = 1000;

@@ -166,6 +166,15 @@ void keep_links_of(const v1::ListPortsResponse& ports, v1::ListLinksResponse& li
   links = std::move(kept);
 }
 
+/// By the ends as they are shown, in the order in which people count.
+void sort_by_ends(google::protobuf::RepeatedPtrField<v1::Link>& links) {
+  const auto is_before = [](const v1::Link& one, const v1::Link& other) {
+    const std::string a = end_text(one.a()), b = end_text(other.a());
+    return a == b ? counts_before(end_text(one.b()), end_text(other.b())) : counts_before(a, b);
+  };
+  std::stable_sort(links.begin(), links.end(), is_before);
+}
+
 /// Of those that is_left_up() the ones whose link is down. Links are asked for only where there are any.
 std::set<End> down_by_peer(const Session& session, const std::string& fabric, const v1::ListPortsResponse& ports) {
   std::set<End> left_up;
@@ -269,6 +278,7 @@ Exit show_links(const Session& session, const LinkChoice& choice) {
     session.out << where_asked(links) << ".\n";
     return Exit::kGood;
   }
+  sort_by_ends(*links.mutable_links());
   const bool stopped = std::ranges::any_of(links.links(), is_being_undone) && is_hands_off(session);
   std::vector<Column> columns{key("ONE END"), key("OTHER END"),      judged("STATE"),
                               spare("LINK"),  spare(number("RATE")), spare("FABRIC")};

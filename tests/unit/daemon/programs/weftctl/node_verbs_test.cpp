@@ -45,6 +45,19 @@ TEST_F(NodeVerbs, AreChosenByNameTextAndType) {
   EXPECT_EQ(fails(show_nodes, NodeChoice{.node = "gpu-3"}).exit, Exit::kBadNews);
 }
 
+TEST_F(NodeVerbs, LinksAreInTheOrderInWhichPeopleCount) {
+  api::SmallFabric first(2, "ib0"), second(2, "ib1");
+  first.nodes[0].name = "leaf-10";
+  second.nodes[0].name = "leaf-2";
+  publication.publish(api::make_snapshot(2, {first.build(), second.build()}));
+  const std::string table = say(Exit::kGood, show_links, LinkChoice{});
+  std::vector<std::size_t> places;
+  for (const char* end : {"\nleaf-2 port 1 ", "\nleaf-2 port 2 ", "\nleaf-10 port 1 ", "\nleaf-10 port 2 "})
+    places.push_back(table.find(end));
+  EXPECT_NE(places.back(), std::string::npos) << table;
+  EXPECT_TRUE(std::ranges::is_sorted(places)) << table;
+}
+
 TEST_F(NodeVerbs, SayWhyTheListIsEmpty) {
   EXPECT_EQ(say(Exit::kGood, show_nodes, NodeChoice{.type = "router"}), "No routers are known.\n");
   EXPECT_EQ(say(Exit::kGood, show_nodes, NodeChoice{.contains = "x\x1b[2J"}), "No nodes contain \"x?[2J\".\n");

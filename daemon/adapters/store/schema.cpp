@@ -337,11 +337,14 @@ tl::unexpected<Error> refuse(ErrorCode code, const std::filesystem::path& path, 
 }
 
 /// Looks at the header without opening the database, because opening one can change it (its log is worked in).
-/// Format: https://www.sqlite.org/fileformat.html, 1.3. The version that it tells; 0 for a file that is not there.
+/// Format: https://www.sqlite.org/fileformat.html, 1.3. The version that it tells; 0 for a file that is not there,
+/// which only a look into its directory can tell.
 Result<std::uint32_t> inspect(const std::filesystem::path& path, const Schema& schema) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return 0U;
+  if (status.type() == std::filesystem::file_type::not_found) return 0U;
+  if (status.type() == std::filesystem::file_type::none)
+    return fail(ErrorCode::kUnavailable, path.string() + " cannot be looked at: " + error.message());
   if (!std::filesystem::is_regular_file(status)) return refuse(ErrorCode::kCorrupt, path, "is not a file");
   std::array<unsigned char, 100> header{};
   std::ifstream stream(path, std::ios::binary);
@@ -362,6 +365,13 @@ Result<std::uint32_t> inspect(const std::filesystem::path& path, const Schema& s
   if (application != 0 && version > schema.migrations.size())
     return refuse(ErrorCode::kFailedPrecondition, path, newer_version(version, schema.migrations.size()));
   return version;
+}
+
+/// Whether something is written that is not in the file yet, or may be there by half.
+bool has_log(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path.string() + "-wal", error);
+  return !error && size > 0;
 }
 
 /// The same questions once it is open, with its log taken into account.
@@ -443,6 +453,17 @@ Result<Database> open_database(const std::filesystem::path& path, const Schema& 
 
 Result<std::uint32_t> version_of_database(const std::filesystem::path& path, const Schema& schema) {
   return inspect(path, schema);
+}
+
+Result<bool> look_for_damage(const std::filesystem::path& path, const Schema& schema) {
+  if (has_log(path)) return false;
+  auto opened = SqliteConnection::open(path, SqliteConnection::For::kLooking);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  Database database(std::move(*opened));
+  const auto inspected = inspect_open(database, schema);
+  if (has_log(path)) return false;  // somebody began to write meanwhile
+  if (!inspected) return tl::unexpected<Error>(inspected.error());
+  return true;
 }
 
 Result<Database> look_into_database(const std::filesystem::path& path, const Schema& schema) {

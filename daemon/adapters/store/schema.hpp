@@ -32,8 +32,12 @@ Schema history_schema();
 Result<Database> open_database(const std::filesystem::path& path, const Schema& schema);
 
 /// The schema version of the file, by its header; 0 where there is none yet. Refuses as open_database(), but looks for
-/// no damage. Nothing is changed, and nothing is held up.
+/// no damage; kUnavailable where we may not look whether there is one. Nothing is changed, and nothing is held up.
 Result<std::uint32_t> version_of_database(const std::filesystem::path& path, const Schema& schema);
+
+/// Refuses a file that is there as open_database() does, and changes nothing, not even beside it. False where it was
+/// not looked at, because it has a log: whoever uses it may be writing it.
+Result<bool> look_for_damage(const std::filesystem::path& path, const Schema& schema);
 
 /// Opens `path` for reading, beside the weftd that writes it: nothing is made, written or migrated, also when the disk
 /// is full. kUnavailable where it is not there, is not ours, or has another version.

@@ -22,6 +22,22 @@ ErrorCode to_error_code(int code) {
   }
 }
 
+/// A path within a name that starts with "file:": https://www.sqlite.org/uri.html, 3.1.
+std::string in_uri(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    if (c == '%')
+      text += "%25";
+    else if (c == '?')
+      text += "%3f";
+    else if (c == '#')
+      text += "%23";
+    else
+      text += c;
+  }
+  return text;
+}
+
 }  // namespace
 
 /// A compiled statement.
@@ -86,8 +102,10 @@ class SqliteCursor final : public Cursor {
 
 Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::filesystem::path& path, For use) {
   sqlite3* raw = nullptr;
-  const int mode = use == For::kReading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  const int code = sqlite3_open_v2(path.c_str(), &raw, mode | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int mode = use == For::kWriting ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  const int names = use == For::kLooking ? SQLITE_OPEN_URI : 0;
+  const std::string name = use == For::kLooking ? "file:" + in_uri(path.string()) + "?immutable=1" : path.string();
+  const int code = sqlite3_open_v2(name.c_str(), &raw, mode | names | SQLITE_OPEN_NOMUTEX, nullptr);
   std::unique_ptr<SqliteConnection> connection(new SqliteConnection(raw, path.string()));
   if (auto opened = connection->check(code); !opened) return tl::unexpected<Error>(opened.error());
   sqlite3_extended_result_codes(raw, 1);

@@ -17,7 +17,11 @@ namespace weft::store {
 class SqliteConnection final : public Connection {
  public:
   /// What a connection is for.
-  enum class For : std::uint8_t { kWriting, kReading };
+  enum class For : std::uint8_t {
+    kWriting,
+    kReading,
+    kLooking,  ///< reading a file that nobody writes: without its log, locks and files beside it
+  };
 
   /// Opens an existing file or, for writing, makes one. Nothing is written to it yet.
   static Result<std::unique_ptr<SqliteConnection>> open(const std::filesystem::path& path, For use = For::kWriting);

@@ -258,10 +258,12 @@ struct DatabaseVersion {
   std::string name;         ///< a path, or an address without a password
   std::uint32_t found = 0;  ///< version of its schema; 0: it is not there yet
   std::uint32_t known = 0;  ///< what this weftd brings it to
+  bool has_log = false;     ///< of a file: it may be in use, so that nobody looked for damage in it
 };
 
-/// Those that open_store() would open, weft.db or the database of `options.url` first. Fails as open_store(), but looks
-/// for no damage. Nothing is changed; a weftd may be using them.
+/// Those that open_store() would open, weft.db or the database of `options.url` first. Fails as open_store(), also for
+/// damage, but of a file that has a log; kUnavailable where we may not look whether there is a file. Nothing is
+/// changed; a weftd may be using them.
 Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::path& state_dir,
                                                        const StoreOptions& options);
 

@@ -104,7 +104,12 @@ Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::pa
   const auto look = [&](const char* file, const Schema& schema) -> Result<void> {
     const auto version = version_of_database(state_dir / file, schema);
     if (!version) return tl::unexpected<Error>(version.error());
-    versions.push_back({(state_dir / file).string(), *version, static_cast<std::uint32_t>(schema.migrations.size())});
+    const auto looked = *version == 0 ? true : look_for_damage(state_dir / file, schema);
+    if (!looked) return tl::unexpected<Error>(looked.error());
+    versions.push_back({.name = (state_dir / file).string(),
+                        .found = *version,
+                        .known = static_cast<std::uint32_t>(schema.migrations.size()),
+                        .has_log = !*looked});
     return {};
   };
   if (options.url.empty()) {
@@ -113,7 +118,7 @@ Result<std::vector<DatabaseVersion>> database_versions(const std::filesystem::pa
     const auto known = static_cast<std::uint32_t>(state_schema().migrations.size());
     const auto looked = look_at_version(options);
     if (!looked) return tl::unexpected<Error>(looked.error());
-    versions.push_back({looked->name, looked->version, known});
+    versions.push_back({.name = looked->name, .found = looked->version, .known = known});
   }
   if (auto looked = look("history.db", history_schema()); !looked) return tl::unexpected<Error>(looked.error());
   return versions;

@@ -6,9 +6,10 @@
 namespace weft::daemon {
 
 void tell_upgrade(std::ostream& out, std::span<const store::DatabaseVersion> databases, const std::string& version) {
-  bool migrates = false;
+  bool migrates = false, has_log = false;
   for (const store::DatabaseVersion& database : databases) {
     out << database.name << ": ";
+    has_log = has_log || database.has_log;
     if (database.found == 0) {
       out << "is made at the first start, with schema version " << database.known << ".\n";
     } else if (database.found == database.known) {
@@ -20,6 +21,8 @@ void tell_upgrade(std::ostream& out, std::span<const store::DatabaseVersion> dat
           << database.known << " in " << steps << (steps == 1 ? " step" : " steps") << ".\n";
     }
   }
+  if (has_log)
+    out << "A weftd uses its files, or was killed: whether they are damaged was not looked at. A start does so.\n";
   if (migrates)
     out << "An older weftd refuses what was migrated: to be able to go back, make a backup first.\n";
   else

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "daemon/adapters/store/store.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
 namespace weft::store {
@@ -136,6 +137,42 @@ TEST(Schema, ADamagedDatabaseIsRefusedAndUntouched) {
   EXPECT_EQ(error.code, ErrorCode::kCorrupt);
   EXPECT_NE(error.message.find("is damaged"), std::string::npos) << error.message;
   EXPECT_EQ(read_file(path), content);
+}
+
+TEST(Schema, ACheckBeforeAnUpgradeTellsWhatItCannotLookAt) {
+  const TempDir dir;
+  const auto path = dir.path() / "odd?name#1%25" / "weft.db";
+  const auto versions = [&] { return database_versions(path.parent_path(), {}); };
+  EXPECT_EQ(versions()->front().found, 0U);
+  std::filesystem::create_directory(path.parent_path());
+  ASSERT_TRUE(open_database(path, state_schema()));
+  EXPECT_EQ(versions()->front().found, state_schema().migrations.size());
+  EXPECT_FALSE(versions()->front().has_log);
+  const std::string good = read_file(path);
+
+  // Its header is good, and all behind its first page is noise.
+  std::string noise = good;
+  for (std::size_t i = 4096; i < noise.size(); ++i) noise[i] = static_cast<char>(i * 131 + i / 7);
+  write_file(path, noise);
+  const auto damaged = versions();
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().code, ErrorCode::kCorrupt);
+  EXPECT_NE(damaged.error().message.find("is damaged"), std::string::npos) << damaged.error().message;
+  EXPECT_EQ(read_file(path), noise);
+  write_file(path.string() + "-wal", "of a weftd that writes it");
+  ASSERT_TRUE(versions());
+  EXPECT_TRUE(versions()->front().has_log);
+  std::filesystem::remove(path.string() + "-wal");
+  EXPECT_FALSE(std::filesystem::exists(path.string() + "-shm"));
+  write_file(path, good);
+
+  // A file that cannot be seen is not one that is not there.
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("weft.db", path);
+  const auto unseen = versions();
+  ASSERT_FALSE(unseen);
+  EXPECT_NE(unseen.error().message.find("cannot be looked at: Too many levels"), std::string::npos)
+      << unseen.error().message;
 }
 
 TEST(Schema, AnotherProgramsDatabaseIsRefused) {

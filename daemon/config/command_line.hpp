@@ -28,14 +28,33 @@ template <typename Config>
 struct CommandLine {
   Config config;
   std::optional<int> exit;  ///< all is said and done: end with this
+  bool is_valid = false;    ///< --check-config was given, and found nothing wrong
 };
+
+/// What is wrong with the files that `config` names, after a word about those that only the unit has. An error that
+/// names one of these is none of the configuration's.
+template <typename Config>
+std::vector<Error> check_but_credentials(const Config& config,
+                                         const std::function<std::vector<Error>(const Config&)>& check_files) {
+  std::string keys;
+  for (const std::string& key : left_credentials(config)) keys += (keys.empty() ? "" : ", ") + key;
+  if (!keys.empty())
+    std::cerr << "warning: not looked at: " << keys
+              << ", and what is read together with them. systemd gives these files to the unit alone; to check them "
+                 "here, set the environment variable CREDENTIALS_DIRECTORY to a folder with such files\n";
+  std::vector<Error> errors = check_files(config);
+  std::erase_if(errors, [](const Error& error) { return error.message.find(kCredential) != std::string::npos; });
+  return errors;
+}
 
 /// Adds --config, --check-config, the documents and a flag for each key to `app`, parses, loads file and flags, and
 /// says what is wrong with them on standard error (exit code 2). `manual`: what its manual page says beside all that.
 /// `check_files` opens the files that the configuration names, and returns what is wrong with them; for --check-config.
+/// `only_looks`: set by a flag of the program that needs the configuration to look at something, and starts nothing.
 template <typename Config>
 CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, const usage::ManPage& manual,
-                                      const std::function<std::vector<Error>(const Config&)>& check_files) {
+                                      const std::function<std::vector<Error>(const Config&)>& check_files,
+                                      const bool* only_looks = nullptr) {
   const std::string usual_file = "/etc/weft/" + std::string(Config::kNames.file);
   std::string file;
   bool check = false, reference = false, example = false, page = false;
@@ -84,19 +103,24 @@ CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, cons
   }
   std::vector<FlagSetting> flags;
   for (const auto& [key, text] : given) flags.push_back({key, text});
+  if (check || (only_looks != nullptr && *only_looks)) leave_credentials();
   std::error_code ignored;
   if (file.empty() && std::filesystem::exists(usual_file, ignored)) file = usual_file;
   auto outcome = load<Config>(file.empty() ? std::nullopt : std::optional<std::filesystem::path>(file), flags);
   if (!outcome.errors.empty()) {
     std::cerr << print(outcome.errors);
     result.exit = 2;
-  } else if (const std::vector<Error> errors = check ? check_files(outcome.config) : std::vector<Error>();
+  } else if (const std::vector<Error> errors =
+                 check ? check_but_credentials(outcome.config, check_files) : std::vector<Error>();
              !errors.empty()) {
     for (const Error& error : errors) std::cerr << error.message << '\n';
     result.exit = 2;
   } else if (check) {
-    std::cout << (file.empty() ? "The configuration" : file) << " is valid.\n";
+    std::cout << (file.empty() ? "The configuration" : file)
+              << (left_credentials(outcome.config).empty() ? " is valid.\n"
+                                                           : " is valid, but for what was not looked at.\n");
     result.exit = 0;
+    result.is_valid = true;
   }
   result.config = std::move(outcome.config);
   return result;

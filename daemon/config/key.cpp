@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "daemon/config/load.hpp"
 #include "daemon/config/schema.hpp"
 #include "daemon/config/value_text.hpp"
 
@@ -93,7 +94,6 @@ std::optional<std::string> put_list(const KeyOf<Config>& key, std::vector<std::s
 
 /// Of what begins with $CREDENTIALS_DIRECTORY/, a file that systemd gave our unit: systemd.exec(5), LoadCredential=.
 Parsed<std::filesystem::path> parse_path(const std::string& text) {
-  constexpr std::string_view kCredential = "$CREDENTIALS_DIRECTORY/";
   if (!text.starts_with(kCredential)) return text;
   const char* const folder = std::getenv("CREDENTIALS_DIRECTORY");
   if (folder == nullptr)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <system_error>
@@ -268,10 +269,28 @@ std::vector<KeyDescription> describe_keys() {
   return descriptions;
 }
 
+void leave_credentials() {
+  constexpr std::string_view kItself = kCredential.substr(0, kCredential.size() - 1);
+  ::setenv("CREDENTIALS_DIRECTORY", std::string(kItself).c_str(), 0);
+}
+
+template <typename Config>
+std::vector<std::string> left_credentials(const Config& config) {
+  std::vector<std::string> names;
+  Config read = config;
+  for (const KeyOf<Config>& key : schema<Config>()) {
+    const Field field = key.field(read);
+    const auto* const path = std::get_if<std::filesystem::path*>(&field);
+    if (path != nullptr && (*path)->string().starts_with(kCredential)) names.emplace_back(key.name);
+  }
+  return names;
+}
+
 #define WEFT_CONFIG(Config)                                                                                       \
   template LoadOutcomeOf<Config> load(const std::optional<std::filesystem::path>&, std::span<const FlagSetting>); \
   template LoadOutcomeOf<Config> load_text(std::string_view, const std::string&, std::span<const FlagSetting>);   \
   template std::optional<std::string> set_from_text(Config&, std::string_view, std::string_view);                 \
+  template std::vector<std::string> left_credentials(const Config&);                                              \
   template std::vector<KeyDescription> describe_keys<Config>();
 WEFT_CONFIG(WeftdConfig)
 WEFT_CONFIG(CollectorConfig)

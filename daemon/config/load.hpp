@@ -53,6 +53,15 @@ LoadOutcomeOf<Config> load_text(std::string_view text, const std::string& name,
 template <typename Config>
 std::optional<std::string> set_from_text(Config& config, std::string_view key, std::string_view text);
 
+/// How a path of a file that systemd gives our unit begins in a configuration.
+inline constexpr std::string_view kCredential = "$CREDENTIALS_DIRECTORY/";
+/// For a check by hand: where the environment has no folder of credentials, paths of such stay as they are written,
+/// instead of being an error. Before load().
+void leave_credentials();
+/// Names of the keys whose paths stayed so.
+template <typename Config>
+std::vector<std::string> left_credentials(const Config& config);
+
 /// One key for whoever makes flags of them.
 struct KeyDescription {
   std::string name;

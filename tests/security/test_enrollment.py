@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 
@@ -215,6 +216,32 @@ class Configuration(EnrollmentTest):
         self.assertIn("retry later", self.details)
         self.assertEqual("OK", self.code(self.channel(weftd, "viewer"), LIST), "others do not wait")
 
+    def test_weftd_is_checked_by_hand_without_its_credentials(self):
+        path, state = os.path.join(self.mine, "weftd.toml"), os.path.join(self.mine, "state")
+        lines = '[infiniband]\nenabled = false\n[security]\ncertificate = "$CREDENTIALS_DIRECTORY/weftd_server.crt"\nkey = "$CREDENTIALS_DIRECTORY/weftd_server.key"\n'
+
+        def check(*flags: str, **environment: str) -> subprocess.CompletedProcess:
+            return subprocess.run([program("weftd"), "--config", path, "--state-dir", state, *flags], env={**os.environ, **environment},
+                                  capture_output=True, text=True, timeout=60, check=False)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(lines)
+        done = check("--check-config", "--check-upgrade")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertRegex(done.stdout, r"is valid, but for what was not looked at\.\n[^\n]*weft\.db: is made at the first start")
+        self.assertRegex(done.stderr, r"^warning: not looked at: security\.certificate, security\.key, and [^\n]*\n$")
+        done = check("--check-upgrade")
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertIn("is a credential of the unit", check().stderr)
+        for name in ("crt", "key"):
+            shutil.copy(self.ours.path(f"server.{name}"), os.path.join(self.mine, f"weftd_server.{name}"))
+        done = check("--check-config", CREDENTIALS_DIRECTORY=self.mine)
+        self.assertEqual((0, f"{path} is valid.\n", ""), (done.returncode, done.stdout, done.stderr))
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write('drift.profiles_file = "/no/such"\n' + lines)
+        done = check("--check-config", "--check-upgrade")
+        self.assertEqual((2, ""), (done.returncode, done.stdout))
+        self.assertIn("/no/such: No such file", done.stderr)
+
     def test_a_credential_needs_its_unit(self):
         path = os.path.join(self.mine, "weft-collector.toml")
         with open(path, "w", encoding="utf-8") as stream:
@@ -224,9 +251,11 @@ class Configuration(EnrollmentTest):
             return subprocess.run([program("weft-collector"), "--config", path, "--check-config"], env={**os.environ, **environment},
                                   capture_output=True, text=True, timeout=60, check=False)
         done = check()
-        self.assertEqual(2, done.returncode)
-        self.assertIn("analyzer.enroll_token_file", done.stderr)
-        self.assertIn("is a credential of the unit", done.stderr)
+        self.assertEqual((0, f"{path} is valid, but for what was not looked at.\n"), (done.returncode, done.stdout), done.stderr)
+        self.assertIn("warning: not looked at: analyzer.enroll_token_file", done.stderr)
+        started = subprocess.run([program("weft-collector"), "--config", path], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(2, started.returncode)
+        self.assertIn("is a credential of the unit", started.stderr)
         self.assertEqual(0, check(CREDENTIALS_DIRECTORY=self.mine).returncode, "the token may come later")
         for text, code in (("none", 0), ("nonsense", 2)):
             with open(os.path.join(self.mine, "collector_enroll.token"), "w", encoding="utf-8") as stream:

@@ -72,8 +72,9 @@ int main(int argc, char** argv) {
   const weft::SystemClock clock;
   const auto command = weft::config::read_command_line<weft::config::WeftdConfig>(
       app, argc, argv, weft::daemon::manual(WEFT_VERSION),
-      [&clock](const weft::config::WeftdConfig& config) { return weft::daemon::check_named_files(config, clock); });
-  if (command.exit) return *command.exit;
+      [&clock](const weft::config::WeftdConfig& config) { return weft::daemon::check_named_files(config, clock); },
+      &upgrade);
+  if (command.exit && !(upgrade && command.is_valid)) return *command.exit;
   if (upgrade) return check_upgrade(command.config);
   weft::daemon::set_log_level(command.config.log_level);
   const auto ended = weft::daemon::run(command.config);

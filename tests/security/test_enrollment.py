@@ -135,6 +135,30 @@ class Enrollment(EnrollmentTest):
         self.assertIn("rack-007 has no token that could be used", done.stderr)
         self.assertNotEqual(0, done.returncode)
 
+    def test_all_of_many_nodes_get_tokens_or_none(self):
+        listed = lambda: {one["node"] for one in json.loads(self.weftctl(self.weftd, "--json", "enroll", "--list").stdout).get("tokens", [])}
+        good, before = self.token_for(self.weftd, "c-0007"), listed()
+        names = [f"c-{i:04}" for i in range(1100)]
+        for bad, why in (("no good", "a node's name must have"), ("c-0005", "c-0005 is named twice")):
+            done = self.weftctl(self.weftd, "enroll", "--file", "-", stdin="\n".join([*names, bad]) + "\n")
+            self.assertEqual((2, "", True), (done.returncode, done.stdout, why in done.stderr), done.stderr)
+        self.assertEqual(before, listed())
+        # A place that one of the files cannot be written to.
+        folder = os.path.join(self.mine, "tokens")
+        os.makedirs(os.path.join(folder, "c-1099.token.new", "x"))
+        done = self.weftctl(self.weftd, "enroll", "--file", "-", "--output", folder, stdin="\n".join(names) + "\n")
+        self.assertEqual(1, done.returncode)
+        self.assertRegex(done.stderr, "no token was made: cannot write .*c-1099.token: File exists")
+        self.assertEqual((before, ["c-1099.token.new"]), (listed(), os.listdir(folder)))
+        done = self.weftctl(self.weftd, "enroll", "../c-0001", "--output", folder)
+        self.assertEqual((2, ["c-1099.token.new"]), (done.returncode, os.listdir(folder)), done.stderr)
+        self.assertEqual("OK", self.enroll(self.weftd, good, "c-0007", self.request()), "it still counts")
+        os.rmdir(os.path.join(folder, "c-1099.token.new", "x"))
+        done = self.weftctl(self.weftd, "enroll", "--file", "-", "--output", folder, stdin="\n".join(names) + "\n")
+        self.assertEqual((0, f"1100 tokens in {folder}\n"), (done.returncode, done.stdout), done.stderr)
+        self.assertEqual(sorted(name + ".token" for name in names), sorted(os.listdir(folder)))
+        self.assertEqual({0o600}, {stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode) for name in os.listdir(folder)})
+
     def test_a_stranger_gets_no_token(self):
         """A weftd of another authority at the address: the handshake ends before the token is sent."""
         stranger = self.weftd_with(

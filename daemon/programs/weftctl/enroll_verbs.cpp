@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
+#include <set>
 #include <system_error>
 
 #include "daemon/platform/runtime/durable_file.hpp"
+#include "daemon/platform/runtime/unique_fd.hpp"
 #include "daemon/programs/weftctl/names.hpp"
 #include "daemon/programs/weftctl/table.hpp"
 #include "daemon/programs/weftctl/value_format.hpp"
@@ -15,9 +20,6 @@
 
 namespace weft::ctl {
 namespace {
-
-/// weftd makes so many in one call.
-constexpr std::size_t kMostAtOnce = 1'000;
 
 void add_names(std::vector<std::string>& nodes, std::istream& lines) {
   for (std::string line; std::getline(lines, line);) {
@@ -42,12 +44,55 @@ std::vector<std::string> all_nodes(const EnrollWanted& wanted) {
   return nodes;
 }
 
-/// Before tokens are made that could not be kept.
-void prepare_folder(const std::string& folder) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(folder, error))
-    throw Failure(Exit::kWrongUsage, folder + " is not a directory: make it first, with mode 0700");
-}
+/// A file for the token of each node. Room for all of them is taken before a token is made, because a new token ends
+/// the one before: what cannot be kept must not be made. What is not written in the end is removed.
+class TokenFiles {
+ public:
+  TokenFiles(const std::string& folder, const std::vector<std::string>& nodes) : folder_(folder) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder_, error))
+      throw Failure(Exit::kWrongUsage, folder + " is not a directory: make it first, with mode 0700");
+    for (const std::string& node : nodes) take_room(node);
+  }
+  ~TokenFiles() { remove_room(); }
+  TokenFiles(const TokenFiles&) = delete;
+  TokenFiles& operator=(const TokenFiles&) = delete;
+
+  void write(const v1::MakeEnrollTokensResponse::Token& token) {
+    if (const auto written = runtime::replace_durably(file_of(token.node()), token.token() + '\n'); !written)
+      throw Failure(Exit::kBadNews, written.error().message + "; it and those after it are to be made again");
+    left_.erase(token.node());
+  }
+
+ private:
+  std::filesystem::path file_of(const std::string& node) const { return folder_ / (node + ".token"); }
+
+  void take_room(const std::string& node) {
+    // weftd looks at names, too, but after this.
+    if (node.find('/') != std::string::npos || node.size() > kLongestName)
+      throw Failure(Exit::kWrongUsage, printable(node.substr(0, kLongestName)) + " is not the name of a node");
+    // The file beside it from which replace_durably() takes its content.
+    const std::string fresh = file_of(node).string() + ".new";
+    std::error_code ignored;
+    std::filesystem::remove(fresh, ignored);
+    const std::string room(kRoom, ' ');
+    const runtime::UniqueFd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (fd) left_.insert(node);
+    if (fd && ::write(fd.get(), room.data(), room.size()) == static_cast<ssize_t>(room.size())) return;
+    const std::string why = errno_message(errno);
+    remove_room();
+    throw Failure(Exit::kBadNews, "no token was made: cannot write " + file_of(node).string() + ": " + why);
+  }
+  void remove_room() {
+    std::error_code ignored;
+    for (const std::string& node : left_) std::filesystem::remove(file_of(node).string() + ".new", ignored);
+  }
+
+  static constexpr std::size_t kRoom = 512;  ///< bytes; a token is shorter
+  static constexpr std::size_t kLongestName = 64;
+  const std::filesystem::path folder_;
+  std::set<std::string> left_;  ///< nodes whose files are not written yet
+};
 
 void print_tokens(const Session& session, const v1::ListEnrollTokensResponse& answer) {
   if (session.json) {
@@ -69,22 +114,17 @@ void print_tokens(const Session& session, const v1::ListEnrollTokensResponse& an
 
 Exit make_enroll_tokens(const Session& session, const EnrollWanted& wanted) {
   const std::vector<std::string> nodes = all_nodes(wanted);
-  if (!wanted.folder.empty()) prepare_folder(wanted.folder);
-  v1::MakeEnrollTokensResponse all;
-  for (std::size_t from = 0; from < nodes.size(); from += kMostAtOnce) {
-    v1::MakeEnrollTokensRequest request;
-    for (std::size_t i = from; i < std::min(from + kMostAtOnce, nodes.size()); ++i) request.add_nodes(nodes[i]);
-    if (wanted.validity)
-      request.mutable_validity()->set_seconds(std::chrono::ceil<std::chrono::seconds>(*wanted.validity).count());
-    request.set_who(wanted.who);
-    all.MergeFrom(session.client.change(session.client.enroll, &v1::EnrollService::Stub::MakeTokens, request));
-  }
-  for (const auto& token : all.tokens()) {
-    if (wanted.folder.empty()) continue;
-    const std::filesystem::path file = std::filesystem::path(wanted.folder) / (token.node() + ".token");
-    if (const auto written = runtime::replace_durably(file, token.token() + '\n'); !written)
-      throw Failure(Exit::kBadNews, written.error().message);
-  }
+  std::optional<TokenFiles> files;
+  if (!wanted.folder.empty()) files.emplace(wanted.folder, nodes);
+  v1::MakeEnrollTokensRequest request;
+  for (const std::string& node : nodes) request.add_nodes(node);
+  if (wanted.validity)
+    request.mutable_validity()->set_seconds(std::chrono::ceil<std::chrono::seconds>(*wanted.validity).count());
+  request.set_who(wanted.who);
+  // In one call: all of them, or none.
+  const auto all = session.client.change(session.client.enroll, &v1::EnrollService::Stub::MakeTokens, request);
+  if (files)
+    for (const auto& token : all.tokens()) files->write(token);
   if (session.json) {
     session.out << json_text(all, false) << '\n';
     return Exit::kGood;

@@ -19,7 +19,6 @@ using api::EnrolledCertificate;
 using api::MadeEnrollToken;
 using api::access::check_node_name;
 
-constexpr std::size_t kMostAtOnce = 1'000;
 constexpr Duration kShortestValidity = std::chrono::minutes(1);
 constexpr Duration kLongestValidity = std::chrono::hours(30 * 24);
 
@@ -38,8 +37,8 @@ std::string hash_of(std::string_view secret) {
 
 Result<void> check_nodes(const std::vector<std::string>& nodes) {
   if (nodes.empty()) return fail(ErrorCode::kInvalidArgument, "no node is named");
-  if (nodes.size() > kMostAtOnce)
-    return fail(ErrorCode::kInvalidArgument, "more than " + std::to_string(kMostAtOnce) + " nodes in one call");
+  if (nodes.size() > kMostEnrollTokens)
+    return fail(ErrorCode::kInvalidArgument, "more than " + std::to_string(kMostEnrollTokens) + " nodes in one call");
   std::set<std::string_view> seen;
   for (const std::string& node : nodes) {
     if (auto good = check_node_name(node); !good) return good;

@@ -152,10 +152,14 @@ TEST_F(CollectorEnrollmentTest, AStandbySendsAllButRenewalsToTheLeader) {
 }
 
 TEST_F(CollectorEnrollmentTest, BoundsAreKept) {
-  std::vector<std::string> many(1001);
+  std::vector<std::string> many(kMostEnrollTokens + 1);
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = "n" + std::to_string(i);
-  EXPECT_THAT(make(many).error().message, HasSubstr("more than 1000 nodes in one call"));
-  many.pop_back();
+  EXPECT_THAT(make(many).error().message, HasSubstr("more than 10000 nodes in one call"));
+  many.resize(1200);
+  many[1100] = "no good";
+  EXPECT_FALSE(make(many));
+  EXPECT_TRUE(store.tokens.empty()) << "all or none";
+  many[1100] = "n1100";
   ASSERT_TRUE(make(many));
   for (std::size_t i = many.size(); i < kMostEnrollTokens; ++i) {
     const std::string node = "n" + std::to_string(i);

@@ -87,7 +87,7 @@ const Permission* find_route(std::string_view method, const std::vector<std::str
 }
 
 Result<void> check_parameters(const Permission& route, const std::map<std::string, std::string>& query) {
-  if (!pattern_of(route).starts_with("/api/")) return {};
+  if (route.parameters.empty() && !pattern_of(route).starts_with("/api/")) return {};
   const auto has = [&route](const std::string& name) {
     for (std::string_view rest = route.parameters; !rest.empty();) {
       const std::size_t end = std::min(rest.find(' '), rest.size());

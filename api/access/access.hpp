@@ -46,7 +46,7 @@ enum class Right : std::uint8_t {
 struct Permission {
   std::string_view method;  ///< "/weft.v1.RemedyService/ApprovePlan", or a route: "POST /api/v1/plans/{id}/approve"
   Right right = Right::kAdmin;
-  std::string_view parameters{};  ///< what the query of a route below /api may have, with blanks between
+  std::string_view parameters{};  ///< what the query may have, with blanks between; see check_parameters()
 };
 
 /// Every gRPC method that is served. What does not stand there is served to nobody.
@@ -60,7 +60,7 @@ const Permission* find_method(std::string_view method);
 /// The line of the route that serves this; null when there is none. `path` are decoded segments.
 const Permission* find_route(std::string_view method, const std::vector<std::string>& path);
 /// kInvalidArgument, with the parameters there are, for one of the query that the route does not have: who writes
-/// "?shrad=" must not get the answer to another question. Paths outside /api may have any.
+/// "?shrad=" must not get the answer to another question. Paths outside /api that have none may have any.
 Result<void> check_parameters(const Permission& route, const std::map<std::string, std::string>& query);
 /// The methods that are served at a path: "GET, HEAD"; empty when there is nothing at it.
 std::string methods_of(const std::vector<std::string>& path);

@@ -78,7 +78,7 @@ constexpr std::array kMethods{
 constexpr std::array kRoutes{
     Permission{"GET /healthz", Right::kNone},
     Permission{"GET /readyz", Right::kNone},
-    Permission{"GET /metrics", Right::kViewer},
+    Permission{"GET /metrics", Right::kViewer, "collect[] names"},
     // The page itself tells nothing: it asks for what it shows.
     Permission{"GET /", Right::kNone},
     Permission{"GET /favicon.ico", Right::kNone},

@@ -116,6 +116,7 @@ class Page(collector_testing.CollectorTest):
         self.assertEqual(f"'cpu' is no group of metrics; the groups are {', '.join(groups)}\n", self.refused("/metrics?collect[]=self&collect[]=cpu"))
         self.assertIn("the group 'plans' is on weftd's /metrics only", self.refused("/metrics?collect[]=plans"))
         self.assertIn("percent sign", self.refused("/metrics?collect[]=%4"))
+        self.assertEqual('there is no parameter "collect" here; there are: collect[] names\n', self.refused("/metrics?collect=self"))
 
     def test_groups_that_are_not_configured_are_refused(self):
         running = self.collector(extra=("--metrics-groups", "errors,self")).start()

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <utility>
 
+#include "api/access/access.hpp"
 #include "api/metrics/scrape.hpp"
 #include "api/request/target.hpp"
 #include "collectors/rdma/kernel_files.hpp"
@@ -275,6 +276,9 @@ void Application::heard(const uplink::UplinkReport& report) {
 Result<std::string> Application::page(std::string_view target, api::MetricsFormat format) const {
   const auto asked = api::parse_target(target);
   if (!asked) return tl::unexpected(asked.error());
+  const api::access::Permission* const route = api::access::find_route("GET", {"metrics"});
+  if (const auto known = api::access::check_parameters(*route, asked->query); !known)
+    return tl::unexpected(known.error());
   const auto scrape =
       api::scrape_of(api::MetricsProgram::kCollector, groups_, asked->collect, asked->parameter("names"));
   if (!scrape) return tl::unexpected(scrape.error());

@@ -141,7 +141,10 @@ TEST(Routes, HaveTheParametersOfTheirTable) {
             "there is no parameter \"contains fabric\" here; there are: contains fabric page_size page_token");
   EXPECT_EQ(check({"api", "v1", "status"}, {}), "");
   EXPECT_EQ(check({"api", "v1", "status"}, {{"shard", "west"}}), "there is no parameter \"shard\" here; there is none");
-  EXPECT_EQ(check({"metrics"}, {{"target", "host"}}), "");
+  EXPECT_EQ(check({"metrics"}, {{"collect[]", "ports"}, {"names", ""}}), "");
+  EXPECT_EQ(check({"metrics"}, {{"collect", "ports"}}),
+            "there is no parameter \"collect\" here; there are: collect[] names");
+  EXPECT_EQ(check({"healthz"}, {{"target", "host"}}), "");
   EXPECT_EQ(check({}, {{"utm", "1"}}), "");
 }
 

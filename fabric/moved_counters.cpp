@@ -35,12 +35,12 @@ class Draft {
   }
   /// Looks at a word of a row.
   template <typename ValueAt>
-  void look(std::size_t row, std::size_t word, std::uint64_t present, TimePoint now, ValueAt&& value_at) {
+  void look(std::size_t row, std::size_t word, std::uint64_t present, Duration now, ValueAt&& value_at) {
     const std::uint64_t candidates = present & ~read().moved(row, word);
     const std::uint64_t nonzero = nonzero_among(candidates, word * 64, value_at);
     if (nonzero != 0 || (candidates & ~read().known(row, word)) != 0) write().note(row, word, candidates, nonzero, now);
   }
-  std::shared_ptr<const MovedCounters> finish(TimePoint now) {
+  std::shared_ptr<const MovedCounters> finish(Duration now) {
     if (copy_ || read().has_released(now)) write().settle(now);
     return copy_ ? std::move(copy_) : before_;
   }
@@ -85,7 +85,7 @@ const MovedCounters::Held* MovedCounters::find_held(std::uint64_t cell) const {
   return found != held_.end() && found->cell == cell ? &*found : nullptr;
 }
 
-ShownAs MovedCounters::shown(std::size_t row, std::size_t column, TimePoint now) const {
+ShownAs MovedCounters::shown(std::size_t row, std::size_t column, Duration now) const {
   const std::uint64_t at = cell(row, column);
   if (at / 64 >= moved_.size() || !bit(moved_, at)) return ShownAs::kNot;
   if (held_.empty()) return ShownAs::kAsRead;
@@ -94,7 +94,7 @@ ShownAs MovedCounters::shown(std::size_t row, std::size_t column, TimePoint now)
 }
 
 void MovedCounters::note(std::size_t row, std::size_t word, std::uint64_t present, std::uint64_t nonzero,
-                         TimePoint now) {
+                         Duration now) {
   const std::size_t at = row * words_ + word;
   const std::uint64_t moving = nonzero & ~moved_[at];
   for (std::uint64_t left = moving & known_[at]; left != 0 && held_.size() < kMostHeld; left &= left - 1)
@@ -103,11 +103,11 @@ void MovedCounters::note(std::size_t row, std::size_t word, std::uint64_t presen
   moved_[at] |= moving;
 }
 
-bool MovedCounters::has_released(TimePoint now) const {
+bool MovedCounters::has_released(Duration now) const {
   return std::ranges::any_of(held_, [&](const Held& held) { return !is_held(held, now); });
 }
 
-void MovedCounters::settle(TimePoint now) {
+void MovedCounters::settle(Duration now) {
   std::erase_if(held_, [&](const Held& held) { return !is_held(held, now); });
   if (!std::ranges::is_sorted(held_, {}, &Held::cell)) std::ranges::sort(held_, {}, &Held::cell);
 }
@@ -145,7 +145,7 @@ MovedCounters TableMoves::rearranged(const SampleTable& table, const Topology& t
   return anew;
 }
 
-void TableMoves::update(const SampleTable* table, std::shared_ptr<const Topology> topology, TimePoint now) {
+void TableMoves::update(const SampleTable* table, std::shared_ptr<const Topology> topology, Duration now) {
   if (table == nullptr || !topology) return;
   std::optional<MovedCounters> anew;
   if (!moved_ || !topology_ || topology_->epoch() != topology->epoch() ||
@@ -183,7 +183,7 @@ MovedCounters HostMoves::rearranged(const SeriesList& series) const {
   return anew;
 }
 
-void HostMoves::update(const HostReading& reading, TimePoint now) {
+void HostMoves::update(const HostReading& reading, Duration now) {
   if (!reading.inventory) return;
   const SeriesList& series = reading.inventory->series;
   std::optional<MovedCounters> anew;

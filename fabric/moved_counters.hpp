@@ -38,8 +38,9 @@ class MovedCounters {
   /// Appends rows that were never read until there are `rows`.
   void grow(std::size_t rows);
 
-  /// How the cell is shown at `now`; a cell of no row is not.
-  ShownAs shown(std::size_t row, std::size_t column, TimePoint now) const;
+  /// How the cell is shown at `now`; a cell of no row is not. All times here are Clock::steady(): a clock that is set
+  /// must not end what is withheld.
+  ShownAs shown(std::size_t row, std::size_t column, Duration now) const;
 
   /// Cells that were read before, whatever they were; a bit for each: column `64 * word + bit`.
   std::uint64_t known(std::size_t row, std::size_t word) const { return known_[row * words_ + word]; }
@@ -49,7 +50,7 @@ class MovedCounters {
   /// Notes a reading of `present` cells, of which `nonzero` were other than zero. A cell that was known, and zero so
   /// far, is shown at zero from `now` on; one that was never read before is shown as it is at once. settle() must
   /// follow before shown() is asked.
-  void note(std::size_t row, std::size_t word, std::uint64_t present, std::uint64_t nonzero, TimePoint now);
+  void note(std::size_t row, std::size_t word, std::uint64_t present, std::uint64_t nonzero, Duration now);
   /// Takes what `from`, which has the same columns, knows of its row for one of ours, of which nothing is known yet.
   /// settle() must follow.
   void take_row(std::size_t row, const MovedCounters& from, std::size_t from_row);
@@ -57,17 +58,16 @@ class MovedCounters {
   void take_cell(std::size_t row, std::size_t column, const MovedCounters& from, std::size_t from_row,
                  std::size_t from_column);
   /// Whether settle() has anything to forget.
-  bool has_released(TimePoint now) const;
-  /// Puts what was noted in order, and forgets the times of first movements that are withheld no longer, or that lie
-  /// ahead: the clock was set back.
-  void settle(TimePoint now);
+  bool has_released(Duration now) const;
+  /// Puts what was noted in order, and forgets the times of first movements that are withheld no longer.
+  void settle(Duration now);
 
  private:
   struct Held {
     std::uint64_t cell = 0;  ///< bit of moved_
-    TimePoint from = kNever;
+    Duration from{};
   };
-  bool is_held(const Held& held, TimePoint now) const { return held.from <= now && now < held.from + hold_; }
+  bool is_held(const Held& held, Duration now) const { return now < held.from + hold_; }
   std::uint64_t cell(std::size_t row, std::size_t column) const { return row * words_ * 64 + column; }
   bool bit(const std::vector<std::uint64_t>& bits, std::uint64_t cell) const {
     return (bits[cell / 64] >> (cell % 64)) & 1;
@@ -89,8 +89,9 @@ class TableMoves {
   /// First movements are withheld for `hold`.
   explicit TableMoves(Duration hold) : hold_(hold) {}
 
-  /// Takes a sweep's table; null: none was read. Ports keep what is known of them in a new epoch of the topology.
-  void update(const SampleTable* table, std::shared_ptr<const Topology> topology, TimePoint now);
+  /// Takes a sweep's table; null: none was read. Ports keep what is known of them in a new epoch of the topology. `now`
+  /// as of MovedCounters.
+  void update(const SampleTable* table, std::shared_ptr<const Topology> topology, Duration now);
   /// As of the last update; null while there was no table. It does not change: an update that finds news makes another.
   const std::shared_ptr<const MovedCounters>& moved() const { return moved_; }
 
@@ -111,8 +112,8 @@ class HostMoves {
   /// First movements are withheld for `hold`.
   explicit HostMoves(Duration hold) : hold_(hold) {}
 
-  /// Takes a reading. Series keep what is known of them in another inventory.
-  void update(const HostReading& reading, TimePoint now);
+  /// Takes a reading. Series keep what is known of them in another inventory. `now` as of MovedCounters.
+  void update(const HostReading& reading, Duration now);
   /// As of the last update; null before the first.
   const std::shared_ptr<const MovedCounters>& moved() const { return moved_; }
 

@@ -189,7 +189,7 @@ std::function<std::string_view()> Router::pieces_of(const Scrape& scrape, Metric
   if (scrape.names == MetricNames::kInfinibandExporter)
     return [page = std::make_shared<InfinibandExporterPage>(publication_->load(), clock_->now(), format,
                                                             scrape.groups)] { return page->next(); };
-  return [page = std::make_shared<Exposition>(publication_->load(), clock_->now(), format, collectables_,
+  return [page = std::make_shared<Exposition>(publication_->load(), ScrapeTime::of(*clock_), format, collectables_,
                                               scrape.groups)] { return page->next(); };
 }
 

@@ -10,7 +10,7 @@
 
 namespace weft::api {
 
-Exposition::Exposition(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
+Exposition::Exposition(std::shared_ptr<const Snapshot> snapshot, ScrapeTime now, MetricsFormat format,
                        Collectables collectables, MetricGroups groups)
     : snapshot_(std::move(snapshot)),
       now_(now),
@@ -24,8 +24,8 @@ std::string_view Exposition::next() {
   const bool has_hosts = groups_.has(MetricGroup::kHosts);
   switch (part_) {
     case Part::kFabrics:
-      append_fabric_families(text_, *snapshot_, now_, format_, groups_);
-      if (groups_.has(MetricGroup::kIncidents)) append_incident_families(text_, *snapshot_, now_, format_);
+      append_fabric_families(text_, *snapshot_, now_.wall, format_, groups_);
+      if (groups_.has(MetricGroup::kIncidents)) append_incident_families(text_, *snapshot_, now_.wall, format_);
       if (groups_.has(MetricGroup::kPlans)) append_remedy_families(text_, *snapshot_, format_);
       if (has_hosts) append_collector_states(text_, *snapshot_, format_);
       if (has_hosts) append_failing_sources(text_, *snapshot_, format_);

@@ -9,6 +9,7 @@
 #include "api/metrics/daemon_metrics.hpp"
 #include "api/metrics/negotiate.hpp"
 #include "api/metrics/port_families.hpp"
+#include "api/metrics/scrape_time.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {
@@ -16,9 +17,9 @@ namespace weft::api {
 /// The text of one scrape.
 class Exposition {
  public:
-  /// `now` tells what is stale; `collectables` are the daemon's own metrics, appended at the end. Families of other
+  /// `collectables` are the daemon's own metrics, appended at the end. Families of other
   /// groups are left out.
-  Exposition(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
+  Exposition(std::shared_ptr<const Snapshot> snapshot, ScrapeTime now, MetricsFormat format,
              Collectables collectables = {}, MetricGroups groups = MetricGroups::all());
 
   /// The next piece, seldom more than 192 KiB; good until the next call. Empty at the end.
@@ -28,7 +29,7 @@ class Exposition {
   enum class Part { kFabrics, kHealth, kCollectors, kJobs, kPorts, kDaemon, kEnd };
 
   std::shared_ptr<const Snapshot> snapshot_;
-  TimePoint now_;
+  ScrapeTime now_;
   MetricsFormat format_;
   MetricGroups groups_;
   Collectables collectables_;

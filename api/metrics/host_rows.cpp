@@ -84,14 +84,14 @@ void write_value(const PortFamily& family, const HostView& host, const HostSerie
 }
 
 /// How the series of the reading at `position` is shown.
-ShownAs shown(const HostView& host, std::size_t position, const PortFamily& family, TimePoint now) {
+ShownAs shown(const HostView& host, std::size_t position, const PortFamily& family, Duration now) {
   const bool may_be_left_out = host.moved && family.counter && family.counter->is_left_out_at_zero();
   return may_be_left_out ? host.moved->shown(0, position, now) : ShownAs::kAsRead;
 }
 
 }  // namespace
 
-HostRows::HostRows(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricGroups groups)
+HostRows::HostRows(std::shared_ptr<const Snapshot> snapshot, ScrapeTime now, MetricGroups groups)
     : snapshot_(std::move(snapshot)), now_(now), groups_(groups) {
   if (hosts_in(*snapshot_).empty()) return;
   for (const FabricView& fabric : snapshot_->fabrics) {
@@ -119,7 +119,8 @@ void HostRows::index_series() {
         if (found == table.of_host_counter.end()) continue;
         family = found->second;
       }
-      if (groups_.has(table.families[family].group) && shown(*host, i, table.families[family], now_) != ShownAs::kNot)
+      if (groups_.has(table.families[family].group) &&
+          shown(*host, i, table.families[family], now_.steady) != ShownAs::kNot)
         sorted.emplace_back(family, static_cast<std::uint16_t>(i));
     }
     std::ranges::sort(sorted);
@@ -167,7 +168,7 @@ bool HostRows::write(std::size_t place, char*& at, const char* full, bool& heade
                          std::ranges::binary_search(swept_ports_, port.port_guid.value);
       if (swept || !has_line(family.row, port)) continue;
       if (!std::exchange(headed, true)) line.put(head);
-      write_port(family, host, port, now_, line);
+      write_port(family, host, port, now_.wall, line);
     }
   }
   host_ = 0;
@@ -189,7 +190,7 @@ bool HostRows::write_series(std::size_t place, char*& at, const char* full, bool
       const bool is_twin = has_sweep && series.source == CounterSource::kUnknown;
       if (is_twin && is_swept(host, series.device, series.port)) continue;
       if (!std::exchange(headed, true)) line.put(head);
-      const bool at_zero = shown(host, position, family, now_) == ShownAs::kAtZero;
+      const bool at_zero = shown(host, position, family, now_.steady) == ShownAs::kAtZero;
       write_value(family, host, series, at_zero ? 0 : host.reading->values[position], line);
     }
   }

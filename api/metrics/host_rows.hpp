@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/metrics/port_family_table.hpp"
+#include "api/metrics/scrape_time.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {
@@ -17,8 +18,8 @@ namespace weft::api {
 /// what the subnet's sweep gives, except where a label tells the sources apart.
 class HostRows {
  public:
-  /// `now` tells what is stale, and which first movements are withheld. Of `groups` write() will be asked.
-  HostRows(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricGroups groups);
+  /// Of `groups` write() will be asked.
+  HostRows(std::shared_ptr<const Snapshot> snapshot, ScrapeTime now, MetricGroups groups);
 
   /// Room that write() may need beyond `full`.
   static constexpr std::size_t kLongestLine = 8 * 1024;
@@ -32,7 +33,7 @@ class HostRows {
   bool is_swept(const HostView& host, const std::string& device, std::uint8_t number) const;
 
   std::shared_ptr<const Snapshot> snapshot_;
-  TimePoint now_;
+  ScrapeTime now_;
   MetricGroups groups_;
 
   // For each host: its series in the order of families, as 16-bit positions in one block.

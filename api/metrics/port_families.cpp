@@ -63,7 +63,7 @@ struct PortFamilies::Line : SeriesLine {
   }
 };
 
-PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
+PortFamilies::PortFamilies(std::shared_ptr<const Snapshot> snapshot, ScrapeTime now, MetricsFormat format,
                            MetricGroups groups)
     : snapshot_(std::move(snapshot)), now_(now), format_(format), groups_(groups), hosts_(snapshot_, now, groups) {
   std::size_t longest = 0;
@@ -154,7 +154,7 @@ void PortFamilies::write_family() {
     case PortRow::kStale:
       return rows([&](Line line, const View& view, PortIndex index) {
         line.begin(name, view, view.topology->port(index));
-        line.end(is_stale(*view.fabric, index, now_) ? 1 : 0);
+        line.end(is_stale(*view.fabric, index, now_.wall) ? 1 : 0);
       });
     case PortRow::kByteRate:
       return rows([&](Line line, const View& view, PortIndex index) {
@@ -252,7 +252,7 @@ void PortFamilies::write_counter() {
     for (unsigned instance = 0; instance < info.instances; ++instance) {
       const auto column = static_cast<SampleTable::Column>(first + instance);
       if (!table->present(index, column)) continue;
-      const ShownAs shown = moved ? moved->shown(index, column, now_) : ShownAs::kAsRead;
+      const ShownAs shown = moved ? moved->shown(index, column, now_.steady) : ShownAs::kAsRead;
       if (shown == ShownAs::kNot) continue;
       line.begin(name, view, port);
       if (info.instances > 1) line.label(info.instance_label, instance);

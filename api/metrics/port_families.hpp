@@ -12,6 +12,7 @@
 #include "api/metrics/host_rows.hpp"
 #include "api/metrics/labels.hpp"
 #include "api/metrics/port_family_table.hpp"
+#include "api/metrics/scrape_time.hpp"
 #include "fabric/snapshot.hpp"
 
 namespace weft::api {
@@ -20,8 +21,8 @@ namespace weft::api {
 /// after port, some 128 KiB at a time. It allocates per scrape and per family, not per series.
 class PortFamilies {
  public:
-  /// `now` tells what is stale, and which first movements are withheld; families of other groups are left out.
-  PortFamilies(std::shared_ptr<const Snapshot> snapshot, TimePoint now, MetricsFormat format,
+  /// Families of other groups are left out.
+  PortFamilies(std::shared_ptr<const Snapshot> snapshot, ScrapeTime now, MetricsFormat format,
                MetricGroups groups = MetricGroups::all());
   ~PortFamilies();
   PortFamilies(PortFamilies&&) noexcept;
@@ -44,7 +45,7 @@ class PortFamilies {
   void write_info();
 
   std::shared_ptr<const Snapshot> snapshot_;
-  TimePoint now_;
+  ScrapeTime now_;
   MetricsFormat format_;
   MetricGroups groups_;
   std::vector<View> views_;

@@ -76,7 +76,7 @@ std::shared_ptr<const Snapshot> snapshot_of(unsigned switches, TimePoint now) {
 }
 
 std::size_t series_of(unsigned switches, TimePoint now) {
-  api::Exposition exposition(snapshot_of(switches, now), now, api::MetricsFormat::kText);
+  api::Exposition exposition(snapshot_of(switches, now), {now, {}}, api::MetricsFormat::kText);
   std::size_t count = 0;
   for (std::string_view piece = exposition.next(); !piece.empty(); piece = exposition.next())
     count += static_cast<std::size_t>(std::count(piece.begin(), piece.end(), '\n'));

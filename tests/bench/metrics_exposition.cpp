@@ -34,7 +34,7 @@ double seconds_since(Steady::time_point start) {
 /// Calls `each` with every piece of one scrape.
 template <typename Each>
 void scrape(const std::shared_ptr<const Snapshot>& snapshot, Each&& each) {
-  api::Exposition exposition(snapshot, kNow, api::MetricsFormat::kText);
+  api::Exposition exposition(snapshot, {kNow, {}}, api::MetricsFormat::kText);
   for (std::string_view piece = exposition.next(); !piece.empty(); piece = exposition.next()) each(piece);
 }
 

@@ -48,7 +48,7 @@ Size size_of_page(Page page) {
 }
 
 Size size_of(const std::shared_ptr<const Snapshot>& snapshot, MetricGroups groups) {
-  return size_of_page(api::Exposition(snapshot, kNow, api::MetricsFormat::kText, {}, groups));
+  return size_of_page(api::Exposition(snapshot, {kNow, {}}, api::MetricsFormat::kText, {}, groups));
 }
 
 void print(const std::string& what, const Size& size, std::size_t ports) {
@@ -71,7 +71,7 @@ void print_following(const char* what, const SampleTable& table, const std::shar
   TableMoves moves(std::chrono::seconds(90));
   const auto sweep = [&](int second) {
     for (std::size_t row = 0; row < next.rows(); ++row) next.set_read_at(row, kNow + std::chrono::seconds(second));
-    return timed([&] { moves.update(&next, topology, kNow + std::chrono::seconds(second)); });
+    return timed([&] { moves.update(&next, topology, std::chrono::seconds(second)); });
   };
   const double first = sweep(1);
   const double quiet = sweep(2);

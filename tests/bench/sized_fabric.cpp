@@ -166,7 +166,7 @@ std::shared_ptr<const HostView> host_view(unsigned host, const Port* first_port,
   view->interval = std::chrono::seconds(1);
   if (leaves_out) {
     HostMoves moves(kWithheld);
-    moves.update(*reading, now);
+    moves.update(*reading, now.time_since_epoch());
     view->moved = moves.moved();
   }
   view->reading = std::move(reading);
@@ -207,8 +207,8 @@ SizedFabric sized_fabric(unsigned hosts, TimePoint now, bool leaves_out) {
       std::make_shared<const Topology>(1, std::move(graph.nodes), std::move(graph.ports), std::vector<DuplicateGuid>{});
   if (leaves_out) {
     TableMoves counters(kWithheld), details(kWithheld);
-    counters.update(sweep->counters.get(), sweep->topology, now);
-    details.update(sweep->details.get(), sweep->topology, now);
+    counters.update(sweep->counters.get(), sweep->topology, now.time_since_epoch());
+    details.update(sweep->details.get(), sweep->topology, now.time_since_epoch());
     view.counters_moved = counters.moved();
     view.details_moved = details.moved();
   }

@@ -210,7 +210,7 @@ void Application::beat() {
   put(batch, now);
   view_->heard = now;
   if (moves_) {
-    moves_->update(*batch.reading, now);
+    moves_->update(*batch.reading, SystemClock().steady());
     view_->moved = moves_->moved();
   }
   view_->reading = std::make_shared<const HostReading>(std::move(*batch.reading));
@@ -296,7 +296,7 @@ Result<std::string> Application::page(std::string_view target, api::MetricsForma
     figures.uplink_starts = uplink_->starts();
     figures.analyzers = config::format_peers(config_.analyzer.address);
   }
-  return metrics_page(view_, figures, wall_clock(), format, scrape->groups);
+  return metrics_page(view_, figures, api::ScrapeTime::of(SystemClock()), format, scrape->groups);
 }
 
 }  // namespace weft::collector

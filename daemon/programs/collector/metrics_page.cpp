@@ -34,7 +34,7 @@ void append_one(std::string& out, MetricsFormat format, const MetricFamily& fami
   out += '\n';
 }
 
-void append_host(std::string& out, std::shared_ptr<const HostView> host, TimePoint now, MetricsFormat format,
+void append_host(std::string& out, std::shared_ptr<const HostView> host, api::ScrapeTime now, MetricsFormat format,
                  MetricGroups groups) {
   auto snapshot = std::make_shared<Snapshot>();
   auto hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>();
@@ -156,7 +156,7 @@ void append_self(std::string& out, const HostReading* reading, const OwnFigures&
 
 }  // namespace
 
-std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures& figures, TimePoint now,
+std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures& figures, api::ScrapeTime now,
                          MetricsFormat format, MetricGroups groups) {
   std::string out;
   const std::shared_ptr<const HostReading> reading = host->reading;

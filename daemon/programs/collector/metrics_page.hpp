@@ -6,6 +6,7 @@
 #include <string>
 
 #include "api/metrics/negotiate.hpp"
+#include "api/metrics/scrape_time.hpp"
 #include "daemon/programs/collector/own_figures.hpp"
 #include "fabric/host.hpp"
 #include "fabric/metric_groups.hpp"
@@ -13,7 +14,7 @@
 namespace weft::collector {
 
 /// The whole page; families of other groups are left out.
-std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures& figures, TimePoint now,
+std::string metrics_page(std::shared_ptr<const HostView> host, const OwnFigures& figures, api::ScrapeTime now,
                          api::MetricsFormat format, MetricGroups groups = MetricGroups::of_collector());
 
 }  // namespace weft::collector

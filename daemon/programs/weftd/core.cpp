@@ -193,7 +193,7 @@ void Core::take_sweep(Sweep sweep) {
   if (!fabric.view.sweep || (fabric.view.sweep->topology != sweep.topology &&
                              !analyzer::same_cabling(*fabric.view.sweep->topology, *sweep.topology)))
     fabric.view.places = std::make_shared<const Places>(analyzer::find_places(*sweep.topology, place_hints_));
-  follow_moves(fabric, sweep, now);
+  follow_moves(fabric, sweep);
   const bool rearranged = !fabric.view.sweep || fabric.view.sweep->topology != sweep.topology;
   fabric.view.sweep = std::make_shared<const Sweep>(std::move(sweep));
   fabric.was_seen = fabric.was_seen || !analyzer::is_blind(fabric.view);
@@ -209,11 +209,11 @@ void Core::take_sweep(Sweep sweep) {
     publish();  // else with the incidents, once they are on disk
 }
 
-void Core::follow_moves(Fabric& fabric, const Sweep& sweep, TimePoint now) {
+void Core::follow_moves(Fabric& fabric, const Sweep& sweep) {
   // Counters of an Ethernet fabric are shown as its hosts and switches report them.
   if (!fabric.counter_moves || sweep.topology->is_ethernet()) return;
-  fabric.counter_moves->update(sweep.counters.get(), sweep.topology, now);
-  fabric.detail_moves->update(sweep.details.get(), sweep.topology, now);
+  fabric.counter_moves->update(sweep.counters.get(), sweep.topology, clock_.steady());
+  fabric.detail_moves->update(sweep.details.get(), sweep.topology, clock_.steady());
   fabric.view.counters_moved = fabric.counter_moves->moved();
   fabric.view.details_moved = fabric.detail_moves->moved();
 }

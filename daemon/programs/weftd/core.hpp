@@ -186,7 +186,7 @@ class Core {
   void give_up_what_nobody_watches(TimePoint now);
   void judged(Fabric& fabric, analyzer::Analysis analysis, TimePoint now);
   void judge_hosts(TimePoint now);
-  void follow_moves(Fabric& fabric, const Sweep& sweep, TimePoint now);
+  void follow_moves(Fabric& fabric, const Sweep& sweep);
   std::vector<FabricView> views() const;
   void update_incidents(std::string_view fabric, std::vector<Finding> findings, const analyzer::Coverage& coverage,
                         TimePoint now);

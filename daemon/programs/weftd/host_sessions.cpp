@@ -197,7 +197,7 @@ void HostSessions::take(Host& host, HostBatch batch) {
   host.has_new_jobs = host.has_new_jobs || jobs == nullptr || *jobs != batch.reading->jobs;
   if (hold_) {
     if (!host.moves) host.moves.emplace(*hold_);
-    host.moves->update(*batch.reading, clock_.now());
+    host.moves->update(*batch.reading, clock_.steady());
     view.moved = host.moves->moved();
   }
   // What waited may be on a disk that was copied.

@@ -72,7 +72,7 @@ class EthernetExposition : public ::testing::Test {
     snapshot->taken = kNow;
     snapshot->fabrics.push_back(std::move(view));
     snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(1, told);
-    Exposition exposition(snapshot, kNow, MetricsFormat::kText, {});
+    Exposition exposition(snapshot, {kNow, {}}, MetricsFormat::kText, {});
     std::string text;
     for (std::string_view piece = exposition.next(); !piece.empty(); piece = exposition.next()) text += piece;
     return text;

@@ -19,12 +19,20 @@ using ::testing::Not;
 
 constexpr Duration kHold = std::chrono::seconds(90);
 
-std::string expose_at(const std::shared_ptr<const Snapshot>& snapshot, TimePoint now,
-                      MetricGroups groups = MetricGroups::all()) {
+/// Where nobody sets the other clock.
+Duration steady_at(TimePoint now) {
+  return now - kNow + std::chrono::hours(1);
+}
+
+std::string expose_at(const std::shared_ptr<const Snapshot>& snapshot, ScrapeTime now, MetricGroups groups) {
   Exposition exposition(snapshot, now, MetricsFormat::kText, {}, groups);
   std::string text;
   for (std::string_view piece = exposition.next(); !piece.empty(); piece = exposition.next()) text += piece;
   return text;
+}
+std::string expose_at(const std::shared_ptr<const Snapshot>& snapshot, TimePoint now,
+                      MetricGroups groups = MetricGroups::all()) {
+  return expose_at(snapshot, ScrapeTime{now, steady_at(now)}, groups);
 }
 
 /// The samples of `name`, without its name and labels.
@@ -52,8 +60,8 @@ struct Followed {
   }
   std::shared_ptr<Snapshot> sweep(TimePoint now) {
     FabricView view = fabric.build();
-    counters.update(view.sweep->counters.get(), view.sweep->topology, now);
-    details.update(view.sweep->details.get(), view.sweep->topology, now);
+    counters.update(view.sweep->counters.get(), view.sweep->topology, steady_at(now));
+    details.update(view.sweep->details.get(), view.sweep->topology, steady_at(now));
     view.counters_moved = counters.moved();
     view.details_moved = details.moved();
     return make_snapshot(1, {view});
@@ -87,6 +95,11 @@ TEST(LeftOut, LanesThatCarryNothingAreAbsent) {
   const auto snapshot = weftd.sweep(kNow + std::chrono::seconds(1));
   EXPECT_THAT(values_of(expose_at(snapshot, kNow + std::chrono::seconds(1)), kWaits), ElementsAre("3", "0"));
   EXPECT_THAT(values_of(expose_at(snapshot, kNow + std::chrono::seconds(91)), kWaits), ElementsAre("3", "1"));
+  for (const Duration step : {std::chrono::seconds(-5), std::chrono::seconds(3600)}) {
+    const ScrapeTime then{kNow + std::chrono::seconds(4) + step, steady_at(kNow + std::chrono::seconds(4))};
+    EXPECT_THAT(values_of(expose_at(snapshot, then, MetricGroups::all()), kWaits), ElementsAre("3", "0"))
+        << "a clock that is set ends nothing";
+  }
 }
 
 TEST(LeftOut, HostsToo) {
@@ -102,9 +115,9 @@ TEST(LeftOut, HostsToo) {
   reading->values.assign(5, 0);
   reading->present.assign(5, 1);
   HostMoves moves(kHold);
-  moves.update(*reading, kNow);
+  moves.update(*reading, steady_at(kNow));
   reading->values[1] = 4;
-  moves.update(*reading, kNow + std::chrono::seconds(1));
+  moves.update(*reading, steady_at(kNow + std::chrono::seconds(1)));
   auto host = std::make_shared<HostView>();
   host->host = "gpu-1";
   host->reading = reading;

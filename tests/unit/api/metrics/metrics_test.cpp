@@ -22,7 +22,7 @@ using ::testing::Not;
 
 std::string expose(const std::shared_ptr<const Snapshot>& snapshot, MetricsFormat format = MetricsFormat::kText,
                    Collectables collectables = {}) {
-  Exposition exposition(snapshot, kNow, format, std::move(collectables));
+  Exposition exposition(snapshot, {kNow, {}}, format, std::move(collectables));
   std::string text;
   for (std::string_view piece = exposition.next(); !piece.empty(); piece = exposition.next()) text += piece;
   EXPECT_TRUE(exposition.next().empty()) << "the end stays the end";
@@ -403,7 +403,7 @@ TEST(Exposition, PiecesOfALargeOneAreBoundedAndFamiliesStayTogether) {
     fabric.view.name = "ib" + std::to_string(i);
     views.push_back(fabric.build());
   }
-  Exposition exposition(make_snapshot(1, views), kNow, MetricsFormat::kText);
+  Exposition exposition(make_snapshot(1, views), {kNow, {}}, MetricsFormat::kText);
   std::set<std::string> series;
   std::set<std::string> heads;
   std::string text;

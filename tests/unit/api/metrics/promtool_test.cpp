@@ -126,7 +126,7 @@ std::shared_ptr<HostView> make_host(const std::string& name) {
 std::string page_with(std::shared_ptr<Snapshot> snapshot, std::vector<std::shared_ptr<const HostView>> hosts) {
   snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(std::move(hosts));
   std::string page;
-  Exposition exposition(std::move(snapshot), kNow, MetricsFormat::kText);
+  Exposition exposition(std::move(snapshot), {kNow, {}}, MetricsFormat::kText);
   for (std::string_view piece = exposition.next(); !piece.empty(); piece = exposition.next()) page += piece;
   return page;
 }
@@ -189,7 +189,7 @@ TEST(Promtool, FindsNothingToSayOfTheCollectorsOwnPage) {
   collector::OwnFigures figures;
   figures.spool.emplace();
   figures.uplink.emplace();
-  const std::string page = collector::metrics_page(make_host("gpu-1"), figures, kNow, MetricsFormat::kText);
+  const std::string page = collector::metrics_page(make_host("gpu-1"), figures, {kNow, {}}, MetricsFormat::kText);
   expect_whole(page);
   expect_silence(page);
 }

@@ -54,7 +54,7 @@ std::shared_ptr<HostView> make_view() {
 }
 
 TEST(MetricsPage, ValuesHaveTheNamesAndUnitsOfTheCatalogue) {
-  const std::string page = metrics_page(make_view(), {}, kNow, api::MetricsFormat::kText);
+  const std::string page = metrics_page(make_view(), {}, {kNow, {}}, api::MetricsFormat::kText);
   EXPECT_THAT(page, HasSubstr("weft_port_up{node=\"gpu-1\",device=\"mlx5_0\",port=\"1\"} 1\n"));
   EXPECT_THAT(page, HasSubstr("# TYPE weft_port_pfc_frames_total counter\n"));
   EXPECT_THAT(
@@ -71,7 +71,7 @@ TEST(MetricsPage, ValuesHaveTheNamesAndUnitsOfTheCatalogue) {
 }
 
 TEST(MetricsPage, WithoutAnAnalyzerThereIsNeitherSpoolNorUplink) {
-  const std::string page = metrics_page(make_view(), {}, kNow, api::MetricsFormat::kText);
+  const std::string page = metrics_page(make_view(), {}, {kNow, {}}, api::MetricsFormat::kText);
   EXPECT_THAT(page, Not(HasSubstr("spool")));
   EXPECT_THAT(page, Not(HasSubstr("weft_agent_connected")));
   OwnFigures figures;
@@ -82,7 +82,7 @@ TEST(MetricsPage, WithoutAnAnalyzerThereIsNeitherSpoolNorUplink) {
   figures.uplink->connected = 1;
   figures.uplink->analyzer = 1;
   figures.analyzers = {"weft1:9641", "weft2:9641"};
-  const std::string more = metrics_page(make_view(), figures, kNow, api::MetricsFormat::kText);
+  const std::string more = metrics_page(make_view(), figures, {kNow, {}}, api::MetricsFormat::kText);
   EXPECT_THAT(more, HasSubstr("weft_agent_lost_batches_total{reason=\"bound\"} 5\n"));
   EXPECT_THAT(more, HasSubstr("weft_agent_lost_batches_total{reason=\"disk\"} 6\n"));
   EXPECT_THAT(more, HasSubstr("weft_agent_connected 1\n"));
@@ -98,14 +98,14 @@ TEST(MetricsPage, WithoutAConnectionNoAddressIsInUse) {
   OwnFigures figures;
   figures.uplink.emplace();
   figures.analyzers = {"weft1:9641"};
-  const std::string page = metrics_page(make_view(), figures, kNow, api::MetricsFormat::kText);
+  const std::string page = metrics_page(make_view(), figures, {kNow, {}}, api::MetricsFormat::kText);
   EXPECT_THAT(page, HasSubstr("weft_agent_analyzer_in_use{address=\"weft1:9641\"} 0\n"));
 }
 
 TEST(MetricsPage, BeforeTheFirstReadingItSpeaksOfItselfAlone) {
   auto view = make_view();
   view->reading = nullptr;
-  const std::string page = metrics_page(view, {}, kNow, api::MetricsFormat::kOpenMetrics);
+  const std::string page = metrics_page(view, {}, {kNow, {}}, api::MetricsFormat::kOpenMetrics);
   EXPECT_THAT(page, Not(HasSubstr("weft_port_")));
   EXPECT_THAT(page, HasSubstr("weft_agent_readings_total 0\n"));
   EXPECT_THAT(page, EndsWith("# EOF\n"));
@@ -114,14 +114,14 @@ TEST(MetricsPage, BeforeTheFirstReadingItSpeaksOfItselfAlone) {
 TEST(MetricsPage, FamiliesOfOtherGroupsAreLeftOut) {
   MetricGroups groups;
   groups.add(MetricGroup::kRdma);
-  const std::string some = metrics_page(make_view(), {}, kNow, api::MetricsFormat::kText, groups);
+  const std::string some = metrics_page(make_view(), {}, {kNow, {}}, api::MetricsFormat::kText, groups);
   EXPECT_THAT(some, HasSubstr("weft_rdma_errors_total{"));
   EXPECT_THAT(some, Not(HasSubstr("weft_port_")));
   EXPECT_THAT(some, Not(HasSubstr("weft_agent_")));
   EXPECT_THAT(some, Not(HasSubstr("process_")));
   groups = {};
   groups.add(MetricGroup::kSelf);
-  const std::string self = metrics_page(make_view(), {}, kNow, api::MetricsFormat::kText, groups);
+  const std::string self = metrics_page(make_view(), {}, {kNow, {}}, api::MetricsFormat::kText, groups);
   EXPECT_THAT(self, HasSubstr("weft_agent_jobs 1\n"));
   EXPECT_THAT(self, Not(HasSubstr("weft_port_")));
 }

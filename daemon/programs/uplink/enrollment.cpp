@@ -43,7 +43,7 @@ std::string hash_of(const EnrollText& token) {
 
 Enrollment::Enrollment(EnrollmentOptions options, std::function<void()> notify, double share)
     : options_(std::move(options)),
-      share_(share),
+      renewal_(share),
       servers_(split_list(options_.analyzers)),
       backoff_(kFirstRetry, std::max(options_.reconnect_limit, kFirstRetry)),
       client_(std::move(notify)) {
@@ -65,6 +65,7 @@ void Enrollment::read_own() {
     return;
   }
   own_ = *own;
+  renewal_.start(own_->begin, own_->end, std::nullopt);
   if (text->starts_with(kTokenLine))
     token_hash_ = text->substr(kTokenLine.size(), text->find('\n') - kTokenLine.size());
 }
@@ -77,13 +78,6 @@ api::ClientSecurity Enrollment::security() const {
           .token = {}};
 }
 
-bool Enrollment::is_due(TimePoint wall) const {
-  constexpr double kRenewAfter = 2.0 / 3;
-  constexpr double kSpread = 0.05;
-  const Duration lifetime = own_->end - own_->begin;
-  return wall >= own_->begin + std::chrono::duration_cast<Duration>(lifetime * (kRenewAfter + kSpread * share_));
-}
-
 void Enrollment::look(TimePoint wall, Steady::time_point now) {
   if (const auto answer = client_.next()) take(*answer, wall, now);
   if (client_.is_asking() || now < next_) return;
@@ -92,7 +86,7 @@ void Enrollment::look(TimePoint wall, Steady::time_point now) {
   const bool is_new = token && hash_of(*token) != token_hash_;
   if (is_new)
     ask(std::move(token), now);
-  else if (own_ && is_due(wall))
+  else if (own_ && renewal_.is_due(wall, now))
     ask(std::nullopt, now);
 }
 
@@ -168,15 +162,18 @@ void Enrollment::take(const Result<api::CertificateAnswer>& answer, TimePoint wa
     if (servers_.try_next()) next_ = now;
     return;
   }
-  if (const auto kept = keep(*answer); !kept) return fails(servers_.current(), kept.error().message, now);
+  if (const auto kept = keep(*answer, now); !kept) return fails(servers_.current(), kept.error().message, now);
   is_troubled_ = false;
   servers_.serves();
   backoff_.reset();
   told_.clear();
   enroll_log()->info("{}: the certificate ends at {}", is_renewal ? "renewed" : "enrolled", minute_text(own_->end));
+  if (renewal_.is_due_by_wall(wall))
+    enroll_log()->warn("this node's clock is ahead of weftd's: by it, {}, the new certificate is to be renewed already",
+                       minute_text(wall));
 }
 
-Result<void> Enrollment::keep(const api::CertificateAnswer& answer) {
+Result<void> Enrollment::keep(const api::CertificateAnswer& answer, Steady::time_point now) {
   const std::string hash = wish_.token.secret.empty() ? token_hash_ : hash_of(wish_.token);
   const std::string text = std::string(kTokenLine) + hash + '\n' + wish_.key + answer.certificate;
   auto own = api::access::read_own_certificate(text);
@@ -188,6 +185,7 @@ Result<void> Enrollment::keep(const api::CertificateAnswer& answer) {
   if (auto written = runtime::replace_durably(file(kAuthoritiesFile), answer.authorities); !written) return written;
   if (auto written = runtime::replace_durably(file(kCertificateFile), text); !written) return written;
   own_ = *own;
+  renewal_.start(own_->begin, own_->end, now);
   token_hash_ = hash;
   std::error_code ignored;
   if (!wish_.token.secret.empty()) {

@@ -15,6 +15,7 @@
 #include "api/client/security.hpp"
 #include "api/client/server_list.hpp"
 #include "daemon/platform/runtime/schedule.hpp"
+#include "daemon/programs/uplink/renewal_time.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
 
@@ -36,7 +37,7 @@ struct EnrollmentOptions {
 class Enrollment {
  public:
   /// What waiting goes by.
-  using Steady = std::chrono::steady_clock;
+  using Steady = RenewalTime::Steady;
 
   /// Reads what is there. `notify` as of EnrollClient. `share` spreads renewals: 0 to 1.
   Enrollment(EnrollmentOptions options, std::function<void()> notify, double share);
@@ -65,13 +66,12 @@ class Enrollment {
   Result<std::string> pending_key();
   void ask(std::optional<api::access::EnrollText> token, Steady::time_point now);
   void take(const Result<api::CertificateAnswer>& answer, TimePoint wall, Steady::time_point now);
-  Result<void> keep(const api::CertificateAnswer& answer);
+  Result<void> keep(const api::CertificateAnswer& answer, Steady::time_point now);
   void fails(const std::string& where, const std::string& why, Steady::time_point now);
-  bool is_due(TimePoint wall) const;
   std::filesystem::path file(const char* name) const { return options_.folder / name; }
 
   const EnrollmentOptions options_;
-  const double share_;
+  RenewalTime renewal_;
   std::optional<api::access::OwnCertificate> own_;
   std::string token_hash_;  ///< of the token that it was got with
   Wish wish_;               ///< that is asked for

@@ -123,7 +123,9 @@ class Images(unittest.TestCase):
         check = self.inspect("weftd", "--config", "--raw")["config"]["Healthcheck"]["Test"]
         healthy = [word.replace("9640", weftd.http.rsplit(":", 1)[1]) for word in check[1:]]
         self.assertEqual(0, weftd.container.execute(*healthy).returncode)
-        self.assertNotEqual(0, weftd.container.execute(*(word.replace("/healthz", "/nothing") for word in healthy)).returncode)
+        over_http = [word.replace("weftd.sock", "none.sock") for word in healthy]
+        self.assertEqual(0, weftd.container.execute(*over_http).returncode)
+        self.assertNotEqual(0, weftd.container.execute(*(word.replace("/healthz", "/nothing") for word in over_http)).returncode)
         weftd.wait_sweeps(1)
         subnet.unlink("leaf-r0-p01", 2)
         incident = wait_until(weftd.incidents, why=lambda: f"no incident: {weftd.log()}")[0]

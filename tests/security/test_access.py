@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who gets in, and who does not: refused with the right code, and written down."""
 
+import importlib.machinery
+import importlib.util
+import os
 import ssl
+import subprocess
+import sys
 import time
 import unittest
+import unittest.mock
 
 import security_testing
-from security_testing import SecurityTest, field, grpc, hello, read, wait_until
+from security_testing import SecurityTest, field, grpc, hello, program, read, wait_until
 
 LIST = "/weft.v1.FabricService/ListNodes"
 APPROVE = "/weft.v1.RemedyService/ApprovePlan"
@@ -32,6 +38,19 @@ class Access(SecurityTest):
         self.assertEqual("OK", self.code(self.channel(self.weftd), "/grpc.health.v1.Health/Check"), "a probe has no secrets")
         self.assertEqual(200, self.ask(self.weftd, "GET", "/healthz")[0])
         self.assertGreaterEqual(self.metric(self.weftd, 'weft_access_refused_total{reason="unauthenticated"}'), 2)
+
+    def test_the_health_check_of_the_image_works_with_tls(self):
+        loader = importlib.machinery.SourceFileLoader("deploy_image", os.path.join(security_testing.ROOT, "deploy", "image"))
+        image = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+        with unittest.mock.patch.object(sys, "dont_write_bytecode", True):
+            loader.exec_module(image)
+        check = image.health_check(next(each for each in image.IMAGES if each.name == "weftd")).replace("/9640", "/" + self.weftd.http.rpartition(":")[2])
+        path = os.path.dirname(program("weftctl")) + ":" + os.environ["PATH"]
+
+        def asked(socket: str) -> int:
+            return subprocess.run(["bash", "-c", check.replace("/run/weft/weftd.sock", socket)], env={**os.environ, "PATH": path}, timeout=60, check=False).returncode
+        self.assertEqual(0, asked(self.weftd.socket))
+        self.assertNotEqual(0, asked(self.weftd.socket + ".none"), "bash does not speak TLS")
 
     def test_plain_text_is_not_spoken_on_a_port_of_tls(self):
         channel = grpc.insecure_channel(self.weftd.grpc, options=[("grpc.enable_http_proxy", 0)])

@@ -149,8 +149,12 @@ struct AcceptanceRun {
     return id == other.id && ended == other.ended && watched_since == other.watched_since && report == other.report;
   }
 };
+/// One run as it was at some moment, shared by all who read it.
+using AcceptancePtr = std::shared_ptr<const AcceptanceRun>;
+/// Runs by value of their pointers; see AcceptanceListPtr for the order.
+using AcceptanceList = std::vector<AcceptancePtr>;
 /// Ascending by id; null is the same as empty.
-using AcceptanceListPtr = std::shared_ptr<const std::vector<AcceptanceRun>>;
+using AcceptanceListPtr = std::shared_ptr<const AcceptanceList>;
 
 /// "ACC-3".
 std::string acceptance_name(std::uint64_t id);

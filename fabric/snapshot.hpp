@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/acceptance.hpp"
 #include "fabric/cabling_differences.hpp"
 #include "fabric/drift_report.hpp"
 #include "fabric/host.hpp"
@@ -107,6 +108,8 @@ struct Snapshot {
   std::shared_ptr<const std::vector<NodeHealth>> health;  ///< sorted by node name
   /// Planned work: windows that are active or to come, and those that were over within the configured retention.
   MaintenanceListPtr maintenance;
+  /// Acceptances: those that run, and the last ones that are over. Null: none.
+  AcceptanceListPtr acceptances;
   /// All plans that are not over and those that ended within the configured retention, newest id last; null: none.
   std::shared_ptr<const std::vector<std::shared_ptr<const Plan>>> plans;
   RemedyStatus remedy;

@@ -10,6 +10,8 @@ namespace {
 using Column = SampleTable::Column;
 
 constexpr Duration kLongestGap = std::chrono::minutes(1);
+/// Ports that are in the graph no more and are kept all the same, beside as many as it has.
+constexpr std::size_t kKeptGone = 4096;
 
 bool is_there(const SampleTable& table, std::size_t row, Column column) {
   return column != SampleTable::kNoColumn && row < table.rows() && table.present(row, column);
@@ -71,6 +73,9 @@ const WatchedPort* AcceptanceWatch::find(PortKey port) const {
 void AcceptanceWatch::remap(const Topology& topology) {
   if (!started_ || epoch_ != topology.epoch()) {
     by_index_.clear();
+    // Of ports that went for good nothing is kept for ever.
+    if (known_.size() > 2 * topology.ports().size() + kKeptGone)
+      std::erase_if(known_, [&topology](const auto& one) { return topology.find_port(one.first) == kNoIndex; });
     // Rows mean other ports now; the next reading of each is compared with nothing.
     before_.reset();
     details_before_.reset();

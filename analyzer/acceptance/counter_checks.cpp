@@ -163,8 +163,9 @@ AcceptanceCheck check_fec(const AcceptanceFacts& facts, HostVerdicts& hosts) {
 AcceptanceCheck check_errors(const AcceptanceFacts& facts, HostVerdicts& hosts) {
   Tally tally(AcceptanceKind::kErrors,
               "none of link_downed, link_error_recovery, receive_errors, receive_remote_physical_errors, "
-              "local_link_integrity_errors, excessive_buffer_overrun_errors and constraint errors in " +
-                  short_duration(facts.run.length) + " without a break",
+              "local_link_integrity_errors, excessive_buffer_overrun_errors and constraint errors" +
+                  (facts.run.length > Duration::zero() ? " in " + short_duration(facts.run.length) + " without a break"
+                                                       : std::string(" since it is up and read without a break")),
               "PortCounters (InfiniBand vol. 1, 16.1.3.5): a good link has none of them", hosts);
   for_each_watched(facts, tally,
                    [&](const Topology& topology, PortIndex index, std::string_view host, const WatchedPort& watched) {

@@ -9,6 +9,11 @@ namespace weft::api::access {
 namespace {
 
 constexpr std::array kMethods{
+    Permission{"/weft.v1.AcceptanceService/List", Right::kViewer},
+    Permission{"/weft.v1.AcceptanceService/Get", Right::kViewer},
+    Permission{"/weft.v1.AcceptanceService/Judge", Right::kViewer},
+    Permission{"/weft.v1.AcceptanceService/Start", Right::kOperator},
+    Permission{"/weft.v1.AcceptanceService/End", Right::kOperator},
     // Whoever has a token may come in for good.
     Permission{"/weft.v1.EnrollService/MakeTokens", Right::kAdmin},
     Permission{"/weft.v1.EnrollService/ListTokens", Right::kViewer},
@@ -129,6 +134,12 @@ constexpr std::array kRoutes{
     Permission{"GET /api/v1/maintenance/{id}", Right::kViewer},
     Permission{"POST /api/v1/maintenance", Right::kOperator},
     Permission{"POST /api/v1/maintenance/{id}/end", Right::kOperator},
+    Permission{"GET /api/v1/acceptances", Right::kViewer, "host page_size page_token state"},
+    Permission{"GET /api/v1/acceptances/{id}", Right::kViewer, "format"},
+    Permission{"POST /api/v1/acceptances", Right::kOperator},
+    // It changes nothing.
+    Permission{"POST /api/v1/acceptances/judge", Right::kViewer},
+    Permission{"POST /api/v1/acceptances/{id}/end", Right::kOperator},
 };
 
 }  // namespace

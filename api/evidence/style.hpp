@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The style sheet of evidence documents. Its colours are those of the page (dashboards/web/src/style.css); paper is
-// always light.
+// The style sheet of evidence documents and reports of acceptance. Its colours are those of the page
+// (dashboards/web/src/style.css); paper is always light.
 
 namespace weft::api {
 
 inline constexpr const char* kEvidenceStyle = R"(
-:root{color-scheme:light dark;--ground:#fff;--text:#18222d;--muted:#526070;--line:#d3d9e0;--critical:#b3152a;
+:root{color-scheme:light dark;--ground:#fff;--text:#18222d;--muted:#526070;--line:#d3d9e0;--critical:#b3152a;--good:#1d6b3c;
 --warning:#8a4b00;--info:#2c5c8a;--gap:#dfe4e9;--events:#a50f3c;--traffic:#0b5394;--gauge:#1d6b3c;--plan:#8b2fa0;
 --maintenance:#526070}
 @media screen and (prefers-color-scheme:dark){:root{--ground:#0d1217;--text:#dfe6ed;--muted:#9aa8b6;--line:#2b3642;
---critical:#ff7d8c;--warning:#f3ae55;--info:#8fbfe8;--gap:#2a343f;--events:#ff7d8c;--traffic:#86bdf5;--gauge:#74cf96;
+--critical:#ff7d8c;--good:#74cf96;--warning:#f3ae55;--info:#8fbfe8;--gap:#2a343f;--events:#ff7d8c;--traffic:#86bdf5;--gauge:#74cf96;
 --plan:#d59bea;--maintenance:#9aa8b6}}
 body{margin:0;background:var(--ground);color:var(--text);
 font:14px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
@@ -23,7 +23,8 @@ a{color:var(--traffic)}code{font-family:ui-monospace,"DejaVu Sans Mono",monospac
 th,td{text-align:left;vertical-align:top;padding:.25em .8em .25em 0;border-bottom:1px solid var(--line);
 overflow-wrap:break-word}
 th{font-weight:600;color:var(--muted)}td.number{font-variant-numeric:tabular-nums}
-.CRITICAL{color:var(--critical)}.WARNING{color:var(--warning)}.INFO{color:var(--info)}
+.CRITICAL,.FAIL{color:var(--critical)}.WARNING,.NOT_YET,.INCOMPLETE{color:var(--warning)}.INFO{color:var(--info)}
+.PASS{color:var(--good)}.NOT_MEASURED{color:var(--muted)}
 figure{margin:.6em 0 1em}figcaption{margin-bottom:.1em}svg{display:block;width:100%;height:auto}
 svg text{font-size:10px;fill:var(--muted)}.grid{stroke:var(--line);stroke-width:1;fill:none}
 .bars.events{fill:var(--events)}.bars.traffic{fill:var(--traffic)}.bars.gauge{fill:var(--gauge)}

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/grpc/acceptance_service.hpp"
 #include "api/grpc/account_listener.hpp"
 #include "api/grpc/callers.hpp"
 #include "api/grpc/credentials.hpp"
@@ -36,10 +37,10 @@
 namespace weft::api {
 namespace {
 
-constexpr const char* kServices[] = {"weft.v1.EnrollService",      "weft.v1.EvidenceService", "weft.v1.FabricService",
-                                     "weft.v1.HealthService",      "weft.v1.HistoryService",  "weft.v1.IncidentService",
-                                     "weft.v1.MaintenanceService", "weft.v1.RemedyService",   "weft.v1.StoreService",
-                                     "weft.v1.TelemetryService"};
+constexpr const char* kServices[] = {
+    "weft.v1.AcceptanceService", "weft.v1.EnrollService",  "weft.v1.EvidenceService", "weft.v1.FabricService",
+    "weft.v1.HealthService",     "weft.v1.HistoryService", "weft.v1.IncidentService", "weft.v1.MaintenanceService",
+    "weft.v1.RemedyService",     "weft.v1.StoreService",   "weft.v1.TelemetryService"};
 /// What a Batch has besides its body.
 constexpr int kEnvelopeBytes = 4096;
 
@@ -90,6 +91,7 @@ struct GrpcServer::State {
         RemedyCommands& remedy_commands, TelemetrySink& telemetry, const Clock& clock)
       : options(the_options),
         hall(publication, the_options.max_watchers, [this](const Snapshot& snapshot) { show_readiness(snapshot); }),
+        acceptances(publication, commands, callers, the_options.evidence, the_options.site),
         enroll(the_options.enroll, callers, gate()),
         evidence(publication, the_options.evidence, the_options.history, clock, the_options.site),
         fabric(publication, clock, hall, the_options.max_topologies, the_options.site),
@@ -153,6 +155,7 @@ struct GrpcServer::State {
   std::unique_ptr<grpc::Server> server;  ///< set under `readiness`
   int port = 0;
   WatchDispatcher hall;
+  AcceptanceService acceptances;
   EnrollService enroll;
   EvidenceService evidence;
   FabricService fabric;
@@ -180,6 +183,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const GrpcOptions& options
   builder.AddListeningPort(endpoint_text(options), state->credentials, &state->port);
   if (options.gate != nullptr) state->add_entrances(builder);
   builder.experimental().SetInterceptorCreators(confirm_shard(publication));
+  builder.RegisterService(&state->acceptances);
   builder.RegisterService(&state->enroll);
   builder.RegisterService(&state->evidence);
   builder.RegisterService(&state->fabric);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The gRPC server: EnrollService, EvidenceService, FabricService, HealthService, HistoryService, IncidentService,
-// MaintenanceService, RemedyService, StoreService, TelemetryService, OpenTelemetry's MetricsService, grpc.health.v1 and
-// reflection.
+// The gRPC server: AcceptanceService, EnrollService, EvidenceService, FabricService, HealthService, HistoryService,
+// IncidentService, MaintenanceService, RemedyService, StoreService, TelemetryService, OpenTelemetry's MetricsService,
+// grpc.health.v1 and reflection.
 
 #include <chrono>
 #include <cstdint>

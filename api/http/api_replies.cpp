@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/convert/acceptance.hpp"
 #include "api/convert/cabling.hpp"
 #include "api/convert/collectors.hpp"
 #include "api/convert/drift.hpp"
@@ -151,6 +152,17 @@ HttpReply json_reply(std::string json) {
   return reply;
 }
 
+HttpReply document_reply(std::string html, const std::string& file_name) {
+  HttpReply reply;
+  reply.content_type = "text/html; charset=utf-8";
+  reply.headers.emplace_back("Content-Security-Policy",
+                             "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox");
+  reply.body = std::move(html);
+  reply.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + file_name + "\"");
+  reply.headers.emplace_back("Cache-Control", "no-store");
+  return reply;
+}
+
 HttpReply api_reply(ApiQuestion question) {
   const std::vector<std::string>& path = question.target.path;
   const std::size_t depth = path.size();
@@ -206,6 +218,13 @@ HttpReply api_reply(ApiQuestion question) {
       if (!request) return error_reply(request.error());
       return list_reply(std::move(question), std::move(*request), "plans",
                         [](const Question& asked, const auto& page) { return list_plans(*asked.snapshot, page); });
+    }
+    if (what == "acceptances") {
+      auto request = acceptances_request(question.target);
+      if (!request) return error_reply(request.error());
+      return list_reply(
+          std::move(question), std::move(*request), "acceptances",
+          [](const Question& asked, const auto& page) { return list_acceptances(*asked.snapshot, page); });
     }
     if (what == "remedy") return json_reply(to_json(remedy_status(*question.snapshot)));
   }

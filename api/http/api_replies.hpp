@@ -24,4 +24,7 @@ HttpReply api_reply(ApiQuestion question);
 /// A reply with status 200 and this JSON.
 HttpReply json_reply(std::string json);
 
+/// A reply with an HTML document that a browser keeps as a file of that name; it may load and run nothing.
+HttpReply document_reply(std::string html, const std::string& file_name);
+
 }  // namespace weft::api

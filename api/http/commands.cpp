@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/convert/acceptance.hpp"
 #include "api/convert/commands.hpp"
 #include "api/convert/incidents.hpp"
 #include "api/convert/maintenance.hpp"
@@ -182,6 +183,28 @@ class Order {
     desks_.commands->end_maintenance(*id, who(body->who()), window_reply(std::move(done), now));
     return {};
   }
+  /// `member` of Commands starts it, or judges it.
+  Result<void> accept(Router::Done& done, const Snapshot& snapshot,
+                      void (Commands::*member)(AcceptanceRun, Commands::AcceptanceCallback)) const {
+    const auto body = parse_body<v1::StartAcceptanceRequest>(request_);
+    if (!body) return tl::unexpected(body.error());
+    auto run = wanted_acceptance(snapshot, *body);
+    if (!run) return tl::unexpected(run.error());
+    if (desks_.commands == nullptr) return nobody();
+    run->who = who(body->who());
+    (desks_.commands->*member)(std::move(*run), reply_with<v1::Acceptance, AcceptanceRun>(std::move(done), shard_));
+    return {};
+  }
+  Result<void> end_acceptance(Router::Done& done) const {
+    const auto body = parse_body<v1::EndAcceptanceRequest>(request_, id_);
+    if (!body) return tl::unexpected(body.error());
+    const auto id = parse_acceptance_name(id_);
+    if (!id) return fail(ErrorCode::kInvalidArgument, "an acceptance's id must be like ACC-3");
+    if (desks_.commands == nullptr) return nobody();
+    desks_.commands->end_acceptance(*id, who(body->who()),
+                                    reply_with<v1::Acceptance, AcceptanceRun>(std::move(done), shard_));
+    return {};
+  }
 
  private:
   /// What is left out would be false, and let automation go on.
@@ -247,6 +270,10 @@ void carry_out(const HttpRequest& request, const std::vector<std::string>& path,
     begun = Order(request, "", principal, desks, shard).set_hands_off(done);
   if (path.size() == 3 && path[2] == "maintenance")
     begun = Order(request, "", principal, desks, shard).add_maintenance(done, snapshot, now);
+  if (path.size() == 3 && path[2] == "acceptances")
+    begun = Order(request, "", principal, desks, shard).accept(done, snapshot, &Commands::start_acceptance);
+  if (path.size() == 4 && path[2] == "acceptances" && path[3] == "judge")
+    begun = Order(request, "", principal, desks, shard).accept(done, snapshot, &Commands::judge_acceptance);
   if (path.size() == 5) {
     const Order order(request, path[3], principal, desks, shard);
     if (path[2] == "plans" && path[4] == "approve") begun = order.approve(done);
@@ -255,6 +282,7 @@ void carry_out(const HttpRequest& request, const std::vector<std::string>& path,
     if (path[2] == "incidents" && path[4] == "acknowledge") begun = order.acknowledge(done);
     if (path[2] == "incidents" && path[4] == "silence") begun = order.silence(done, now);
     if (path[2] == "maintenance" && path[4] == "end") begun = order.end_maintenance(done, now);
+    if (path[2] == "acceptances" && path[4] == "end") begun = order.end_acceptance(done);
   }
   if (!begun) done(error_reply(begun.error()));
 }

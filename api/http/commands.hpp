@@ -19,7 +19,8 @@ namespace weft::api {
 Result<void> check_own_site(const HttpRequest& request);
 
 /// POST /api/v1/plans/{id}/approve, …/reject, …/abort, /api/v1/incidents/{id}/acknowledge, …/silence,
-/// /api/v1/remedy/hands-off, /api/v1/maintenance, …/{id}/end. The body is the gRPC request as JSON, its `id` left out
+/// /api/v1/remedy/hands-off, /api/v1/maintenance, …/{id}/end, /api/v1/acceptances,
+/// …/judge, …/{id}/end. The body is the gRPC request as JSON, its `id` left out
 /// or that of the path; the answer is the gRPC response. Who it was is the principal.
 void carry_out(const HttpRequest& request, const std::vector<std::string>& path, const access::Principal& principal,
                const HttpCommandTargets& desks, const Snapshot& snapshot, TimePoint now, Router::Done done);

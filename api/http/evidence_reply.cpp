@@ -41,18 +41,10 @@ Result<v1::GetEvidenceRequest> evidence_request(const HttpTarget& target) {
 
 HttpReply reply_with_pack(v1::EvidencePack pack, Format format) {
   const std::string name = pack.file_name();
-  HttpReply reply;
-  if (format == Format::kJson) {
-    pack.clear_html();
-    reply = json_reply(to_json(pack));
-  } else {
-    reply.content_type = "text/html; charset=utf-8";
-    reply.headers.emplace_back("Content-Security-Policy",
-                               "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox");
-    reply.body = std::move(*pack.mutable_html());
-  }
-  reply.headers.emplace_back("Content-Disposition",
-                             "attachment; filename=\"" + name + (format == Format::kJson ? ".json\"" : ".html\""));
+  if (format == Format::kHtml) return document_reply(std::move(*pack.mutable_html()), name + ".html");
+  pack.clear_html();
+  HttpReply reply = json_reply(to_json(pack));
+  reply.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + name + ".json\"");
   reply.headers.emplace_back("Cache-Control", "no-store");
   return reply;
 }

@@ -155,6 +155,16 @@ Result<v1::ListMaintenanceRequest> maintenance_request(const std::string& state)
   return request;
 }
 
+Result<v1::ListAcceptancesRequest> acceptances_request(const HttpTarget& target) {
+  const std::string state = target.parameter("state");
+  if (!state.empty() && state != "all" && state != "running")
+    return fail(ErrorCode::kInvalidArgument, "state must be running or all");
+  v1::ListAcceptancesRequest request;
+  request.set_running(state == "running");
+  request.set_host(target.parameter("host"));
+  return request;
+}
+
 Result<v1::ListPlansRequest> plans_request(std::string state) {
   v1::ListPlansRequest request;
   for (char& c : state) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

@@ -8,6 +8,7 @@
 
 #include "api/request/target.hpp"
 #include "fabric/result.hpp"
+#include "weft/v1/acceptance.pb.h"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/incident.pb.h"
 #include "weft/v1/maintenance.pb.h"
@@ -30,6 +31,8 @@ Result<v1::ListWorstLinksRequest> worst_links_request(const HttpTarget& target);
 Result<v1::ListAuditRequest> audit_request(const HttpTarget& target);
 /// `state`: active, planned, over, all; empty: what is active or to come. kInvalidArgument otherwise.
 Result<v1::ListMaintenanceRequest> maintenance_request(const std::string& state);
+/// `state`: running, all or empty, which is all; `host`. kInvalidArgument otherwise.
+Result<v1::ListAcceptancesRequest> acceptances_request(const HttpTarget& target);
 /// `state`: open, all, empty or one of a plan's states. kInvalidArgument otherwise.
 Result<v1::ListPlansRequest> plans_request(std::string state);
 

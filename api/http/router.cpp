@@ -5,6 +5,7 @@
 
 #include "api/access/gate.hpp"
 #include "api/convert/errors.hpp"
+#include "api/http/acceptance_reply.hpp"
 #include "api/http/api_replies.hpp"
 #include "api/http/audit_reply.hpp"
 #include "api/http/commands.hpp"
@@ -121,6 +122,9 @@ void Router::answer(const HttpRequest& request, Done done) const {
   if (request.method != "POST" && is_evidence(target->path))
     return answer_evidence(desks_.evidence, desks_.history, desks_.site, publication_->load(), *target, clock_->now(),
                            [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });
+  if (request.method != "POST" && is_acceptance(target->path))
+    return answer_acceptance(desks_.evidence, desks_.site, *publication_->load(), *target,
+                             [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });
   if (request.method != "POST" && is_audit(target->path))
     return answer_audit(desks_.remedies, desks_.site, *target,
                         [request, done](HttpReply reply) { done(finish_reply(request, std::move(reply))); });
@@ -144,8 +148,8 @@ bool Router::is_for_site(const std::vector<std::string>& path) const {
 bool Router::may_wait(const HttpRequest& request) const {
   if (request.method == "POST") return true;
   const auto target = parse_target(request.target);
-  return target &&
-         (is_history(target->path) || is_evidence(target->path) || is_audit(target->path) || is_for_site(target->path));
+  return target && (is_history(target->path) || is_evidence(target->path) || is_acceptance(target->path) ||
+                    is_audit(target->path) || is_for_site(target->path));
 }
 
 HttpReply Router::handle(const HttpRequest& request) const {

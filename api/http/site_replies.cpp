@@ -166,6 +166,9 @@ bool list_of_site(const SiteQueries& site, const HttpTarget& target, const Route
   } else if (what == "plans") {
     list_reply<v1::ListPlansRequest, v1::ListPlansResponse>(site, &SiteQueries::list_plans, target,
                                                             plans_request(target.parameter("state")), "plans", done);
+  } else if (what == "acceptances") {
+    list_reply<v1::ListAcceptancesRequest, v1::ListAcceptancesResponse>(
+        site, &SiteQueries::list_acceptances, target, acceptances_request(target), "acceptances", done);
   } else if (what == "maintenance") {
     list_reply<v1::ListMaintenanceRequest, v1::ListMaintenanceResponse>(
         site, &SiteQueries::list_maintenance, target, maintenance_request(target.parameter("state")), "windows", done);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/acceptance.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/plan.hpp"
@@ -26,6 +27,9 @@ class Commands {
   /// Takes the window after the change, or why there was none.
   using MaintenanceCallback = std::function<void(Result<MaintenanceWindow>)>;
 
+  /// Takes the run after the change, or why there was none.
+  using AcceptanceCallback = std::function<void(Result<AcceptanceRun>)>;
+
   virtual ~Commands() = default;
   /// `who` is for the record, never empty.
   virtual void acknowledge(std::uint64_t incident, std::string who, Callback callback) = 0;
@@ -36,6 +40,14 @@ class Commands {
   virtual void add_maintenance(MaintenanceWindow window, MaintenanceCallback callback) = 0;
   /// The work is done before its time, or called off.
   virtual void end_maintenance(std::uint64_t window, std::string who, MaintenanceCallback callback) = 0;
+  /// A run with targets, length, limit and who wants it, without an id: it gets one, and begins now.
+  /// kInvalidArgument for one that is too long or has too many targets; kResourceExhausted when too many run.
+  virtual void start_acceptance(AcceptanceRun run, AcceptanceCallback callback) = 0;
+  /// Ends a run before its time: it is judged as it is.
+  virtual void end_acceptance(std::uint64_t run, std::string who, AcceptanceCallback callback) = 0;
+  /// Judges by what is known now. Nothing is kept: the run has a report and no id. kResourceExhausted when that was
+  /// asked for too often.
+  virtual void judge_acceptance(AcceptanceRun run, AcceptanceCallback callback) = 0;
 };
 
 /// What a person wants done to one target.

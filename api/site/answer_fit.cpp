@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/publication/utf8.hpp"
+#include "fabric/acceptance.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/plan.hpp"
@@ -113,6 +114,16 @@ std::string misfit(const Site& site, const SiteShard& shard, const v1::ListMaint
 std::string misfit(const Site&, const SiteShard&, const v1::GetMaintenanceRequest& request,
                    const v1::MaintenanceWindow& response) {
   return check_one(parse_maintenance_name, request.id(), response.id());
+}
+
+std::string misfit(const Site& site, const SiteShard& shard, const v1::ListAcceptancesRequest&,
+                   const v1::ListAcceptancesResponse& response) {
+  return check_ids(site, shard, parse_acceptance_name, response.acceptances());
+}
+
+std::string misfit(const Site&, const SiteShard&, const v1::GetAcceptanceRequest& request,
+                   const v1::Acceptance& response) {
+  return check_one(parse_acceptance_name, request.id(), response.id());
 }
 
 }  // namespace weft::api

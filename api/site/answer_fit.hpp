@@ -7,6 +7,7 @@
 
 #include "fabric/result.hpp"
 #include "fabric/site.hpp"
+#include "weft/v1/acceptance.pb.h"
 #include "weft/v1/evidence.pb.h"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
@@ -33,8 +34,8 @@ bool may_be_unknown(const Request& request) {
     return std::same_as<Request, v1::GetHealthRequest> || std::same_as<Request, v1::GetNodeRequest> ||
            std::same_as<Request, v1::GetPathRequest> || std::same_as<Request, v1::GetIncidentRequest> ||
            std::same_as<Request, v1::GetPlanRequest> || std::same_as<Request, v1::GetMaintenanceRequest> ||
-           std::same_as<Request, v1::GetPortHistoryRequest> || std::same_as<Request, v1::GetStallMapRequest> ||
-           std::same_as<Request, v1::GetEvidenceRequest>;
+           std::same_as<Request, v1::GetAcceptanceRequest> || std::same_as<Request, v1::GetPortHistoryRequest> ||
+           std::same_as<Request, v1::GetStallMapRequest> || std::same_as<Request, v1::GetEvidenceRequest>;
 }
 
 /// Whether an error is an answer to a question that this weftd would not refuse: something is not known there, a trail
@@ -81,6 +82,10 @@ std::string misfit(const Site& site, const SiteShard& shard, const v1::ListMaint
                    const v1::ListMaintenanceResponse& response);
 std::string misfit(const Site& site, const SiteShard& shard, const v1::GetMaintenanceRequest& request,
                    const v1::MaintenanceWindow& response);
+std::string misfit(const Site& site, const SiteShard& shard, const v1::ListAcceptancesRequest& request,
+                   const v1::ListAcceptancesResponse& response);
+std::string misfit(const Site& site, const SiteShard& shard, const v1::GetAcceptanceRequest& request,
+                   const v1::Acceptance& response);
 
 /// Why a question was not answered, for people: `why`, with the name of the question.
 template <typename Request>

@@ -118,6 +118,10 @@ void mark(v1::MaintenanceWindow& window, const std::string& shard) {
   window.set_shard(shard);
 }
 
+void mark(v1::Acceptance& run, const std::string& shard) {
+  run.set_shard(shard);
+}
+
 void mark(v1::Node& node, const std::string& shard) {
   node.set_shard(shard);
 }

@@ -7,6 +7,7 @@
 
 #include "api/publication/derived.hpp"
 #include "fabric/result.hpp"
+#include "weft/v1/acceptance.pb.h"
 #include "weft/v1/evidence.pb.h"
 #include "weft/v1/fabric.pb.h"
 #include "weft/v1/health.pb.h"
@@ -62,6 +63,7 @@ void mark(v1::IncidentTimeline& timeline, const std::string& shard);
 void mark(v1::EvidencePack& pack, const std::string& shard);
 void mark(v1::Plan& plan, const std::string& shard);
 void mark(v1::MaintenanceWindow& window, const std::string& shard);
+void mark(v1::Acceptance& run, const std::string& shard);
 void mark(v1::Node& node, const std::string& shard);
 void mark(v1::Port& port, const std::string& shard);
 void mark(v1::Link& link, const std::string& shard);

@@ -18,6 +18,10 @@
 #include "fabric/site.hpp"
 
 namespace weft::v1 {
+class Acceptance;
+class GetAcceptanceRequest;
+class ListAcceptancesRequest;
+class ListAcceptancesResponse;
 class BatchGetHealthRequest;
 class BatchGetHealthResponse;
 class GetCablingDifferencesRequest;
@@ -129,6 +133,10 @@ class SiteQueries {
   void list_maintenance(const v1::ListMaintenanceRequest& request, Done<v1::ListMaintenanceResponse> done) const;
   /// One maintenance window, from the shard that gave its id.
   void get_maintenance(const std::string& id, Done<v1::MaintenanceWindow> done) const;
+  /// A page of acceptances; see AcceptanceService.
+  void list_acceptances(const v1::ListAcceptancesRequest& request, Done<v1::ListAcceptancesResponse> done) const;
+  /// One acceptance, from the shard that gave its id.
+  void get_acceptance(const v1::GetAcceptanceRequest& request, Done<v1::Acceptance> done) const;
   /// The nodes of that name in all shards; see FabricService.
   void get_node(const std::string& name, Done<v1::GetNodeResponse> done) const;
   /// A page of nodes; see FabricService.

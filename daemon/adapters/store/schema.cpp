@@ -298,6 +298,32 @@ CREATE TABLE port_stay (
   far_node INTEGER NOT NULL, far_port INTEGER NOT NULL, far_label TEXT NOT NULL, began INTEGER NOT NULL,
   ended INTEGER NOT NULL, trouble_first INTEGER NOT NULL, trouble_last INTEGER NOT NULL,
   PRIMARY KEY (host, position)) STRICT, WITHOUT ROWID;
+)sql",
+                                      // Acceptances, each with the last report that was stored; without one its
+                                      // verdict is empty. Times are as of AcceptanceRun and AcceptanceReport.
+                                      R"sql(
+INSERT INTO number VALUES ('next_acceptance', 1);
+CREATE TABLE acceptance (
+  id INTEGER PRIMARY KEY, fabric TEXT NOT NULL, ber_limit REAL NOT NULL, started INTEGER NOT NULL,
+  until INTEGER NOT NULL, length INTEGER NOT NULL, watched_since INTEGER NOT NULL, ended INTEGER NOT NULL,
+  who TEXT NOT NULL, ended_by TEXT NOT NULL, verdict TEXT NOT NULL, made INTEGER NOT NULL,
+  reading_since INTEGER NOT NULL, ports INTEGER NOT NULL) STRICT;
+CREATE TABLE acceptance_target (
+  acceptance INTEGER NOT NULL REFERENCES acceptance (id) ON DELETE CASCADE, position INTEGER NOT NULL,
+  kind TEXT NOT NULL, name TEXT NOT NULL, node INTEGER NOT NULL, port INTEGER NOT NULL,
+  PRIMARY KEY (acceptance, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE acceptance_check (
+  acceptance INTEGER NOT NULL REFERENCES acceptance (id) ON DELETE CASCADE, position INTEGER NOT NULL,
+  kind TEXT NOT NULL, verdict TEXT NOT NULL, most TEXT NOT NULL, source TEXT NOT NULL, told TEXT NOT NULL,
+  passed INTEGER NOT NULL, failed INTEGER NOT NULL, unfinished INTEGER NOT NULL, unmeasured INTEGER NOT NULL,
+  judged_at INTEGER NOT NULL, PRIMARY KEY (acceptance, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE acceptance_port ( -- that did not pass the check of that position
+  acceptance INTEGER NOT NULL REFERENCES acceptance (id) ON DELETE CASCADE, check_position INTEGER NOT NULL,
+  position INTEGER NOT NULL, verdict TEXT NOT NULL, port TEXT NOT NULL, host TEXT NOT NULL, told TEXT NOT NULL,
+  judged_at INTEGER NOT NULL, PRIMARY KEY (acceptance, check_position, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE acceptance_host (
+  acceptance INTEGER NOT NULL REFERENCES acceptance (id) ON DELETE CASCADE, position INTEGER NOT NULL,
+  name TEXT NOT NULL, verdict TEXT NOT NULL, PRIMARY KEY (acceptance, position)) STRICT, WITHOUT ROWID;
 )sql"};
 
 constexpr std::array kHistoryMigrations{R"sql(

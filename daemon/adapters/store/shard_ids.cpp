@@ -8,6 +8,7 @@
 #include "daemon/adapters/store/postgres_address.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
 #include "daemon/adapters/store/site_table.hpp"
+#include "fabric/acceptance.hpp"
 #include "fabric/incident.hpp"
 #include "fabric/maintenance.hpp"
 #include "fabric/plan.hpp"
@@ -68,6 +69,7 @@ Result<void> check_ids_for_shard(Database& source, const std::string& url) {
   std::string other = other_id(source, "SELECT id FROM incident ORDER BY id", incident_name, *site, shard);
   if (other.empty()) other = other_id(source, "SELECT id FROM plan ORDER BY id", plan_name, *site, shard);
   if (other.empty()) other = other_id(source, "SELECT id FROM maintenance ORDER BY id", maintenance_name, *site, shard);
+  if (other.empty()) other = other_id(source, "SELECT id FROM acceptance ORDER BY id", acceptance_name, *site, shard);
   if (auto outcome = source.outcome(); !outcome) return outcome;
   if (other.empty()) return {};
   return refuse(

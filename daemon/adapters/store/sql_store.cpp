@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "daemon/adapters/store/acceptance_table.hpp"
 #include "daemon/adapters/store/audit_table.hpp"
 #include "daemon/adapters/store/clock_table.hpp"
 #include "daemon/adapters/store/collector_table.hpp"
@@ -148,6 +149,9 @@ Result<Restored> SqlStore::look(TimePoint resolved_since) {
                     read_collectors(state_),
                     read_maintenance(state_, resolved_since),
                     place_.ids(read_next_maintenance_id(state_))};
+  acceptances_ = read_acceptances(state_, acceptances_);
+  restored.acceptances = acceptances_;
+  restored.acceptance_ids = place_.ids(read_next_acceptance_id(state_));
   if (auto outcome = state_.outcome(); !outcome) return tl::unexpected<Error>(outcome.error());
   return restored;
 }
@@ -283,6 +287,13 @@ Result<std::vector<Event>> SqlStore::events(std::uint64_t incident) {
 
 Result<void> SqlStore::save_maintenance(const MaintenanceWindow& window) {
   return write([&] { write_maintenance(state_, window); });
+}
+
+Result<void> SqlStore::save_acceptance(const AcceptanceRun& run, std::span<const std::uint64_t> forgotten) {
+  return write([&] {
+    write_acceptance(state_, run);
+    delete_acceptances(state_, forgotten);
+  });
 }
 
 Result<void> SqlStore::save_links(std::string_view fabric, std::span<const KnownLink> links) {

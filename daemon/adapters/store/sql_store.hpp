@@ -26,6 +26,7 @@ class SqlStore final : public Store {
   Result<void> save_incidents(std::span<const Incident> incidents, std::span<const Event> events) override;
   Result<std::vector<Event>> events(std::uint64_t incident) override;
   Result<void> save_maintenance(const MaintenanceWindow& window) override;
+  Result<void> save_acceptance(const AcceptanceRun& run, std::span<const std::uint64_t> forgotten) override;
   Result<void> save_links(std::string_view fabric, std::span<const KnownLink> links) override;
   Result<void> save_conditions(std::string_view fabric, std::span<const FlapState> flaps,
                                std::span<const ErrorState> errors) override;
@@ -99,6 +100,7 @@ class SqlStore final : public Store {
   History history_;
   std::map<std::uint64_t, Incident> waiting_;  ///< not on disk yet, by id
   std::uint64_t kept_id_ = 0;                  ///< see keep_id(): those below it are noted
+  AcceptanceList acceptances_;                 ///< as they were last read
   std::deque<Event> waiting_events_;
   std::size_t unsettled_events_ = 0;            ///< of those in front: it is not known whether they are stored
   std::vector<AuditRecord> unsettled_records_;  ///< the same of a save_plans() that will be called again

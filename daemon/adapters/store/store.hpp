@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/acceptance.hpp"
 #include "fabric/analyzer_state.hpp"
 #include "fabric/clock_memory.hpp"
 #include "fabric/counters.hpp"
@@ -87,6 +88,8 @@ struct Restored {
   MaintenanceList maintenance{};              ///< ascending by id
   IdSeries maintenance_ids{};                 ///< of those to come
   std::map<std::string, std::string> told{};  ///< by receiver of events, as save_told() was given it; not of look()
+  AcceptanceList acceptances{};               ///< ascending by id
+  IdSeries acceptance_ids{};                  ///< of those to come
 };
 
 /// The audit trail as it was found whole.
@@ -129,6 +132,10 @@ class Store {
   /// Adds the window, or replaces the one of its id. When this returns success it is on disk for good; on failure
   /// nothing changed.
   virtual Result<void> save_maintenance(const MaintenanceWindow& window) = 0;
+
+  /// Adds the run with its report, or replaces the one of its id; `forgotten` ones are not there any more. When this
+  /// returns success it is on disk for good; on failure nothing changed.
+  virtual Result<void> save_acceptance(const AcceptanceRun& run, std::span<const std::uint64_t> forgotten) = 0;
 
   /// Replace what is stored of a fabric by this; only differences are written. On failure nothing changed: call again.
   virtual Result<void> save_links(std::string_view fabric, std::span<const KnownLink> links) = 0;

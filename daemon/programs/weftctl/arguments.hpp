@@ -89,6 +89,9 @@ void add_remedy_verbs(CLI::App& app, Arguments& given, Verb& chosen);
 /// The verbs about the past, and those that write files: history, worst, evidence, backup.
 void add_history_verbs(CLI::App& app, Arguments& given, Verb& chosen);
 
+/// The verb that accepts fabrics, hosts and links.
+void add_accept_verb(CLI::App& app, Arguments& given, Verb& chosen);
+
 /// The verb that lets collectors in.
 void add_enroll_verb(CLI::App& app, Arguments& given, Verb& chosen);
 

@@ -225,6 +225,7 @@ bool Client::is_by_standby(const grpc::ClientContext& context) {
 
 void Client::open() {
   channel_ = channel_to(servers_.current(), security_, has_others());
+  acceptance.emplace(channel_);
   enroll.emplace(channel_);
   evidence.emplace(channel_);
   fabric.emplace(channel_);

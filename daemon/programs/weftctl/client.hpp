@@ -19,6 +19,7 @@
 
 #include "api/client/security.hpp"
 #include "api/client/server_list.hpp"
+#include "weft/v1/acceptance.grpc.pb.h"
 #include "weft/v1/enroll.grpc.pb.h"
 #include "weft/v1/evidence.grpc.pb.h"
 #include "weft/v1/fabric.grpc.pb.h"
@@ -150,6 +151,7 @@ class Client {
   std::chrono::seconds follow_patience{60};  ///< for the next stream: within that another weftd leads, as a rule
   std::ostream* notes = nullptr;  ///< takes a line when another server than before answers; null: nobody does
 
+  std::optional<v1::AcceptanceService::Stub> acceptance;
   std::optional<v1::EnrollService::Stub> enroll;
   std::optional<v1::EvidenceService::Stub> evidence;
   std::optional<v1::FabricService::Stub> fabric;

@@ -91,6 +91,12 @@ constexpr std::array kSources{
     Source{"reject", "ID", Names::kRejectable},
     Source{"abort", "ID", Names::kPlans},
     Source{"maintenance end", "ID", Names::kWindows},
+    Source{"accept show", "ID", Names::kAcceptances},
+    Source{"accept end", "ID", Names::kRunningAcceptances},
+    Source{"accept", "--hosts", Names::kHosts},
+    Source{"accept list", "--host", Names::kHosts},
+    Source{"accept", "--switches", Names::kNodes},
+    Source{"accept", "--links", Names::kLinkEnds},
 };
 
 /// Up to the first full stop, colon or semicolon.

@@ -32,6 +32,8 @@ enum class Names {
   kHosts,
   kDrainedHosts,  ///< by plans
   kWindows,
+  kAcceptances,
+  kRunningAcceptances,
   kFabrics,
   kJobs
 };

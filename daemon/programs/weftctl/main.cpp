@@ -335,6 +335,7 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   add_history_verbs(app, given, chosen);
   add_incident_verbs(app, given, chosen);
   add_maintenance_verbs(app, given, chosen);
+  add_accept_verb(app, given, chosen);
   add_plan_verbs(app, given, chosen);
   add_remedy_verbs(app, given, chosen);
   add_enroll_verb(app, given, chosen);
@@ -347,6 +348,7 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   };
   for (const char* name : kShow) add_watch(app.get_subcommand(name));
   add_watch(app.get_subcommand("maintenance")->get_subcommand("list"));
+  for (const char* part : {"list", "show"}) add_watch(app.get_subcommand("accept")->get_subcommand(part));
   for (CLI::App* verb : app.get_subcommands(nullptr)) {
     verb->footer(examples_of(verb->get_name()));
     for (CLI::App* part : verb->get_subcommands(nullptr))

@@ -78,6 +78,13 @@ constexpr std::array kExamples{
     Examples{"maintenance", R"(  weftctl maintenance                  active and planned windows
   weftctl maintenance add leaf-1 --for 2h --reason "new firmware"
   weftctl maintenance end MW-3         end a window early)"},
+    Examples{"accept", R"(  weftctl accept --hosts gpu-01,gpu-02 --for 2h --wait
+  weftctl accept --fabric ib0 --for 1d   all of a fabric
+  weftctl accept --links leaf-1:12 --now   a link, by what is known now
+  weftctl accept list                  runs, and what came of them
+  weftctl accept show ACC-3            a run with its report
+  weftctl accept show ACC-3 -o html report.html
+  weftctl accept end ACC-3             end it before its time)"},
     Examples{"plans", R"(  weftctl plans                        open plans
   weftctl plans --in-force             what plans hold isolated, avoided or drained
   weftctl plans --watch                open plans, updated live)"},
@@ -111,7 +118,8 @@ constexpr std::array kExamples{
 
 constexpr const char* kExit = R"(  0   good
   1   bad news: a node is not healthy or is to get no new jobs, a path is incomplete,
-      automation is stopped, no such incident; with --wait the plan failed or was undone
+      automation is stopped, no such incident, an acceptance failed; with --wait the plan
+      failed or was undone
   2   wrong usage
   3   weftd cannot be reached, is too busy, stands by, or cannot be sure that it leads; a
       shard of a site does not answer that may know the name in a command, or where what
@@ -119,7 +127,8 @@ constexpr const char* kExit = R"(  0   good
       shard has end with 0, and name it on standard error
   4   refused: by a guard, by a missing permission, by a limit, by the state of a plan
       or an incident; with --wait nothing was done
-  5   with --wait: the plan is not over within --timeout
+  5   with --wait: the plan is not over within --timeout; of an acceptance: something
+      that must be measured is not, or not for long enough
   6   done, but not stored: it holds until weftd is restarted)";
 
 constexpr const char* kDescription =

@@ -51,6 +51,16 @@ std::vector<Candidate> incidents(Client& client) {
   return names;
 }
 
+std::vector<Candidate> acceptances(Client& client, bool running) {
+  v1::ListAcceptancesRequest request;
+  request.set_running(running);
+  std::vector<Candidate> names;
+  each_page(client, client.acceptance, &v1::AcceptanceService::Stub::List, request, [&](const auto& page) {
+    for (const v1::Acceptance& run : page.acceptances()) names.push_back({run.id(), run.what()});
+  });
+  return names;
+}
+
 std::vector<v1::Plan> all_plans(Client& client, const v1::ListPlansRequest& request) {
   std::vector<v1::Plan> plans;
   each_page(client, client.remedies, &v1::RemedyService::Stub::ListPlans, request,
@@ -185,6 +195,9 @@ std::vector<Candidate> ask_names(Client& client, Names names, const std::string&
       return jobs(client);
     case Names::kWindows:
       return windows(client);
+    case Names::kAcceptances:
+    case Names::kRunningAcceptances:
+      return acceptances(client, names == Names::kRunningAcceptances);
     case Names::kFabrics: {
       std::vector<Candidate> fabrics;
       const v1::Status status = client.call(client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest());

@@ -248,6 +248,34 @@ Exit add_maintenance(const Session& session, const NewMaintenance& wanted);
 /// Ends a maintenance window and prints it.
 Exit end_maintenance(const Session& session, const std::string& id, const std::string& who);
 
+/// Where the report of an acceptance goes.
+struct AcceptOutput {
+  std::string format{};  ///< "html", "json" or "text"; empty: it is printed
+  std::string file{};    ///< "-": standard output
+  bool force = false;    ///< a file that is there already is replaced
+};
+/// What `weftctl accept` says. No hosts, switches and links: everything of `fabric`, or everything.
+struct AcceptWish {
+  std::vector<std::string> hosts{};
+  std::vector<std::string> switches{};
+  std::vector<std::string> links{};
+  std::string fabric{};
+  std::optional<Duration> length{};  ///< none: it is judged by what is known now
+  double ber_limit = 0;              ///< 0: by the generation of each link
+  bool wait = false;                 ///< until it is over
+  AcceptOutput output{};
+  std::string who{};
+};
+/// Starts an acceptance, or judges at once; prints the report where there is one. kGood for PASS, or where it began and
+/// is not waited for; kBadNews for FAIL; kUnfinished while something that must be measured is not.
+Exit accept(const Session& session, const AcceptWish& wanted);
+/// Prints one run with its report, or writes it. As accept().
+Exit show_acceptance(const Session& session, const std::string& id, const AcceptOutput& output);
+/// Ends a run before its time, and prints it. As accept().
+Exit end_acceptance(const Session& session, const std::string& id, const std::string& who);
+/// `running`: only those that are under way. `host`: only those of which it is a target; empty: all.
+Exit show_acceptances(const Session& session, bool running, const std::string& host);
+
 /// Which nodes get a token, and where it goes.
 struct EnrollWanted {
   std::vector<std::string> nodes;

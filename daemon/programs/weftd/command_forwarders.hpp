@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/publication/commands.hpp"
+#include "daemon/programs/weftd/acceptance_service.hpp"
 #include "daemon/programs/weftd/core.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
 #include "fabric/site.hpp"
@@ -76,12 +77,16 @@ inline std::optional<Error> refused_as_foreign(const CurrentSite& current, std::
   return belongs_to(name, *owner);
 }
 
-/// What users ask of incidents and of planned work.
+/// What users ask of incidents, of planned work and of acceptances.
 class CommandForwarder final : public api::Commands {
  public:
   /// Both must outlive it; so must what `site` captures, if there is one.
   CommandForwarder(MainThreadExecutor& main_thread, Core& core, CurrentSite site = {})
-      : main_(main_thread), core_(core), maintenance_(core.maintenance()), site_(std::move(site)) {}
+      : main_(main_thread),
+        core_(core),
+        maintenance_(core.maintenance()),
+        acceptances_(core.acceptances()),
+        site_(std::move(site)) {}
   void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
     if (auto foreign = refused_as_foreign(site_, incident, incident_name(incident)))
       return callback(tl::unexpected(*foreign));
@@ -101,11 +106,22 @@ class CommandForwarder final : public api::Commands {
     main_.call(CommandKind::kChange, maintenance_, &MaintenanceService::end, std::move(callback), window,
                std::move(who));
   }
+  void start_acceptance(AcceptanceRun run, AcceptanceCallback callback) override {
+    main_.call(CommandKind::kChange, acceptances_, &AcceptanceService::start, std::move(callback), std::move(run));
+  }
+  void end_acceptance(std::uint64_t run, std::string who, AcceptanceCallback callback) override {
+    if (auto foreign = refused_as_foreign(site_, run, acceptance_name(run))) return callback(tl::unexpected(*foreign));
+    main_.call(CommandKind::kChange, acceptances_, &AcceptanceService::end, std::move(callback), run, std::move(who));
+  }
+  void judge_acceptance(AcceptanceRun run, AcceptanceCallback callback) override {
+    main_.call(CommandKind::kRead, acceptances_, &AcceptanceService::judge, std::move(callback), std::move(run));
+  }
 
  private:
   MainThreadExecutor& main_;
   Core& core_;
   MaintenanceService& maintenance_;
+  AcceptanceService& acceptances_;
   const CurrentSite site_;
 };
 

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/incidents/health.hpp"
 #include "analyzer/ports/freshness.hpp"
 #include "analyzer/remedy/windows.hpp"
 #include "daemon/platform/logging/logging.hpp"
@@ -54,6 +53,8 @@ Core::Core(const config::WeftdConfig& config, store::Store& store, store::Restor
                      set_maintenance_windows();
                      publish();
                    }),
+      acceptances_(config.analyzer, std::move(restored.acceptances), restored.acceptance_ids, store, store_lane,
+                   publication, clock, post_, [this] { publish(); }),
       opened_before_(restored.opened),
       writes_(
           store_lane, post_,
@@ -205,6 +206,7 @@ void Core::take_sweep(Sweep sweep) {
     (void)store.append_history(sweep, hosts, heard);
   });
   remember(fabric, now);
+  acceptances_.take_sweep(fabric.view);
   if (!writes_.is_writing() || passed(now, published_, kLongestWithoutNews))
     publish();  // else with the incidents, once they are on disk
 }
@@ -283,6 +285,7 @@ void Core::tick() {
         [this](const std::string& host) { return open_trouble_of(host, *incidents_.all(), host_rules_, remedies_); },
         remedies_.clock_memory());
     judge_hosts(now);
+    acceptances_.tick();
     save();
     save_hosts();
     remedies_.tick();
@@ -373,6 +376,7 @@ void Core::stop() {
   stopped_ = true;
   writes_.stop();
   maintenance_.stop();
+  acceptances_.stop();
 }
 
 void Core::remember(Fabric& fabric, TimePoint now) {
@@ -441,52 +445,6 @@ void Core::silence(std::uint64_t id, TimePoint until, std::string who, api::Comm
   if (!incident) return callback(tl::unexpected(incident.error()));
   answer_when_saved(id, std::move(callback));
   note({std::move(*incident)}, now, who, "silenced");
-}
-
-std::vector<FabricView> Core::views() const {
-  std::vector<FabricView> all;
-  for (const auto& [name, fabric] : fabrics_) all.push_back(fabric.view);
-  explain_sight(all);
-  return all;
-}
-
-void Core::publish() {
-  const TimePoint now = clock_.now();
-  tell_swept(now);
-  auto snapshot = std::make_shared<Snapshot>();
-  snapshot->revision = ++revision_;
-  snapshot->taken = now;
-  snapshot->fabrics = views();
-  snapshot->watches_subnets = config_.infiniband.enabled || config_.ethernet.is_watched();
-  if (!writes_.is_writing() && unsaved_.empty())
-    shown_ = incidents_.all();  // without those that have become too old to be kept
-  snapshot->hosts = hosts_.views();
-  const std::span<const std::shared_ptr<const HostView>> hosts =
-      snapshot->hosts ? *snapshot->hosts : std::span<const std::shared_ptr<const HostView>>{};
-  snapshot->drift = host_rules_.drift();
-  snapshot->incidents = shown_;
-  snapshot->maintenance = maintenance_.windows();
-  auto health =
-      analyzer::with_unswept(analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now),
-                             known_subnets_, snapshot->fabrics, *shown_);
-  health = analyzer::with_other_names(std::move(health), hosts);
-  explain_standby(health);
-  snapshot->health = std::make_shared<const std::vector<NodeHealth>>(std::move(health));
-  for (std::size_t kind = 0; kind < opened_before_.size(); ++kind)
-    snapshot->figures.incidents_opened[kind] =
-        opened_before_[kind] + incidents_.opened(static_cast<IncidentKind>(kind));
-  const store::StoreStatus status = store_.status();
-  snapshot->figures.store_ok = status.ok;
-  snapshot->figures.store_status = status.message;
-  snapshot->leadership = leadership_;
-  snapshot->site = site_;
-  snapshot->switch_targets = switch_targets_;
-  snapshot->incident_retention = config_.incidents.retention;
-  snapshot->page_url = config_.events.page_url;
-  while (snapshot->page_url.ends_with('/')) snapshot->page_url.pop_back();
-  remedies_.complete(*snapshot, incidents_.last_evidence());
-  publication_.publish(std::move(snapshot));
-  published_ = now;
 }
 
 }  // namespace weft::daemon

@@ -22,6 +22,7 @@
 #include "daemon/config/config.hpp"
 #include "daemon/platform/runtime/lane.hpp"
 #include "daemon/platform/runtime/write_behind.hpp"
+#include "daemon/programs/weftd/acceptance_service.hpp"
 #include "daemon/programs/weftd/host_sessions.hpp"
 #include "daemon/programs/weftd/maintenance_service.hpp"
 #include "daemon/programs/weftd/remedy_controller.hpp"
@@ -89,6 +90,8 @@ class Core {
   HostSessions& hosts() { return hosts_; }
   /// Announced work; what it explains alarms nobody.
   MaintenanceService& maintenance() { return maintenance_; }
+  /// Runs that decide whether hosts, switches and links are fit for jobs.
+  AcceptanceService& acceptances() { return acceptances_; }
 
   /// Another weftd leads from the beginning: call it before the first sweep. Fabrics are watched and judged, and
   /// nothing is opened, resolved or saved.
@@ -219,6 +222,7 @@ class Core {
   HostSessions hosts_;
   analyzer::IncidentManager incidents_;
   MaintenanceService maintenance_;
+  AcceptanceService acceptances_;
   MaintenanceListPtr planned_;  ///< what was announced, and what our plans hold
   std::map<std::string, store::FabricMemory> memories_;
   std::array<std::uint64_t, static_cast<std::size_t>(IncidentKind::kCount)> opened_before_{};

@@ -38,6 +38,7 @@ void Core::take_incidents(store::Restored& ledger) {
   incidents_ = analyzer::IncidentManager(config_.incidents, std::move(ledger.incidents), ledger.incident_ids);
   opened_before_ = ledger.opened;
   maintenance_.restore(std::move(ledger.maintenance), ledger.maintenance_ids);
+  acceptances_.restore(std::move(ledger.acceptances), ledger.acceptance_ids);
 }
 
 void Core::follow(store::Restored ledger) {
@@ -85,7 +86,8 @@ std::span<const KnownLink> Core::known_links(const std::string& fabric) const {
 void Core::store_again() {
   logger("store")->error(
       "the database does not have what it had confirmed: another server took over that had not been a synchronous "
-      "standby. Incidents, plans and maintenance windows are stored once more from memory; what was written about them "
+      "standby. Incidents, plans, acceptances and maintenance windows are stored once more from memory; what was "
+      "written about them "
       "in the audit trail and in their records in the last moments is lost");
   const auto incidents = incidents_.all();
   for (const analyzer::IncidentPtr& incident : *incidents) unsaved_.try_emplace(incident->id, *incident);
@@ -96,6 +98,7 @@ void Core::store_again() {
   store_lane_.post([&store = store_, windows = maintenance_.windows()] {
     for (const MaintenanceWindow& window : *windows) static_cast<void>(store.save_maintenance(window));
   });
+  acceptances_.store_again();
   hosts_.store_again();
   remedies_.store_again();
   save();

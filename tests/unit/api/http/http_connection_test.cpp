@@ -74,6 +74,9 @@ class SlowCommands final : public Commands {
   void silence(std::uint64_t, TimePoint, std::string, Callback) override {}
   void add_maintenance(MaintenanceWindow, MaintenanceCallback) override {}
   void end_maintenance(std::uint64_t, std::string, MaintenanceCallback) override {}
+  void start_acceptance(AcceptanceRun, AcceptanceCallback) override {}
+  void end_acceptance(std::uint64_t, std::string, AcceptanceCallback) override {}
+  void judge_acceptance(AcceptanceRun, AcceptanceCallback) override {}
 };
 
 class HttpConnection : public ::testing::Test {

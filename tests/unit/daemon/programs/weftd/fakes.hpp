@@ -51,6 +51,7 @@ class IdleStore : public store::Store {
   Result<void> save_incidents(std::span<const Incident>, std::span<const store::Event>) override { return {}; }
   Result<std::vector<store::Event>> events(std::uint64_t) override { return std::vector<store::Event>{}; }
   Result<void> save_maintenance(const MaintenanceWindow&) override { return {}; }
+  Result<void> save_acceptance(const AcceptanceRun&, std::span<const std::uint64_t>) override { return {}; }
   Result<void> save_links(std::string_view, std::span<const KnownLink>) override { return {}; }
   Result<void> save_conditions(std::string_view, std::span<const FlapState>, std::span<const ErrorState>) override {
     return {};

@@ -5,7 +5,7 @@ import {useState} from 'preact/hooks';
 import {getFile, type Failure} from './api';
 
 /** Gives the browser a file to keep. */
-function keep(name: string, content: Blob): void {
+export function keep(name: string, content: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);
   link.download = name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of what is not drawn: the worst links, what did the most harm, stall over time, collectors, settings that differ, maintenance windows, the audit trail.
+// Lists of what is not drawn: the worst links, what did the most harm, stall over time, collectors, settings that differ, maintenance windows, acceptances, the audit trail.
 
 import {useState} from 'preact/hooks';
 import {get} from './api';
@@ -14,10 +14,11 @@ import {StallView} from './stall_view';
 import type {AuditRecord, Collector, PortReference, WorstLink} from './types';
 import {byName, clock, errorRate, grouped, percent, portName, seconds, since, useClock} from './words';
 
-const NAMES: Record<string, string> = {worst: 'Worst links', harm: 'Most harm', stall: 'Stall over time', collectors: 'Collectors', drift: 'Settings that differ', maintenance: 'Maintenance', audit: 'Audit trail'};
+const NAMES: Record<string, string> = {worst: 'Worst links', harm: 'Most harm', stall: 'Stall over time', collectors: 'Collectors', drift: 'Settings that differ', maintenance: 'Maintenance', acceptance: 'Acceptance', audit: 'Audit trail'};
 const SHOWN_AT_ONCE = 200;
 
 const loadHarm = () => import('./harm_view').then(({Harm}) => Harm);
+const loadAcceptances = () => import('./acceptance_view').then(({Acceptances}) => Acceptances);
 const loadDrift = () => import('./drift_view').then(({DriftView}) => DriftView);
 
 function PortLink({port}: {port?: PortReference}) {
@@ -178,6 +179,7 @@ export function Lists({which, span, query}: {which: string; span: Span; query: s
       {name === 'collectors' && <Collectors />}
       {name === 'drift' && <Later key={name} load={loadDrift} />}
       {name === 'maintenance' && <Maintenance what={new URLSearchParams(query).get('what') ?? ''} />}
+      {name === 'acceptance' && <Later key={name} load={loadAcceptances} />}
       {name === 'audit' && <Audit />}
     </section>
   );

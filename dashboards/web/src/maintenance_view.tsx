@@ -1,36 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maintenance windows: what is planned, and, for those who may, a new one and the end of one.
 
-import {useRef, useState} from 'preact/hooks';
-import {get, post, type Failure} from './api';
-import {refresh, useLive, usePolled} from './live';
+import {get} from './api';
+import {useLive, usePolled} from './live';
+import {useOrder} from './order';
 import {EntityLink, Nothing, SHARD, ShardCell, Sheet} from './parts';
 import type {MaintenanceWindow} from './types';
 import {clock, plain} from './words';
 
 const LENGTHS = [{name: '1 h', seconds: 3600}, {name: '4 h', seconds: 4 * 3600}, {name: '12 h', seconds: 12 * 3600}, {name: '3 d', seconds: 3 * 86_400}];
-
-/** Sends a change, one at a time: pressed twice is not asked for twice. What is wrong with it is said beside it. */
-function useOrder() {
-  const [trouble, setTrouble] = useState('');
-  const sending = useRef(false);
-  const order = async (path: string, body: object): Promise<boolean> => {
-    if (sending.current) return false;
-    sending.current = true;
-    try {
-      await post(path, body);
-      setTrouble('');
-      refresh();
-      return true;
-    } catch (error) {
-      setTrouble((error as Failure).message);
-      return false;
-    } finally {
-      sending.current = false;
-    }
-  };
-  return {trouble, order};
-}
 
 function Add({what}: {what: string}) {
   const {trouble, order} = useOrder();

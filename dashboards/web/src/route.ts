@@ -10,7 +10,7 @@ export interface Route {
   port: number;
   /** Which time charts show. */
   span: Span;
-  /** Of lists: which incidents, as weftd is asked for them, or what maintenance is begun for. Empty: nothing is asked for. */
+  /** Of lists: which incidents, as weftd is asked for them, what maintenance is begun for, or which acceptance. Empty: nothing is asked for. */
   query: string;
 }
 
@@ -39,6 +39,8 @@ export const toPort = (guid: string, port: number, span = USUAL) => `#/node/${gu
 export const toStall = (span = USUAL) => `#/lists/stall${timeQuery(span)}`;
 export const toIncidents = (of: IncidentQuery = {}) => `#/incidents${Object.keys(of).length ? `?${new URLSearchParams(of)}` : ''}`;
 export const toMaintenance = (what: string) => `#/lists/maintenance?${new URLSearchParams({what})}`;
+/** Without an id: to all of them. */
+export const toAcceptance = (id = '') => `#/lists/acceptance${id && `?${new URLSearchParams({run: id})}`}`;
 export const toIncident = (id: string) => `#/incident/${id}`;
 export const toPlan = (id: string) => `#/plan/${id}`;
 

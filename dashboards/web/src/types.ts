@@ -83,6 +83,49 @@ export interface MaintenanceWindow {
   shard: string;
 }
 
+/** A run that decides whether hosts, switches and links are fit for jobs. */
+export interface Acceptance {
+  id: string;
+  what: string;
+  started?: string;
+  until?: string;
+  /** "7200s" */
+  length: string;
+  /** Later than `started` where weftd was restarted. */
+  watchedSince?: string;
+  ended?: string;
+  endedBy: string;
+  who: string;
+  verdict: string;
+  /** Kinds of checks. */
+  failed: string[];
+  shard: string;
+  /** Not of a list. */
+  report?: AcceptanceReport;
+}
+
+export interface AcceptanceReport {
+  ports: number;
+  checks: AcceptanceCheck[];
+  hosts: {name: string; verdict: string}[];
+}
+
+export interface AcceptanceCheck {
+  kind: string;
+  name: string;
+  verdict: string;
+  required: boolean;
+  limit: string;
+  source: string;
+  told: string;
+  passed: number;
+  failed: number;
+  unfinished: number;
+  unmeasured: number;
+  /** That did not pass; not all, where there are many. */
+  ports: {verdict: string; port: string; host: string; told: string; judgedAt?: string}[];
+}
+
 export interface AuditRecord {
   sequence: string;
   at?: string;

@@ -31,6 +31,10 @@ class NoAnswer(Exception):
     """weftd did not answer in time, or its answer is not usable."""
 
 
+class Unknown(NoAnswer):
+    """weftd answers that there is no such thing."""
+
+
 class Trouble(Exception):
     """A command of Slurm failed."""
 
@@ -61,6 +65,8 @@ class Configuration:
         self.no_answer = self._choice("policy", "no_answer", ("allow", "refuse"))
         self.unknown = self._choice("policy", "unknown", ("allow", "refuse"))
         self.links = self._choice("policy", "links", ("log", "refuse"))
+        self.accept_seconds = self._number("accept", "seconds", 7200, 30 * 86400)
+        self.accept_limit = self._number("accept", "ber_limit", 0, 1e-3)
         self.scontrol = self._text("slurm", "scontrol", "scontrol")
         self.slurm_conf = self._text("slurm", "slurm_conf", "")
         self.scontrol_seconds = self._number("slurm", "scontrol_seconds", 10)
@@ -74,15 +80,15 @@ class Configuration:
     def _text(self, section, key, default):
         return self._parser.get(section, key, fallback=default).strip()
 
-    def _number(self, section, key, default):
+    def _number(self, section, key, default, most=3600):
         text = self._text(section, key, str(default))
         try:
             value = float(text)
-            if 0 <= value <= 3600:
+            if 0 <= value <= most:
                 return value
         except ValueError:
             pass
-        self.complaints.append("%s: %s.%s is not a number of seconds: %s" % (self.path, section, key, text))
+        self.complaints.append("%s: %s.%s is not a number from 0 to %g: %s" % (self.path, section, key, most, text))
         return default
 
     def _choice(self, section, key, choices):
@@ -141,7 +147,7 @@ def ask(configuration, path):
 
     until = time.monotonic() + configuration.deadline
     share = configuration.deadline / max(len(configuration.servers), 1)
-    to_ask, silent, why, of_standby = list(configuration.servers), [], [], None
+    to_ask, silent, why, of_standby, unknown = list(configuration.servers), [], [], None, None
     while to_ask or silent:
         if to_ask:
             silent.append(to_ask.pop(0))
@@ -161,8 +167,11 @@ def ask(configuration, path):
             of_standby = of_standby or answer
         else:
             why.append("%s: %s" % (server, error or type(error).__name__))
+            unknown = error if isinstance(error, Unknown) else unknown
     if of_standby:
         return of_standby
+    if unknown:
+        raise unknown
     raise NoAnswer("; ".join(why) or "no server is named")
 
 
@@ -183,8 +192,24 @@ def is_overheard(server):
     return address.scheme == "http" and not is_this_host(address.hostname or "")
 
 
-def ask_one(configuration, server, path):
-    """The answer, and whether a standby gave it."""
+def order(configuration, path, body):
+    """The JSON answer of the leader to that change. One server after the other: what the first has taken must not be given to the second. Raises
+    NoAnswer."""
+    why = []
+    for server in configuration.servers:
+        try:
+            return ask_one(configuration, server, path, body)[0]
+        except ConnectionRefusedError as error:
+            why.append("%s: %s" % (server, error))
+        except (OSError, ValueError, http.client.HTTPException, NoAnswer) as error:
+            why.append("%s: %s" % (server, error or type(error).__name__))
+            if "standby: " not in str(error):
+                break
+    raise NoAnswer("; ".join(why) or "no server is named")
+
+
+def ask_one(configuration, server, path, body=None):
+    """The answer, and whether a standby gave it. With a body it is a change."""
     address = urllib.parse.urlsplit(server)
     if address.scheme not in ("http", "https") or not address.hostname:
         raise NoAnswer("not an address of the form https://host:9640")
@@ -203,21 +228,30 @@ def ask_one(configuration, server, path):
         with open(configuration.token_file, encoding="utf-8") as stream:
             headers["Authorization"] = "Bearer " + stream.read().strip()
     try:
-        connection.request("GET", path, headers=headers)
+        if body is None:
+            connection.request("GET", path, headers=headers)
+        else:
+            connection.request("POST", path, json.dumps(body), dict(headers, **{"Content-Type": "application/json"}))
         response = connection.getresponse()
-        body = response.read(MOST_ANSWER)
+        text = response.read(MOST_ANSWER)
     finally:
         connection.close()
-    answer = json.loads(body.decode("utf-8"))
+    answer = json.loads(text.decode("utf-8"))
     if not isinstance(answer, dict):
         raise NoAnswer("its answer is not a JSON object")
+    if response.status == 404:
+        raise Unknown(answer.get("message", "there is no such thing"))
     if response.status != 200:
         raise NoAnswer("%d %s" % (response.status, answer.get("message", "")))
     return answer, response.getheader("weft-role") == "standby"
 
 
+def quoted(name):
+    return urllib.parse.quote(name, safe="")
+
+
 def nodes_query(names):
-    return "&".join("node=" + urllib.parse.quote(name, safe="") for name in names)
+    return "&".join("node=" + quoted(name) for name in names)
 
 
 def in_parts(names):
@@ -279,11 +313,13 @@ def scontrol(configuration, *arguments):
 class SlurmNode:
     """How Slurm has it. Fields are read from the form of several lines a node, where a reason cannot pass for a state."""
 
-    def __init__(self, configuration, name):
+    def __init__(self, configuration, name, mark=MARK, lines=None):
+        """`lines`: what scontrol shows of it; none: it is asked. `mark`: what our reason begins with."""
         self._configuration = configuration
         self.name = name
+        self._mark = mark
         fields = {}
-        for line in scontrol(configuration, "show", "node", name).splitlines():
+        for line in lines if lines is not None else scontrol(configuration, "show", "node", name).splitlines():
             key, equals, value = line.strip().partition("=")
             if equals and key not in fields:
                 fields[key] = value
@@ -297,11 +333,11 @@ class SlurmNode:
         return bool(self.states & {"DRAIN", "DRAINED", "DRAINING", "DOWN", "FAIL", "FAILING"})
 
     def is_ours(self):
-        return "DRAIN" in self.states and (self.reason + " ").startswith(MARK + " ")
+        return "DRAIN" in self.states and (self.reason + " ").startswith(self._mark + " ")
 
     def drain(self, text):
         """True when that is news."""
-        reason = " ".join(("%s %s" % (MARK, text)).split()).replace('"', "'")[:400]
+        reason = " ".join(("%s %s" % (self._mark, text)).split()).replace('"', "'")[:400]
         if reason == self.reason:
             return False
         scontrol(self._configuration, "update", "nodename=" + self.name, "state=drain", "reason=" + reason)
@@ -310,6 +346,18 @@ class SlurmNode:
     def undrain(self):
         # Not "resume": that would also bring back a node that somebody set down or failing.
         scontrol(self._configuration, "update", "nodename=" + self.name, "state=undrain")
+
+
+def all_nodes(configuration, mark):
+    """Every node of the cluster, by one question."""
+    nodes, lines = [], []
+    for line in scontrol(configuration, "show", "node").splitlines() + ["NodeName="]:
+        if line.startswith("NodeName="):
+            if lines:
+                nodes.append(SlurmNode(configuration, lines[0].split()[0].partition("=")[2], mark, lines))
+            lines = []
+        lines.append(line)
+    return nodes
 
 
 def host_names(configuration, expression):

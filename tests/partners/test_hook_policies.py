@@ -45,12 +45,18 @@ class Weftd:
 
     def __init__(self, context: ssl.SSLContext | None = None):
         self.requests: list[tuple[str, dict]] = []
+        self.changes: list[tuple[str, dict]] = []  # what was posted
         self.mood = "well"
         self.role = ""  # of a pair: "leader" or "standby"
         self.answer = lambda names, path: {"nodes": [health(name) for name in names]}
         outer = self
 
         class Handler(QuietHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.changes.append((self.path, body))
+                self.do_GET()
+
             def do_GET(self):
                 outer.requests.append((self.path, dict(self.headers)))
                 address = urllib.parse.urlsplit(self.path)
@@ -64,7 +70,9 @@ class Weftd:
                     return
                 status, text = {"well": (200, None), "refuse": (401, b'{"code":"UNAUTHENTICATED","message":"who are you"}'),
                                 "noise": (200, b"\xff\x00<html>"), "list": (200, b"[]")}[outer.mood]
-                text = json.dumps(outer.answer(names, address.path)).encode() if text is None else text
+                if text is None:
+                    found = outer.answer(names, address.path)
+                    status, text = (200, json.dumps(found).encode()) if found is not None else (404, b'{"code":"NOT_FOUND","message":"no such thing"}')
                 self.send_response(status)
                 if outer.role:
                     self.send_header("weft-role", outer.role)
@@ -359,6 +367,87 @@ class HealthCheck(WithHooks):
         self.assertEqual((1, 1), (asked, self.read("scontrol.log").count("show node")))
         self.is_now(*BAD)
         self.assertIn("state=drain", self.check())
+
+
+class Accept(WithHooks):
+    """weft-accept: nodes come into service by a PASS, and by nothing else."""
+
+    def setUp(self):
+        super().setUp()
+        self.runs: dict[str, dict] = {}
+        self.weftd.answer = self.acceptances
+
+    def acceptances(self, _, path: str):
+        if path.endswith("/acceptances"):
+            if self.weftd.requests[-1][0].endswith("/acceptances"):  # without a query: it is started
+                run = {"id": f"ACC-{len(self.runs) + 1}", "who": "slurm, for weft-accept", "verdict": "VERDICT_UNSPECIFIED"}
+                self.runs[run["id"]] = run
+                return run
+            return {"acceptances": [run for run in self.runs.values() if "ended" not in run]}
+        return self.runs.get(path.rsplit("/", 1)[1])
+
+    def over(self, run: str, verdict: str, *ports: tuple[str, str]) -> None:
+        check = {"kind": "BIT_ERRORS", "verdict": verdict, "required": True, "told": "nothing is read",
+                 "ports": [{"verdict": verdict, "port": port, "told": told} for port, told in ports]}
+        self.runs[run].update(verdict=verdict, ended="2026-01-31T14:00:00Z", report={"checks": [check]})
+
+    def accept(self, expect: int = 0, **keys: str) -> str:
+        """What Slurm was told."""
+        before = len(self.read("scontrol.log"))
+        self.assertEqual(expect, self.run_hook("weft-accept", "".join(f"[accept]\n{key} = {value}\n" for key, value in keys.items())), self.read("log"))
+        told = self.read("scontrol.log")[before:].splitlines()
+        return "\n".join(line for line in told if line.startswith("update"))
+
+    def test_a_node_comes_into_service_when_its_run_passes(self):
+        self.node("IDLE+DRAIN", "weft-accept")
+        self.assertEqual("update nodename=n1 state=drain reason=weft-accept ACC-1 is under way", self.accept(seconds="600"))
+        self.assertEqual([("/api/v1/acceptances", {"hosts": ["n1"], "length": "600s", "who": "weft-accept"})], self.weftd.changes)
+        self.node("IDLE+DRAIN", "weft-accept ACC-1 is under way")
+        self.assertEqual("", self.accept(), "it goes on")
+        self.over("ACC-1", "PASS")
+        self.assertEqual("update nodename=n1 state=undrain", self.accept())
+        self.assertEqual(1, len(self.weftd.changes))
+
+    def test_whatever_is_no_pass_keeps_it_out_and_says_why(self):
+        for number, (verdict, told) in enumerate({"FAIL": "bit errors: n1 mlx5_0 port 1 9 errors", "NOT_YET": "bit errors: n1 mlx5_0 port 1 9 errors",
+                                                  "INCOMPLETE": "see weftctl accept show"}.items(), 1):
+            with self.subTest(verdict):
+                self.node("IDLE+DRAIN", "weft-accept")
+                self.assertIn(f"ACC-{number} is under way", self.accept())
+                self.node("IDLE+DRAIN", f"weft-accept ACC-{number} is under way")
+                self.over(f"ACC-{number}", verdict, ("n1 mlx5_0 port 1", "9 errors"))
+                reason = f"weft-accept ACC-{number} {verdict.lower().replace('_', ' ')}: {told}"
+                self.assertEqual(f"update nodename=n1 state=drain reason={reason}", self.accept())
+                self.node("IDLE+DRAIN", reason)
+                self.assertEqual("", self.accept(), "it is said once, and nothing is begun again")
+                self.assertEqual(number, len(self.weftd.changes))
+
+    def test_nodes_of_others_are_left_alone(self):
+        for state, reason in (("IDLE", ""), ("IDLE+DRAIN", "disk sda"), ("IDLE+DRAIN", "weft-health INC-7"), ("IDLE", "weft-accept"), ("DOWN", "weft-accept"),
+                              ("IDLE+DRAIN", "weft-acceptable")):
+            self.node(state, reason)
+            self.assertEqual("", self.accept(), (state, reason))
+        self.assertEqual([], self.weftd.requests)
+
+    def test_a_run_that_was_started_and_not_noted_is_taken_up(self):
+        self.runs["ACC-1"] = {"id": "ACC-1", "who": "slurm, for weft-accept", "verdict": "NOT_YET"}
+        self.node("IDLE+DRAIN", "weft-accept")
+        self.assertIn("ACC-1 is under way", self.accept())
+        self.assertEqual([], self.weftd.changes)
+        self.assertIn("state=running&host=n1", self.weftd.requests[0][0])
+
+    def test_a_run_that_weftd_has_forgotten_is_begun_anew(self):
+        self.node("IDLE+DRAIN", "weft-accept ACC-77 is under way")
+        self.assertIn("reason=weft-accept ACC-1 is under way", self.accept())
+
+    def test_without_an_answer_it_stays_out(self):
+        self.node("IDLE+DRAIN", "weft-accept ACC-1 is under way")
+        for mood in ("refuse", "noise", "list"):
+            self.weftd.mood = mood
+            self.assertEqual("", self.accept(expect=1))
+            self.assertIn("n1 stays out: ", self.read("log").splitlines()[-1])
+        self.server = "http://127.0.0.1:1"
+        self.assertEqual("", self.accept(expect=1))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from program_testing import ROOT, main, program, run_weftd, wait_until
 from prometheus_stack import prometheus, which
 
 KUBECTLS = [each for each in (kubectl.installed(), kubectl.debians()) if each]
-WHOLE = ("single", "pair", "drain")
+WHOLE = ("single", "pair", "drain", "accept")
 HASH = re.compile(r"\b(weftd|weft-collector)-[2456789bcdfghkmt]{10}\b")  # the letters of Kustomize's hashes
 SECRET_MODE = 0o440
 RULES = os.path.join(ROOT, "dashboards", "prometheus", "weft.rules.yml")
@@ -179,6 +179,16 @@ class Overlays(unittest.TestCase):
     def test_weftd_takes_the_flags_of_drain(self):
         flags = self.overlays["drain"].pod("weftd")["containers"][0]["args"]
         self.assertIn("does not run in a Kubernetes pod", run_weftd([*flags, "--check-config"]).stderr)
+
+    def test_accept_lets_weft_node_conditions_take_taints_away(self):
+        overlay = self.overlays["accept"]
+        flags, base = (each.pod("weft-node-conditions")["containers"][0]["args"] for each in (overlay, self.overlays["single"]))
+        self.assertEqual([*base, "--accept=7200"], flags)
+        role = overlay.one("ClusterRole", "weft-acceptance")
+        self.assertEqual([{"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}], role["rules"])
+        binding = overlay.one("ClusterRoleBinding", "weft-acceptance")
+        self.assertEqual(("weft-acceptance", overlay.pod("weft-node-conditions")["serviceAccountName"], "weft"),
+                         (binding["roleRef"]["name"], binding["subjects"][0]["name"], binding["subjects"][0]["namespace"]))
 
     def make_secrets(self, place: str) -> None:
         """As the kubelet shows Secrets: below /etc/weft, readable by the group, as links into a folder that it exchanges."""

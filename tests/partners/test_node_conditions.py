@@ -9,7 +9,13 @@ import os
 import signal
 import subprocess
 import sys
+import types
 import unittest
+
+try:
+    import grpc
+except ImportError:
+    grpc = None
 
 import weftd_partners
 import python_client
@@ -22,15 +28,35 @@ READY = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message":
          "lastTransitionTime": "2026-01-01T00:00:00Z"}
 
 
+def load_program(case: unittest.TestCase):
+    """As a module."""
+    loader = importlib.machinery.SourceFileLoader("weft_node_conditions", PROGRAM)
+    program = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    dont_write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    case.addCleanup(setattr, sys, "dont_write_bytecode", dont_write)
+    loader.exec_module(program)
+    return program
+
+
+class Refused(grpc.RpcError if grpc else Exception):
+    """What weftd's client raises."""
+
+    def __init__(self, code: str):
+        super().__init__(code)
+        self._code = code
+
+    def code(self):
+        return grpc.StatusCode[self._code]
+
+    def details(self) -> str:
+        return "refused"
+
+
 class ConditionOf(unittest.TestCase):
     def test_a_host_is_not_well_while_a_shard_is_silent_that_may_know_of_a_fault(self):
         python_client.install(type(self))
         from weft.v1.health_pb2 import NodeHealth
-        loader = importlib.machinery.SourceFileLoader("weft_node_conditions", PROGRAM)
-        program = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-        dont_write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-        self.addCleanup(setattr, sys, "dont_write_bytecode", dont_write)
-        loader.exec_module(program)
+        program = load_program(self)
         for verdict, expected in ((NodeHealth.HEALTHY, "Unknown"), (NodeHealth.UNKNOWN, "Unknown"), (NodeHealth.DEGRADED, "False"),
                                   (NodeHealth.UNHEALTHY, "False")):
             status, reason, message = program.condition_of(NodeHealth(node="n1", verdict=verdict, missing_shards=["south"]))
@@ -38,6 +64,109 @@ class ConditionOf(unittest.TestCase):
             if expected == "Unknown":
                 self.assertEqual(("ShardNotReached", "shard south does not answer"), (reason, message))
         self.assertEqual("True", program.condition_of(NodeHealth(node="n1", verdict=NodeHealth.HEALTHY))[0])
+
+
+class FakeKubernetes:
+    """One Node, as a real one: what was changed meanwhile is not changed."""
+
+    def __init__(self):
+        self.node = {"metadata": {"name": "n1.cluster.example", "resourceVersion": "7", "annotations": {}},
+                     "spec": {"taints": [{"key": "weft/acceptance", "value": "pending", "effect": "NoSchedule"}, {"key": "other", "effect": "NoExecute"}]}}
+
+    def nodes(self, metadata_only: bool):
+        assert not metadata_only
+        yield self.node
+
+    def set_acceptance(self, node: dict, text: str, passed: bool) -> None:
+        self.node["metadata"]["annotations"]["weft/acceptance"] = text
+        if passed:
+            self.node["spec"]["taints"] = [taint for taint in node["spec"]["taints"] if taint["key"] != "weft/acceptance"]
+
+    def told(self) -> tuple[str, list[str]]:
+        return self.node["metadata"]["annotations"].get("weft/acceptance", ""), [taint["key"] for taint in self.node["spec"]["taints"]]
+
+
+class FakeWeft:
+    def __init__(self, acceptance_pb2):
+        self._messages = acceptance_pb2
+        self.runs = {}
+        self.started: list[tuple] = []
+        self.away = False
+
+    def accept(self, hosts, *, seconds, ber_limit, who):
+        self.started.append((hosts, seconds, ber_limit, who))
+        run = self._messages.Acceptance(id=f"ACC-{len(self.runs) + 1}", who=f"cluster, for {who}")
+        self.runs[run.id] = run
+        return run
+
+    def acceptances(self, *, running, host):
+        return [run for run in self.runs.values() if not run.HasField("ended")]
+
+    def acceptance(self, name: str):
+        if self.away or name not in self.runs:
+            raise Refused("UNAVAILABLE" if self.away else "NOT_FOUND")
+        return self.runs[name]
+
+    def over(self, name: str, verdict: str) -> None:
+        run = self.runs[name]
+        run.ended.FromSeconds(1_700_000_000)
+        run.verdict = self._messages.Acceptance.Verdict.Value(verdict)
+        check = run.report.checks.add(name="bit error rate", verdict=run.verdict, required=True)
+        check.ports.add(verdict=run.verdict, port="n1 mlx5_0 port 1", told="9 errors")
+
+
+class Accept(unittest.TestCase):
+    """Taints go by a PASS, and by nothing else."""
+
+    @classmethod
+    def setUpClass(cls):
+        python_client.install(cls)
+
+    def setUp(self):
+        from weft.v1 import acceptance_pb2
+        program = load_program(self)
+        self.weft, self.kubernetes = FakeWeft(acceptance_pb2), FakeKubernetes()
+        options = types.SimpleNamespace(accept=7200.0, accept_interval=0, accept_ber_limit=1e-14)
+        self.acceptor = program.Acceptor(self.weft, self.kubernetes, options)
+
+    def test_a_node_keeps_its_taint_until_it_is_accepted(self):
+        self.acceptor.round()
+        self.assertEqual([(["n1"], 7200.0, 1e-14, "weft-accept")], self.weft.started)
+        self.assertEqual(("ACC-1 is under way", ["weft/acceptance", "other"]), self.kubernetes.told())
+        self.acceptor.round()
+        self.weft.over("ACC-1", "PASS")
+        self.acceptor.round()
+        self.assertEqual(("ACC-1 PASS", ["other"]), self.kubernetes.told())
+        self.acceptor.round()
+        self.assertEqual(1, len(self.weft.started))
+
+    def test_whatever_is_no_pass_keeps_the_taint(self):
+        for verdict in ("FAIL", "NOT_YET", "INCOMPLETE"):
+            self.setUp()
+            self.acceptor.round()
+            self.weft.over("ACC-1", verdict)
+            for _ in range(2):
+                self.acceptor.round()
+            text, taints = self.kubernetes.told()
+            self.assertEqual(f"ACC-1 {verdict}: " + ("" if verdict == "INCOMPLETE" else "bit error rate: n1 mlx5_0 port 1 9 errors"), text)
+            self.assertEqual(["weft/acceptance", "other"], taints)
+            self.assertEqual(1, len(self.weft.started))
+            # The annotation is taken away after the repair.
+            self.kubernetes.node["metadata"]["annotations"].clear()
+            self.acceptor.round()
+            self.assertEqual("ACC-2 is under way", self.kubernetes.told()[0])
+
+    def test_without_weftd_nothing_changes(self):
+        self.acceptor.round()
+        self.weft.over("ACC-1", "PASS")
+        self.weft.away = True
+        self.acceptor.round()
+        self.assertEqual(("ACC-1 is under way", ["weft/acceptance", "other"]), self.kubernetes.told())
+        self.weft.away = False
+        del self.weft.runs["ACC-1"]  # it has forgotten it
+        self.acceptor.round()
+        self.assertEqual("ACC-1 is under way", self.kubernetes.told()[0])
+        self.assertEqual(2, len(self.weft.started))
 
 
 class Start(unittest.TestCase):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import grpc
 
 from weft.servers import CONNECT_TIME, Servers, is_away
-from weft.v1 import fabric_pb2_grpc, health_pb2, health_pb2_grpc, incident_pb2, incident_pb2_grpc, remedy_pb2_grpc
+from weft.v1 import acceptance_pb2, acceptance_pb2_grpc, fabric_pb2_grpc, health_pb2, health_pb2_grpc, incident_pb2, incident_pb2_grpc, remedy_pb2_grpc
 
 # What fits into one BatchGet.
 _MOST_NAMES = 10_000
@@ -58,6 +58,7 @@ class Client:
         self._has_others = len(servers) > 1
         self.channel = Servers(servers, connect, lambda name: token is None or secure or _is_loopback(name))
         # All of weft.v1 that has no method of its own here: client.incidents_stub.Acknowledge(request, timeout=…, metadata=…)
+        self.acceptance_stub = acceptance_pb2_grpc.AcceptanceServiceStub(self.channel)
         self.fabric_stub = fabric_pb2_grpc.FabricServiceStub(self.channel)
         self.health_stub = health_pb2_grpc.HealthServiceStub(self.channel)
         self.incidents_stub = incident_pb2_grpc.IncidentServiceStub(self.channel)
@@ -152,6 +153,27 @@ class Client:
         while True:
             page = self._call(self.incidents_stub.List, request)
             found += page.incidents
+            if not page.next_page_token:
+                return found
+            request.page_token = page.next_page_token
+
+    def accept(self, hosts: Iterable[str] = (), *, seconds: float, ber_limit: float = 0, fabric: str = "", who: str = "") -> acceptance_pb2.Acceptance:
+        """Starts an acceptance of these hosts, or of all of the fabric: they are watched for so long, and pass or fail. `ber_limit`: errors per bit that
+        each link must stay under; 0: by its generation. The role operator is needed."""
+        request = acceptance_pb2.StartAcceptanceRequest(hosts=hosts, fabric=fabric, ber_limit=ber_limit, who=who)
+        request.length.FromNanoseconds(int(seconds * 1e9))
+        return self._call(self.acceptance_stub.Start, request)
+
+    def acceptance(self, run: str) -> acceptance_pb2.Acceptance:
+        """With its report; NOT_FOUND for one that there is not, or that was over for long. Only PASS is a pass."""
+        return self._call(self.acceptance_stub.Get, acceptance_pb2.GetAcceptanceRequest(id=run))
+
+    def acceptances(self, *, running: bool = False, host: str = "") -> list[acceptance_pb2.Acceptance]:
+        """Without reports, oldest first; those that are under way, or of which the host is a target."""
+        found, request = [], acceptance_pb2.ListAcceptancesRequest(running=running, host=host)
+        while True:
+            page = self._call(self.acceptance_stub.List, request)
+            found += page.acceptances
             if not page.next_page_token:
                 return found
             request.page_token = page.next_page_token

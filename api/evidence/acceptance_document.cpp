@@ -24,6 +24,7 @@ using Run = v1::Acceptance;
 
 /// Targets that are named; more are counted.
 constexpr int kMostShownTargets = 64;
+constexpr std::size_t kLongestWhole = 32;
 
 /// "NOT YET": for people.
 std::string words_of(Run::Verdict verdict) {
@@ -34,7 +35,13 @@ std::string words_of(Run::Verdict verdict) {
 }
 
 std::string mark(Run::Verdict verdict) {
-  return "<b class=\"" + html_text(Run::Verdict_Name(verdict)) + "\">" + words_of(verdict) + "</b>";
+  return "<b class=\"whole " + html_text(Run::Verdict_Name(verdict)) + "\">" + words_of(verdict) + "</b>";
+}
+
+/// A name that is not broken into two lines, unless it is long.
+std::string whole(const std::string& name) {
+  const std::string html = html_text(name);
+  return name.size() > kLongestWhole ? html : "<span class=\"whole\">" + html + "</span>";
 }
 
 /// What the verdict of the whole means, in one sentence.
@@ -85,14 +92,19 @@ std::string count(std::uint32_t of) {
 }
 
 std::string checks_of(const v1::AcceptanceReport& report) {
-  std::string rows =
-      head({"Check", "Result", "Passed", "Failed", "Not yet", "Not measured", "Limit, and where it is from"});
+  std::string rows = head({"Check", "Result", "Passed", "Failed", "Not yet", "Not measured"});
   for (const v1::AcceptanceCheck& check : report.checks())
-    rows += cells({html_text(check.name()) + (check.required() ? "" : "<br><span class=\"muted\">not required</span>"),
+    rows += cells({html_text(check.name()) + (check.required() ? "" : " <span class=\"muted\">(not required)</span>"),
                    mark(check.verdict()), count(check.passed()), count(check.failed()), count(check.unfinished()),
-                   count(check.unmeasured()),
-                   html_text(check.limit()) + "<br><span class=\"muted\">" + html_text(check.source()) + "</span>"});
+                   count(check.unmeasured())});
   return section("checks", "Checks", table(rows));
+}
+
+std::string limits_of(const v1::AcceptanceReport& report) {
+  std::string rows = head({"Check", "Limit", "Where it is from"});
+  for (const v1::AcceptanceCheck& check : report.checks())
+    rows += cells({html_text(check.name()), breakable(check.limit()), breakable(check.source())});
+  return section("limits", "Limits", table(rows));
 }
 
 std::uint32_t count_of(const v1::AcceptanceCheck& check, Run::Verdict verdict) {
@@ -109,16 +121,18 @@ std::string ports_of(const v1::AcceptanceReport& report, Run::Verdict verdict) {
     for (const v1::AcceptancePort& port : check.ports()) {
       if (port.verdict() != verdict) continue;
       ++shown;
-      std::vector<std::string> row{html_text(port.port()),
-                                   port.host().empty() ? "<span class=\"muted\">-</span>" : html_text(port.host()),
+      std::vector<std::string> row{whole(port.port()),
+                                   port.host().empty() ? "<span class=\"muted\">-</span>" : whole(port.host()),
                                    html_text(port.told())};
-      if (verdict == Run::NOT_YET) row.push_back(port.has_judged_at() ? when(port.judged_at()) : kNotKnown);
+      if (verdict == Run::NOT_YET) row.push_back(port.has_judged_at() ? whole(when(port.judged_at())) : kNotKnown);
       rows += cells(row);
     }
     const std::uint32_t all = count_of(check, verdict);
     if (all == 0 && !(check.verdict() == verdict && verdict != Run::FAIL)) continue;
     html += "<h3>" + html_text(check.name()) + "</h3>\n";
-    if (verdict == Run::FAIL) html += "<p>Limit: " + html_text(check.limit()) + ".</p>\n";
+    if (verdict == Run::FAIL)
+      html += "<p>Limit: " + breakable(check.limit()) + " <span class=\"muted\">(" + breakable(check.source()) +
+              ")</span></p>\n";
     if (rows.empty()) {
       html += "<p>" + html_text(check.told()) + ".</p>\n";
       continue;
@@ -135,7 +149,7 @@ std::string hosts_of(const v1::AcceptanceReport& report) {
   if (report.hosts().empty()) return {};
   std::map<Run::Verdict, std::vector<std::string>> hosts;
   for (const v1::AcceptanceHost& host : report.hosts()) hosts[host.verdict()].push_back(host.name());
-  std::string rows = head({"Result", "Hosts", ""});
+  std::string rows = head({"Result", "Number", "Names"});
   for (const Run::Verdict verdict : std::array{Run::FAIL, Run::NOT_YET, Run::INCOMPLETE, Run::PASS}) {
     const auto found = hosts.find(verdict);
     if (found == hosts.end()) continue;
@@ -174,7 +188,7 @@ std::string acceptance_document(const Run& run, const EvidenceSource& source) {
     const v1::AcceptanceReport& report = run.report();
     html += part("failed", "What failed", ports_of(report, Run::FAIL)) + checks_of(report) + hosts_of(report) +
             part("unfinished", "What could not be judged yet", ports_of(report, Run::NOT_YET)) +
-            part("unmeasured", "What was not measured", ports_of(report, Run::NOT_MEASURED));
+            part("unmeasured", "What was not measured", ports_of(report, Run::NOT_MEASURED)) + limits_of(report);
   }
   return html + "</main></body></html>\n";
 }

@@ -206,16 +206,6 @@ std::string timeline_of(const v1::IncidentTimeline& timeline) {
   return section("timeline", "Timeline", table(rows));
 }
 
-/// The name of a key, which may go on in the next line behind a dot or a line below.
-std::string breakable(const std::string& key) {
-  std::string html;
-  for (const char c : html_text(key)) {
-    html += c;
-    if (c == '.' || c == '_') html += "<wbr>";
-  }
-  return html;
-}
-
 std::string rules_of(const v1::EvidencePack& pack) {
   if (pack.thresholds().empty())
     return section("thresholds", "Thresholds", "<p>No number of the configuration decides about this kind.</p>\n");

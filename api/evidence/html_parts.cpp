@@ -15,6 +15,15 @@ std::string known(const std::string& text) {
   return text.empty() ? kNotKnown : html_text(text);
 }
 
+std::string breakable(const std::string& text) {
+  std::string html;
+  for (const char c : html_text(text)) {
+    html += c;
+    if (c == '.' || c == '_') html += "<wbr>";
+  }
+  return html;
+}
+
 std::string row(const std::string& name, const std::string& html) {
   return "<tr><th scope=\"row\">" + html_text(name) + "<td>" + html + "</tr>\n";
 }

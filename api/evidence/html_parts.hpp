@@ -16,6 +16,8 @@ inline constexpr const char* kNotKnown = "<span class=\"muted\">not known</span>
 std::string when(const google::protobuf::Timestamp& time);
 /// The text as HTML; kNotKnown where it is empty.
 std::string known(const std::string& text);
+/// The text as HTML, which may go on in the next line behind a dot or a line below.
+std::string breakable(const std::string& text);
 /// A row of a name, which is text, and what is said of it, which is HTML.
 std::string row(const std::string& name, const std::string& html);
 /// The head of a table: texts.

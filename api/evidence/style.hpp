@@ -24,7 +24,7 @@ th,td{text-align:left;vertical-align:top;padding:.25em .8em .25em 0;border-botto
 overflow-wrap:break-word}
 th{font-weight:600;color:var(--muted)}td.number{font-variant-numeric:tabular-nums}
 .CRITICAL,.FAIL{color:var(--critical)}.WARNING,.NOT_YET,.INCOMPLETE{color:var(--warning)}.INFO{color:var(--info)}
-.PASS{color:var(--good)}.NOT_MEASURED{color:var(--muted)}
+.PASS{color:var(--good)}.NOT_MEASURED{color:var(--muted)}.whole{white-space:nowrap}
 figure{margin:.6em 0 1em}figcaption{margin-bottom:.1em}svg{display:block;width:100%;height:auto}
 svg text{font-size:10px;fill:var(--muted)}.grid{stroke:var(--line);stroke-width:1;fill:none}
 .bars.events{fill:var(--events)}.bars.traffic{fill:var(--traffic)}.bars.gauge{fill:var(--gauge)}

@@ -4,11 +4,12 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
 import weft_testing
-from weft_testing import fat_tree, netfile, wait_until, weftctl
+from weft_testing import fat_tree, netfile, program, wait_until, weftctl
 
 sys.path.append(os.path.join(weft_testing.ROOT, "tests", "collector"))
 
@@ -142,10 +143,10 @@ class Acceptance(weft_testing.SubnetTest):
             self.assertIn(one, listed)
 
         # Whoever may only read may judge, and start nothing.
-        reader = ("--server", self.weftd.grpc)
-        self.accept(*reader, "--now", "--ber-limit", LIMIT, expect=0)
-        self.accept(*reader, "--for", "2h", expect=4)
-        self.accept(*reader, "end", "ACC-1", expect=4)
+        for arguments, code in ((("--now", "--ber-limit", LIMIT), 0), (("--for", "2h"), 4), (("end", "ACC-1"), 4)):
+            done = subprocess.run([program("weftctl"), "--server", self.weftd.grpc, "accept", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, timeout=60, check=False)
+            self.assertEqual(code, done.returncode, f"{arguments}: {done.stdout}{done.stderr}")
         self.accept("--for", "2h", "--switches", "leaf-9", expect=1)
         self.accept("show", "ACC-99", expect=1)
         self.accept(expect=2)

@@ -160,6 +160,28 @@ class Deciding(PageTest):
         self.assertEqual([], self.weftd.client.json("/api/v1/maintenance?state=active")["windows"])
         self.expect_clean()
 
+    def test_an_acceptance_is_started_and_ended(self):
+        address = f"http://{self.weftd.http}/#/lists/acceptance"
+        self.do("open", url=address, storage={"weft-token": self.viewer})
+        self.do("wait", at="text=No acceptances")
+        self.do("wait", at="button:has-text('vic · viewer')")
+        self.assertEqual(0, self.do("count", at="button:has-text('Start')"))
+        self.do("open", url=address, storage={"weft-token": self.operator})
+        self.do("fill", at="input[name=hosts]", text="gpu-0005, gpu-0006")
+        self.do("choose", at="select[name=length]", option="1 h")
+        self.do("click", at="button:has-text('Start')")
+        self.do("click", at="tr:has-text('hosts gpu-0005, gpu-0006') a")
+        self.do("wait", at="h3:has-text('What could not be judged yet')")
+        run, = self.weftd.client.json("/api/v1/acceptances?state=running")["acceptances"]
+        self.assertEqual(("ola", "3600s"), (run["who"], run["length"]))
+        self.picture("acceptance-under-way")
+        self.expect_accessible()
+        self.do("click", at=f"button[aria-label='End {run['id']}']")
+        self.do("wait", at=".facts:has-text('ended by ola')")
+        self.assertEqual(0, self.do("count", at=f"button[aria-label='End {run['id']}']"))
+        self.assertNotEqual("PASS", self.weftd.client.json(f"/api/v1/acceptances/{run['id']}")["verdict"], "it was ended before its time")
+        self.expect_clean()
+
     def test_maintenance_is_begun_from_the_page_of_a_thing(self):
         leaf = guid_text(self.network.find("leaf-r3-p01").guid)
         for path, name in (("host/gpu-0006", "gpu-0006"), (f"node/{leaf}", "leaf-r3-p01"), (f"node/{leaf}/port/12", "leaf-r3-p01 port 12")):

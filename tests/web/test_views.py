@@ -2,6 +2,8 @@
 """Each view of the page on a desktop and on a phone, light and dark: readable to all, nowhere wider than the screen, and a picture of it. Also while
 weftd is away, and when it is back."""
 
+import json
+
 from page_testing import PHONE, REMEDIES, PageTest, weft_testing
 from weft_testing import guid_text
 
@@ -20,10 +22,19 @@ class Views(PageTest):
         super().setUpClass()
         cls.plan = None
 
+    rack = "switch leaf-r0-p01"
+
+    def accept(self, what: str) -> str:
+        """A run of the switch with the bad link, that is over: its id."""
+        run = json.loads(weft_testing.weftctl(self.weftd, "--json", "accept", "--switches", what.split()[1], "--for", "2s").stdout)["id"]
+        weft_testing.wait_until(lambda: self.weftd.client.json(f"/api/v1/acceptances/{run}").get("ended"), 60, why=self.weftd.log)
+        return run
+
     def views(self) -> dict[str, tuple[str, str]]:
         """For each its path, and what is there as soon as it is complete."""
         if self.plan is None:
             type(self).plan = self.plan_of(*BAD)
+            type(self).accepted = self.accept(self.rack)
         leaf = guid_text(self.network.find(BAD[0]).guid)
         return {
             "fabric": ("", "canvas[data-frames]"),
@@ -41,6 +52,8 @@ class Views(PageTest):
             "collectors": ("lists/collectors", "h2:has-text('Collectors') ~ :has-text('No collectors')"),
             "drift": ("lists/drift", "h2:has-text('Settings that differ') ~ p:has-text('0 hosts tell')"),
             "maintenance": ("lists/maintenance", "h2:has-text('Maintenance') ~ :has-text('No maintenance windows')"),
+            "acceptance": ("lists/acceptance", f"td:has-text('{self.rack}')"),
+            "acceptance-report": (f"lists/acceptance?run={self.accepted}", "h3:has-text('What failed')"),
             "audit": ("lists/audit", "td"),
         }
 

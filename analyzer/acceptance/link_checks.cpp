@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/acceptance/checks.hpp"
+#include "analyzer/ports/customs.hpp"
 #include "analyzer/ports/freshness.hpp"
 #include "fabric/host_names.hpp"
 #include "fabric/number_text.hpp"
@@ -128,24 +129,47 @@ void judge_ethernet_rate(const Topology& topology, const Customs& customs, PortI
   tally.pass();
 }
 
-void judge_rate(const Topology& topology, PortIndex index, Tally& tally) {
+/// What most links of each switch run at.
+struct UsualRates {
+  explicit UsualRates(const Topology& topology)
+      : lanes(customary_lanes(topology)), speeds(customary_speeds(topology)) {}
+  std::vector<int> lanes;
+  std::vector<SpeedMask> speeds;
+};
+
+/// The least that is usual at the switches of the two ends; nothing where neither has a custom.
+template <typename Value>
+Value usual_of(const std::vector<Value>& usual, NodeIndex a, NodeIndex b) {
+  if (usual[a] == Value{} || usual[b] == Value{}) return std::max(usual[a], usual[b]);
+  return std::min(usual[a], usual[b]);
+}
+
+void judge_rate(const Topology& topology, const UsualRates& usual, PortIndex index, Tally& tally) {
   const Port& a = topology.port(index);
   const Port& b = topology.port(a.peer);
   const std::string label = port_label(topology, index);
   const std::string_view host = host_at(topology, index);
-  const int best_lanes = widest_lanes(static_cast<WidthMask>(a.width_supported & b.width_supported));
-  const SpeedMask best_speed =
-      fastest(static_cast<SpeedMask>(a.speed_supported & b.speed_supported & a.speed_enabled & b.speed_enabled));
+  const auto both_widths = static_cast<WidthMask>(a.width_supported & b.width_supported);
+  const auto both_speeds = static_cast<SpeedMask>(a.speed_supported & b.speed_supported);
+  const int best_lanes = widest_lanes(static_cast<WidthMask>(both_widths & a.width_enabled & b.width_enabled));
+  const SpeedMask best_speed = fastest(static_cast<SpeedMask>(both_speeds & a.speed_enabled & b.speed_enabled));
   // The ends are read at different moments: the better reading is the one that must be bad.
   const int lane_count = std::max(lanes(a.width_active), lanes(b.width_active));
   const SpeedMask speed = std::max(a.speed_active, b.speed_active);
-  if (lane_count == 0 || speed == 0 || best_lanes == 0 || best_speed == 0)
+  if (lane_count == 0 || speed == 0 || both_widths == 0 || both_speeds == 0)
     return tally.not_measured(label, host, "does not tell its width and speed, or those that it supports");
-  if (lane_count >= best_lanes && speed >= best_speed) return tally.pass();
-  const bool is_set = widest_lanes(static_cast<WidthMask>(a.width_enabled & b.width_enabled)) < best_lanes;
+  // Held back by what is enabled: others of its switch show what it could be.
+  const int usual_lanes = std::min(usual_of(usual.lanes, a.node, b.node), widest_lanes(both_widths));
+  const SpeedMask usual_speed = std::min(usual_of(usual.speeds, a.node, b.node), fastest(both_speeds));
+  const int wanted_lanes = std::max(best_lanes, usual_lanes);
+  const SpeedMask wanted_speed = std::max(best_speed, usual_speed);
+  if (lane_count >= wanted_lanes && speed >= wanted_speed) return tally.pass();
+  const bool is_set =
+      (lane_count < wanted_lanes && lane_count >= best_lanes) || (speed < wanted_speed && speed >= best_speed);
   tally.fail(label, host,
-             "runs at " + rate_name(lane_count, speed) + " of " + rate_name(best_lanes, best_speed) +
-                 (is_set ? ", held to fewer lanes by its enabled widths" : ""));
+             "runs at " + rate_name(lane_count, speed) + " of " +
+                 rate_name(std::max(wanted_lanes, lane_count), std::max(wanted_speed, speed)) +
+                 (is_set ? ", held back by its enabled widths or speeds: most links of its switch run so" : ""));
 }
 
 }  // namespace
@@ -231,21 +255,23 @@ AcceptanceCheck check_cabling(const AcceptanceFacts& facts, HostVerdicts& hosts)
 }
 
 AcceptanceCheck check_link_rate(const AcceptanceFacts& facts, HostVerdicts& hosts) {
-  Tally tally(AcceptanceKind::kLinkRate,
-              "the most lanes that both ends support, and the highest speed that both support and have enabled; on "
-              "Ethernet the rate of most links of the same switch",
-              "PortInfo of both ends (InfiniBand vol. 1, 14.2.5.6)", hosts);
+  Tally tally(
+      AcceptanceKind::kLinkRate,
+      "the most lanes and the highest speed that both ends support and have enabled, and no less than most links "
+      "of the same switch, as far as both ends support that; on Ethernet the latter alone",
+      "PortInfo of both ends (InfiniBand vol. 1, 14.2.5.6)", hosts);
   for (const AcceptanceView& view : facts.views) {
     if (!why_blind(*view.fabric).empty()) continue;
     const Topology& topology = *view.topology();
     const Customs customs = topology.is_ethernet() ? customs_of(topology) : Customs();
+    const UsualRates usual(topology);
     for (const PortIndex index : view.scope.ports) {
       const Port& port = topology.port(index);
       if (port.peer == kNoIndex || !port.is_up()) continue;
       if (topology.is_ethernet())
         judge_ethernet_rate(topology, customs, index, tally);
       else
-        judge_rate(topology, index, tally);
+        judge_rate(topology, usual, index, tally);
     }
   }
   return std::move(tally).finish("no link is up");

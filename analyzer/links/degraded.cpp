@@ -2,35 +2,13 @@
 #include "analyzer/links/degraded.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "analyzer/links/link_findings.hpp"
+#include "analyzer/ports/customs.hpp"
 
 namespace weft::analyzer {
 namespace {
-
-/// Fewer links than this at a switch make no custom.
-constexpr unsigned kFewestSiblings = 3;
-
-/// The number of lanes that most links of a switch run at; 0 for anything else, and where there is no clear custom.
-std::vector<int> customary_lanes(const Topology& topology) {
-  std::vector<int> custom(topology.nodes().size(), 0);
-  for (std::size_t i = 0; i < custom.size(); ++i) {
-    const Node& node = topology.nodes()[i];
-    if (node.type != NodeType::kSwitch) continue;
-    std::array<unsigned, 13> ports{};
-    unsigned total = 0;
-    for (const Port& port : topology.ports_of(node)) {
-      if (!port.is_up() || port.number.value == 0) continue;
-      ++ports[static_cast<std::size_t>(lanes(port.width_active))];
-      ++total;
-    }
-    for (std::size_t count = 1; count < ports.size(); ++count)
-      if (ports[count] >= kFewestSiblings && ports[count] * 2 > total) custom[i] = static_cast<int>(count);
-  }
-  return custom;
-}
 
 std::string rate_name(int lane_count, SpeedMask speed) {
   return std::to_string(lane_count) + "X " + speed_name(speed);

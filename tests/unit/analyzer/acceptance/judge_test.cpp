@@ -175,6 +175,23 @@ TEST_F(Judging, ALinkHeldToFewerLanesFails) {
   EXPECT_NE(failed.ports.front().told.find("enabled widths"), std::string::npos);
 }
 
+TEST_F(Judging, ALinkHeldToALowerSpeedFailsWhereOthersOfItsSwitchAreFaster) {
+  const PortIndex port = fabric.port_towards("leaf-2", "spine-1");
+  for (const PortIndex end : {port, fabric.ports()[port].peer}) {
+    fabric.port(end).speed_active = kSpeedEdr;
+    fabric.port(end).speed_enabled = kSpeedEdr;
+  }
+  sweeps(61);
+  EXPECT_EQ(check(AcceptanceKind::kLinkRate).ports.front().told.find("runs at 4X EDR of 4X HDR, held back"), 0U);
+}
+
+TEST_F(Judging, WhatEndsCanBeyondWhatIsEnabledIsNotAskedForWhereNoLinkRunsSo) {
+  // A port for cables of 12 lanes, at a cable of 4.
+  for (PortIndex port = 0; port < fabric.ports().size(); ++port) fabric.port(port).width_supported |= 8;
+  sweeps(61);
+  EXPECT_EQ(check(AcceptanceKind::kLinkRate).verdict, kPass);
+}
+
 TEST_F(Judging, PortsWhoseCountersAreNotReadMakeItIncomplete) {
   fabric.freeze_counters(fabric.find("host-1-1 mlx5_0"));
   sweeps(61);

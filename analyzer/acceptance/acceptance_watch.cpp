@@ -53,11 +53,11 @@ void begin(TimePoint when, WatchedPort& watched) {
   watched = fresh;
 }
 
-bool went_back(const SampleTable& before, const SampleTable& now, std::size_t row) {
+bool went_back(const SampleTable& before, std::size_t row_before, const SampleTable& now, std::size_t row) {
   const auto back = [&](CounterId id) {
     const Column column = now.column(id);
-    return is_there(now, row, column) && is_there(before, row, before.column(id)) &&
-           now.value(row, column) < before.value(row, before.column(id));
+    return is_there(now, row, column) && is_there(before, row_before, before.column(id)) &&
+           now.value(row, column) < before.value(row_before, before.column(id));
   };
   return back(CounterId::kTransmitBytes) || back(CounterId::kReceiveBytes) ||
          std::ranges::any_of(kAcceptanceCounters, back);
@@ -70,19 +70,23 @@ const WatchedPort* AcceptanceWatch::find(PortKey port) const {
   return found == known_.end() ? nullptr : &found->second;
 }
 
-void AcceptanceWatch::remap(const Topology& topology) {
-  if (!started_ || epoch_ != topology.epoch()) {
+void AcceptanceWatch::remap(const std::shared_ptr<const Topology>& topology) {
+  if (!topology_ || topology_->epoch() != topology->epoch()) {
     by_index_.clear();
     // Of ports that went for good nothing is kept for ever.
-    if (known_.size() > 2 * topology.ports().size() + kKeptGone)
-      std::erase_if(known_, [&topology](const auto& one) { return topology.find_port(one.first) == kNoIndex; });
-    // Rows mean other ports now; the next reading of each is compared with nothing.
-    before_.reset();
-    details_before_.reset();
+    if (known_.size() > 2 * topology->ports().size() + kKeptGone)
+      std::erase_if(known_, [&topology](const auto& one) { return topology->find_port(one.first) == kNoIndex; });
+    // Rows mean other ports now. What is read next of each is compared with the row that it had.
+    rows_before_.assign(topology->ports().size(), kNoIndex);
+    for (PortIndex port = 0; topology_ && port < rows_before_.size(); ++port)
+      rows_before_[port] = topology_->find_port(topology->key_of(port));
   }
-  started_ = true;
-  epoch_ = topology.epoch();
-  by_index_.resize(topology.ports().size(), nullptr);
+  topology_ = topology;
+  by_index_.resize(topology->ports().size(), nullptr);
+}
+
+std::size_t AcceptanceWatch::row_before(PortIndex port) const {
+  return rows_before_.empty() ? port : rows_before_[port];
 }
 
 WatchedPort& AcceptanceWatch::at(const Topology& topology, PortIndex port) {
@@ -93,7 +97,7 @@ WatchedPort& AcceptanceWatch::at(const Topology& topology, PortIndex port) {
 
 void AcceptanceWatch::update(const Sweep& sweep, std::span<const PortIndex> ports, Duration stale_after) {
   if (!sweep.topology || !sweep.counters || sweep.counters->rows() < sweep.topology->ports().size()) return;
-  remap(*sweep.topology);
+  remap(sweep.topology);
   const Duration longest_gap = std::max(kLongestGap, stale_after);
   for (const PortIndex port : ports) {
     if (port >= by_index_.size()) continue;
@@ -103,6 +107,7 @@ void AcceptanceWatch::update(const Sweep& sweep, std::span<const PortIndex> port
   }
   before_ = sweep.counters;
   details_before_ = sweep.details;
+  rows_before_.clear();
 }
 
 void AcceptanceWatch::follow(const Sweep& sweep, PortIndex index, Duration longest_gap, WatchedPort& watched) {
@@ -117,13 +122,14 @@ void AcceptanceWatch::follow(const Sweep& sweep, PortIndex index, Duration longe
   const TimePoint read_at = now.read_at(index);
   if (read_at == kNever || read_at == watched.last) return;
   if (watched.since == kNever) return begin(read_at, watched);
-  if (!before_ || index >= before_->rows() || before_->read_at(index) != watched.last ||
+  const std::size_t old_row = row_before(index);
+  if (!before_ || old_row >= before_->rows() || before_->read_at(old_row) != watched.last ||
       read_at - watched.last > longest_gap || read_at < watched.last) {
     begin(read_at, watched);
     ++watched.gaps;
     return;
   }
-  if (went_back(*before_, now, index)) {
+  if (went_back(*before_, old_row, now, index)) {
     begin(read_at, watched);
     ++watched.clears;
     return;
@@ -133,18 +139,19 @@ void AcceptanceWatch::follow(const Sweep& sweep, PortIndex index, Duration longe
   watched.last = read_at;
   for (std::size_t i = 0; i < kAcceptanceCounters.size(); ++i) {
     const Column column = now.column(kAcceptanceCounters[i]);
-    if (!is_there(now, index, column) || !is_there(*before_, index, column)) {
+    const Column column_before = before_->column(kAcceptanceCounters[i]);
+    if (!is_there(now, index, column) || !is_there(*before_, old_row, column_before)) {
       watched.read = static_cast<std::uint16_t>(watched.read & ~(1U << i));
       continue;
     }
-    watched.moved[i] += now.value(index, column) - before_->value(index, column);
+    watched.moved[i] += now.value(index, column) - before_->value(old_row, column_before);
     if (now.saturated(index, column)) watched.stuck = static_cast<std::uint16_t>(watched.stuck | 1U << i);
   }
-  const Column sent = now.column(CounterId::kTransmitBytes);
-  if (!is_there(now, index, sent) || !is_there(*before_, index, sent))
+  const Column sent = now.column(CounterId::kTransmitBytes), sent_before = before_->column(CounterId::kTransmitBytes);
+  if (!is_there(now, index, sent) || !is_there(*before_, old_row, sent_before))
     watched.transmit_bytes = -1;
   else if (watched.transmit_bytes >= 0)
-    watched.transmit_bytes += static_cast<double>(now.value(index, sent) - before_->value(index, sent));
+    watched.transmit_bytes += static_cast<double>(now.value(index, sent) - before_->value(old_row, sent_before));
   follow_fec(sweep, index, watched);
 }
 
@@ -154,9 +161,10 @@ void AcceptanceWatch::follow_fec(const Sweep& sweep, PortIndex index, WatchedPor
   const TimePoint read_at = now.read_at(index);
   if (read_at == kNever || read_at == watched.fec_last) return;
   const FecCounts counts(now, index);
-  if (watched.fec_since != kNever && details_before_ && index < details_before_->rows() &&
-      details_before_->read_at(index) == watched.fec_last) {
-    const FecCounts before(*details_before_, index);
+  const std::size_t old_row = row_before(index);
+  if (watched.fec_since != kNever && details_before_ && old_row < details_before_->rows() &&
+      details_before_->read_at(old_row) == watched.fec_last) {
+    const FecCounts before(*details_before_, old_row);
     if (!(counts.corrected < before.corrected) && !(counts.uncorrectable < before.uncorrectable)) {
       watched.has_corrected = watched.has_corrected && counts.corrected && before.corrected;
       watched.has_uncorrectable = watched.has_uncorrectable && counts.uncorrectable && before.uncorrectable;

@@ -28,11 +28,13 @@ TEST_F(Watching, CountsFromItsFirstReading) {
 TEST_F(Watching, GoesOnAfterANewDiscovery) {
   sweeps(10);
   fabric.rediscover();
-  sweeps(1);
   port = fabric.port_of("host-0-0 mlx5_0", 1);
-  EXPECT_EQ(watched(port).gaps, 1U) << "rows mean other ports: what was counted in between is not known";
+  fabric.add_counter(port, CounterId::kSymbolErrors, 7);
+  sweeps(1);
+  EXPECT_EQ(watched(port).grown(CounterId::kSymbolErrors), 7U) << "rows mean other ports, and each is found again";
   sweeps(3);
-  EXPECT_EQ(watched(port).span(), 90s);
+  EXPECT_EQ(watched(port).gaps + watched(port).clears, 0U);
+  EXPECT_EQ(watched(port).span(), 390s);
 }
 
 TEST_F(Watching, AGapOfReadingsBeginsItAnew) {

@@ -70,44 +70,37 @@ const WatchedPort* AcceptanceWatch::find(PortKey port) const {
   return found == known_.end() ? nullptr : &found->second;
 }
 
-void AcceptanceWatch::remap(const std::shared_ptr<const Topology>& topology) {
-  if (!topology_ || topology_->epoch() != topology->epoch()) {
-    by_index_.clear();
-    // Of ports that went for good nothing is kept for ever.
-    if (known_.size() > 2 * topology->ports().size() + kKeptGone)
-      std::erase_if(known_, [&topology](const auto& one) { return topology->find_port(one.first) == kNoIndex; });
-    // Rows mean other ports now. What is read next of each is compared with the row that it had.
-    rows_before_.assign(topology->ports().size(), kNoIndex);
-    for (PortIndex port = 0; topology_ && port < rows_before_.size(); ++port)
-      rows_before_[port] = topology_->find_port(topology->key_of(port));
-  }
+void AcceptanceWatch::remap(const std::shared_ptr<const Topology>& topology, std::span<const PortIndex> ports) {
+  const bool is_other = !topology_ || topology_->epoch() != topology->epoch();
+  // Of ports that went for good nothing is kept for ever.
+  if (is_other && known_.size() > 2 * topology->ports().size() + kKeptGone)
+    std::erase_if(known_, [&topology](const auto& one) { return topology->find_port(one.first) == kNoIndex; });
+  // Rows mean other ports now. What is read next of each is compared with the row that it had.
+  topology_before_ = is_other ? topology_ : nullptr;
   topology_ = topology;
-  by_index_.resize(topology->ports().size(), nullptr);
+  if (!is_other && std::ranges::equal(ports_, ports)) return;
+  ports_.assign(ports.begin(), ports.end());
+  watched_.clear();
+  for (const PortIndex port : ports_)
+    watched_.push_back(port < topology->ports().size() ? &known_[topology->key_of(port)] : nullptr);
 }
 
 std::size_t AcceptanceWatch::row_before(PortIndex port) const {
-  return rows_before_.empty() ? port : rows_before_[port];
-}
-
-WatchedPort& AcceptanceWatch::at(const Topology& topology, PortIndex port) {
-  WatchedPort*& known = by_index_[port];
-  if (known == nullptr) known = &known_[topology.key_of(port)];
-  return *known;
+  return topology_before_ ? topology_before_->find_port(topology_->key_of(port)) : port;
 }
 
 void AcceptanceWatch::update(const Sweep& sweep, std::span<const PortIndex> ports, Duration stale_after) {
   if (!sweep.topology || !sweep.counters || sweep.counters->rows() < sweep.topology->ports().size()) return;
-  remap(sweep.topology);
+  remap(sweep.topology, ports);
   const Duration longest_gap = std::max(kLongestGap, stale_after);
-  for (const PortIndex port : ports) {
-    if (port >= by_index_.size()) continue;
-    WatchedPort& watched = at(*sweep.topology, port);
-    follow(sweep, port, longest_gap, watched);
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    if (watched_[i] == nullptr) continue;
+    WatchedPort& watched = *watched_[i];
+    follow(sweep, ports_[i], longest_gap, watched);
     if (watched.since != kNever && (began_ == kNever || watched.since < began_)) began_ = watched.since;
   }
   before_ = sweep.counters;
   details_before_ = sweep.details;
-  rows_before_.clear();
 }
 
 void AcceptanceWatch::follow(const Sweep& sweep, PortIndex index, Duration longest_gap, WatchedPort& watched) {

@@ -80,17 +80,18 @@ class AcceptanceWatch {
   TimePoint began() const { return began_; }
 
  private:
-  void remap(const std::shared_ptr<const Topology>& topology);
+  void remap(const std::shared_ptr<const Topology>& topology, std::span<const PortIndex> ports);
   /// Of the port in before_ and details_before_; none where the graph before did not have it.
   std::size_t row_before(PortIndex port) const;
-  WatchedPort& at(const Topology& topology, PortIndex port);
   void follow(const Sweep& sweep, PortIndex port, Duration longest_gap, WatchedPort& watched);
   void follow_fec(const Sweep& sweep, PortIndex port, WatchedPort& watched) const;
 
   std::unordered_map<PortKey, WatchedPort> known_;
-  std::vector<WatchedPort*> by_index_;        ///< of the last epoch; null: not asked for yet
+  std::vector<PortIndex> ports_;              ///< of the last update
+  std::vector<WatchedPort*> watched_;         ///< for each of ports_; null: the graph has no such port
   std::shared_ptr<const Topology> topology_;  ///< of the last sweep; null before the first one
-  std::vector<PortIndex> rows_before_;        ///< while the first sweep of an epoch is taken in; empty: as they are now
+  /// While the first sweep of an epoch is taken in: of the one before.
+  std::shared_ptr<const Topology> topology_before_;
   std::shared_ptr<const SampleTable> before_, details_before_;
   TimePoint began_ = kNever;
 };

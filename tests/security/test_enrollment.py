@@ -242,7 +242,8 @@ class Configuration(EnrollmentTest):
 
     def test_weftd_is_checked_by_hand_without_its_credentials(self):
         path, state = os.path.join(self.mine, "weftd.toml"), os.path.join(self.mine, "state")
-        lines = '[infiniband]\nenabled = false\n[security]\ncertificate = "$CREDENTIALS_DIRECTORY/weftd_server.crt"\nkey = "$CREDENTIALS_DIRECTORY/weftd_server.key"\n'
+        security = self.lines(certificate='"$CREDENTIALS_DIRECTORY/weftd_server.crt"', key='"$CREDENTIALS_DIRECTORY/weftd_server.key"')
+        lines = f"[infiniband]\nenabled = false\n[security]\n{security}\n"
 
         def check(*flags: str, **environment: str) -> subprocess.CompletedProcess:
             return subprocess.run([program("weftd"), "--config", path, "--state-dir", state, *flags], env={**os.environ, **environment},

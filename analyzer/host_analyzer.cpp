@@ -55,7 +55,8 @@ HostAnalyzer::HostAnalyzer(const Thresholds& thresholds, TimePoint now)
       job_troubles_(thresholds),
       mass_(host_mass_scope(thresholds)),
       drift_(thresholds.config_drift),
-      parts_(thresholds) {}
+      parts_(thresholds),
+      hangs_(thresholds.hang) {}
 
 HostWatch* HostAnalyzer::find_host(std::string_view name) {
   const auto found = by_name_.find(name);
@@ -80,6 +81,7 @@ void HostAnalyzer::remember(const Incident& incident) {
   outages_.remember(incident);
   drift_.remember(incident);
   parts_.remember(incident);
+  hangs_.remember(incident);
   if (incident.finding.kind == IncidentKind::kNodeDown) down_before_[cause.port.node] = cause.label;
   // A part may be degraded at a port that was never up.
   if (cause.kind != EntityKind::kHostPort || is_of_parts(incident.finding.kind)) return;
@@ -167,6 +169,7 @@ void HostAnalyzer::forget(const std::string& name) {
   for (const PortWatch& port : host->second.ports) slots_.give_back(port.slot);
   drift_.forget(name);
   parts_.forget(name);
+  hangs_.forget(name);
   advisor_.modules().forget(name);
   by_name_.erase(name);
   hosts_.erase(host);
@@ -197,6 +200,7 @@ void HostAnalyzer::follow(HostWatch& host) {
   losses_.follow(host, followed);
   stragglers_.follow(host, followed);
   parts_.follow(host, followed);
+  hangs_.follow(host, followed);
   advisor_.follow(host, followed);
   host.memory.follow(*host.inventory, std::move(followed));
 }
@@ -217,6 +221,7 @@ bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, boo
     take_states(host, reading);
     drift_.take(host.name, reading);
     parts_.take(host, reading);
+    hangs_.take(host, reading);
     host.jobs = reading.jobs;
     host.has_reading = true;
   } else if (is_missed_from(host, reading.taken)) {
@@ -229,6 +234,7 @@ bool HostAnalyzer::take_reading(HostWatch& host, const HostReading& reading, boo
     signals_.take(host, movement_);
     pause_storms_.take(host, movement_);
     parts_.take(host, movement_);
+    hangs_.take(host, movement_);
     advisor_.take(host, movement_, reading.facts);
   }
   rdma_errors_.take(host, movement_);
@@ -312,6 +318,7 @@ Analysis HostAnalyzer::judge(TimePoint now) {
       hosts_, [this](const SubnetPlace& place) { return is_of_a_switch(place); }, now, analysis.findings);
   parts_.judge(hosts_, silence_.is_settled(now), now, analysis.findings);
   parts_.explain(analysis.findings, now);
+  hangs_.judge(hosts_, silence_.is_settled(now), now, analysis.findings);
   advise(analysis.findings, now);
   news_.clear();
   analysis.coverage =
@@ -322,6 +329,8 @@ Analysis HostAnalyzer::judge(TimePoint now) {
 bool HostAnalyzer::observed(IncidentKind kind, const Entity& cause, TimePoint now) const {
   const bool settled = silence_.is_settled(now);
   if (kind == IncidentKind::kConfigDrift) return settled && drift_.observed(cause, hosts_);
+  // It is told until it is seen to be over.
+  if (kind == IncidentKind::kJobHang) return settled;
   if (cause.fabric != kHostsFabric) {
     if (kind == IncidentKind::kSilentLoss) return losses_.has_judged(cause.fabric) || (settled && hosts_.empty());
     if (kind == IncidentKind::kStraggler && !settled) return false;
@@ -402,17 +411,6 @@ const HostWatch* HostAnalyzer::host_in(const std::unordered_map<NodeGuid, std::s
   return name == names.end() ? nullptr : find_host(name->second);
 }
 
-std::vector<MarkedPort> HostAnalyzer::marks(std::string_view fabric, TimePoint now) const {
-  std::vector<MarkedPort> found;
-  for (const auto& [name, host] : hosts_) {
-    if (host.lost) continue;
-    for (const PortWatch& port : host.ports)
-      if (port.place && port.place->is_ethernet && port.place->port.fabric == fabric)
-        if (const auto marks = signals_.marks(host, port, now)) found.push_back({port.place->port.port, *marks});
-  }
-  return found;
-}
-
 void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findings, TimePoint now) {
   const auto find_host = [this](NodeGuid node) {
     const HostWatch* const host = host_at(node);
@@ -448,6 +446,7 @@ void HostAnalyzer::complete(std::string_view fabric, std::vector<Finding>& findi
     }
   }
   parts_.explain(findings, now);
+  hangs_.apply_findings(findings, now);
 }
 
 void HostAnalyzer::add_jobs(std::vector<Finding>& findings) const {

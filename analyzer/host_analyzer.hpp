@@ -15,6 +15,7 @@
 #include "analyzer/congestion/pause_storms.hpp"
 #include "analyzer/drift/config_drift.hpp"
 #include "analyzer/fabric_analyzer.hpp"
+#include "analyzer/hangs/job_hangs.hpp"
 #include "analyzer/host_silence.hpp"
 #include "analyzer/incidents/mass_alarms.hpp"
 #include "analyzer/links/host_links.hpp"
@@ -184,6 +185,7 @@ class HostAnalyzer {
   ConfigDrift drift_;
   PartAdvisor advisor_;
   HostParts parts_;
+  JobHangs hangs_;
 
   std::vector<Subnet> subnets_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, PortIndex>> by_port_guid_;  ///< subnet, port

@@ -188,4 +188,15 @@ bool HostAnalyzer::is_forgotten_on_ethernet(IncidentKind kind, const Entity& cau
   });
 }
 
+std::vector<MarkedPort> HostAnalyzer::marks(std::string_view fabric, TimePoint now) const {
+  std::vector<MarkedPort> found;
+  for (const auto& [name, host] : hosts_) {
+    if (host.lost) continue;
+    for (const PortWatch& port : host.ports)
+      if (port.place && port.place->is_ethernet && port.place->port.fabric == fabric)
+        if (const auto marks = signals_.marks(host, port, now)) found.push_back({port.place->port.port, *marks});
+  }
+  return found;
+}
+
 }  // namespace weft::analyzer

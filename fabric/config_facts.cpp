@@ -11,8 +11,8 @@
 namespace weft {
 namespace {
 
-constexpr std::array<const char*, static_cast<std::size_t>(FactSource::kCount)> kSources{"sysfs", "ethtool", "dcb",
-                                                                                         "kernel_log"};
+constexpr std::array<const char*, static_cast<std::size_t>(FactSource::kCount)> kSources{
+    "sysfs", "ethtool", "dcb", "kernel_log", "netlink", "nccl"};
 
 constexpr const char* kModuleMemory = "ethtool netlink MODULE_EEPROM_GET: ethtool -m IF";
 
@@ -61,6 +61,9 @@ constexpr std::array<ConfigFactRow, kConfigFacts> kRows{{
     {"adapter_temperature_limits", "temperature limits of the adapter", "degrees Celsius",
      "/sys/bus/pci/devices/ADDRESS/hwmon/hwmon*/temp1_{max,crit}", kAdapter, false, false},
     {"kernel_fault", "fault that the kernel's log tells of", "", "/dev/kmsg: dmesg", kAdapter, false, false},
+    {"host_addresses", "addresses of the host", "", "getifaddrs(3): ip address", kHost, false, false},
+    // Of a job whose hosts are silent, as NCCL on this host knows it: fabric/stuck_ranks.hpp.
+    {"nccl_ranks", "ranks that NCCL has no answer of", "", "the RAS port of NCCL: ncclras", kHost, false, false},
 }};
 
 std::string printable_value(std::string_view text, std::size_t most) {

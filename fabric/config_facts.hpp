@@ -44,6 +44,8 @@ enum class ConfigFact : std::uint8_t {
   kModuleTransmitPowerLimits,
   kAdapterTemperatureLimits,
   kKernelFault,
+  kHostAddresses,
+  kNcclRanks,
   kCount,
 };
 inline constexpr std::size_t kConfigFacts = static_cast<std::size_t>(ConfigFact::kCount);
@@ -56,8 +58,8 @@ enum class FactScope : std::uint8_t {
 };
 
 /// Where a fact was read. Its number is its number on the wire, too.
-enum class FactSource : std::uint8_t { kSysfs, kEthtool, kDcb, kKernelLog, kCount };
-const char* to_string(FactSource source);  ///< "sysfs", "ethtool", "dcb", "kernel_log"
+enum class FactSource : std::uint8_t { kSysfs, kEthtool, kDcb, kKernelLog, kNetlink, kNccl, kCount };
+const char* to_string(FactSource source);  ///< "sysfs", "ethtool", "dcb", "kernel_log", "netlink", "nccl"
 
 /// One row of the table of kinds.
 struct ConfigFactRow {

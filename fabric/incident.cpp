@@ -34,7 +34,8 @@ constexpr std::array<const char*, static_cast<std::size_t>(IncidentKind::kCount)
                                                                                          "LINKS_NOT_ACTIVATED",
                                                                                          "CONFIG_DRIFT",
                                                                                          "HOST_DEGRADED",
-                                                                                         "MODULE_DEGRADED"};
+                                                                                         "MODULE_DEGRADED",
+                                                                                         "JOB_HANG"};
 constexpr std::array<const char*, 3> kSeverities{"INFO", "WARNING", "CRITICAL"};
 constexpr std::array<const char*, 3> kStates{"OPEN", "ACKNOWLEDGED", "RESOLVED"};
 constexpr std::array<const char*, 9> kChanges{"OPENED",           "REOPENED",     "UPDATED",

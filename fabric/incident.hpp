@@ -38,6 +38,7 @@ enum class IncidentKind : std::uint8_t {
   kConfigDrift,
   kHostDegraded,
   kModuleDegraded,
+  kJobHang,
   kCount,
 };
 /// "LINK_DOWN" …: the spelling of metrics, JSON, the store and people.
@@ -69,7 +70,8 @@ constexpr bool is_of_parts(IncidentKind kind) {
 /// Ethernet.
 constexpr bool is_told_by_hosts(IncidentKind kind) {
   return kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kSilentLoss || kind == IncidentKind::kStraggler ||
-         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kConfigDrift || is_of_parts(kind);
+         kind == IncidentKind::kLinkDegraded || kind == IncidentKind::kConfigDrift || kind == IncidentKind::kJobHang ||
+         is_of_parts(kind);
 }
 /// What may cut connections of jobs, for a moment or for good: a flap is enough to lose transfers, and behind what is
 /// out of sight there may be an outage.
@@ -117,10 +119,10 @@ std::optional<EntityKind> parse_entity_kind(std::string_view text);
 /// A thing that incidents speak of. Which fields are set follows from `kind`: a fabric has none but its name; a node
 /// its GUID; a port a key; a link both keys (canonical order, see LinkKey); a collector its host's name in `host`; a
 /// port that only a collector sees `host`, `device` and port.port (0 for an interface alone); a host, which a scheduler
-/// drains as a whole, `host`; a cohort, which is one setting of all ports of one make, `device`. A host's port that is
-/// on a watched subnet is a port, known by its key there; in a cause that only its collector tells of, `host` names
-/// that one. Equality and identity are kind, fabric and what is set for that kind; labels may change, and so may the
-/// host of a port or link.
+/// drains as a whole, `host`; a cohort, which is one setting of all ports of one make, or all hosts of a job, `device`.
+/// A host's port that is on a watched subnet is a port, known by its key there; in a cause that only its collector
+/// tells of, `host` names that one. Equality and identity are kind, fabric and what is set for that kind; labels may
+/// change, and so may the host of a port or link.
 struct Entity {
   EntityKind kind = EntityKind::kFabric;
   std::string fabric;

@@ -29,6 +29,7 @@ bool is_left_out(IncidentKind kind) {
     case IncidentKind::kCongestionOversubscribed:
     case IncidentKind::kSlowReceiver:
     case IncidentKind::kStraggler:
+    case IncidentKind::kJobHang:
     case IncidentKind::kConfigDrift:
       return true;
     default:

@@ -80,7 +80,8 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
   if (is_blind()) return false;
   if (of_hosts_) return of_hosts_(kind, cause);
   // What hosts tell is judged with them; of Ethernet's rates, light and error correction only they know.
-  if (kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kSilentLoss || kind == IncidentKind::kConfigDrift)
+  if (kind == IncidentKind::kRdmaErrors || kind == IncidentKind::kSilentLoss || kind == IncidentKind::kConfigDrift ||
+      kind == IncidentKind::kJobHang)
     return false;
   if (kind == IncidentKind::kLinkDegraded && topology_->is_ethernet()) return false;
   switch (cause.kind) {

@@ -22,6 +22,7 @@ bool may_follow(IncidentKind kind) {
     case IncidentKind::kSilentLoss:
     case IncidentKind::kRdmaErrors:
     case IncidentKind::kStraggler:
+    case IncidentKind::kJobHang:
     case IncidentKind::kTelemetryLost:
       return true;
     default:

@@ -5,6 +5,7 @@
 #include "analyzer/thresholds/config_drift.hpp"
 #include "analyzer/thresholds/congestion.hpp"
 #include "analyzer/thresholds/drift.hpp"
+#include "analyzer/thresholds/hangs.hpp"
 #include "analyzer/thresholds/loss.hpp"
 #include "analyzer/thresholds/parts.hpp"
 #include "analyzer/thresholds/stragglers.hpp"
@@ -171,6 +172,9 @@ struct Thresholds {
 
   // --- HOST_DEGRADED, MODULE_DEGRADED
   PartsLimits parts;
+
+  // --- JOB_HANG
+  HangLimits hang;
 };
 
 /// The life cycle of incidents.

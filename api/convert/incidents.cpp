@@ -10,7 +10,7 @@ namespace weft::api {
 // The messages' enums are ours moved up by one, for their "unspecified" zero.
 static_assert(v1::Incident::LINK_DOWN == static_cast<int>(IncidentKind::kLinkDown) + 1);
 static_assert(v1::Incident::STRAGGLER == static_cast<int>(IncidentKind::kStraggler) + 1);
-static_assert(v1::Incident::MODULE_DEGRADED == static_cast<int>(IncidentKind::kModuleDegraded) + 1);
+static_assert(v1::Incident::JOB_HANG == static_cast<int>(IncidentKind::kJobHang) + 1);
 static_assert(v1::Advice::SWITCH == static_cast<int>(LinkPart::kSwitch) + 1);
 static_assert(v1::Incident::CRITICAL == static_cast<int>(Severity::kCritical) + 1);
 static_assert(v1::Incident::TimelineEntry::FOLDED == static_cast<int>(IncidentChange::kFolded) + 1);

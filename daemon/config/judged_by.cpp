@@ -64,6 +64,8 @@ std::vector<std::string_view> beginnings_for(IncidentKind kind) {
     case IncidentKind::kHostDegraded:
     case IncidentKind::kModuleDegraded:
       return {"parts."};
+    case IncidentKind::kJobHang:
+      return {"hang."};
     case IncidentKind::kDuplicateGuid:
     case IncidentKind::kCount:
       break;

@@ -377,8 +377,8 @@ std::vector<Key> schema<WeftdConfig>() {
   std::vector<Key> keys;
   for (auto part :
        {daemon_schema(), security_schema(), infiniband_schema(), ethernet_schema(), gnmi_schema(), analyzer_schema(),
-        drift_schema(), parts_schema(), maintenance_schema(), events_schema(), remedy_schema(), store_schema(),
-        site_schema(), serving_schema(), metrics_schema(), telemetry_schema()})
+        drift_schema(), parts_schema(), hang_schema(), maintenance_schema(), events_schema(), remedy_schema(),
+        store_schema(), site_schema(), serving_schema(), metrics_schema(), telemetry_schema()})
     keys.insert(keys.end(), part.begin(), part.end());
   return keys;
 }

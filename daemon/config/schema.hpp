@@ -83,6 +83,8 @@ std::vector<Key> straggler_schema();
 std::vector<Key> drift_schema();
 /// The keys of parts.*; part of schema().
 std::vector<Key> parts_schema();
+/// The keys of hang.*; part of schema().
+std::vector<Key> hang_schema();
 
 /// The keys of security.*; part of schema().
 std::vector<Key> security_schema();

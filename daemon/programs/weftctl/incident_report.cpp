@@ -68,6 +68,8 @@ const char* meaning_of(v1::Incident::Kind kind) {
       return "a host's adapter, or its slot, works worse than it could";
     case v1::Incident::MODULE_DEGRADED:
       return "a port's module is outside of its own limits";
+    case v1::Incident::JOB_HANG:
+      return "a job hangs: all its hosts are silent";
     default:
       return "unknown kind: this weftctl is older than weftd";
   }

@@ -11,7 +11,9 @@ namespace {
 /// each other is less.
 constexpr double kUsed = 64 << 20;
 /// A host is silent, too, where it moves less than this share of what it did when it was busiest for its job.
-constexpr double kShareOfPeak = 0.01;
+constexpr double kShareOfPeak = 0.1;
+/// A host that never moved more than this share of what the busiest one of its job did has no part in it.
+constexpr double kShareOfOthers = 0.01;
 /// A job that nobody has is forgotten after so long.
 constexpr Duration kForget = std::chrono::minutes(10);
 /// Of a host that was not read for so many of its intervals nobody knows what it does.
@@ -62,6 +64,10 @@ bool JobTraffic::take(const HostWatch& host, const HostMovement& movement) {
 
 std::map<std::string_view, JobSilence> JobTraffic::jobs(const Hosts& hosts, TimePoint now) {
   std::map<std::string_view, JobSilence> all;
+  std::map<std::string_view, double> peaks;  // of the busiest host of each job
+  for (const auto& [name, host] : hosts)
+    if (const auto traffic = hosts_.find(name); traffic != hosts_.end())
+      for (const std::string& job : host.jobs) peaks[job] = std::max(peaks[job], traffic->second.peak);
   for (const auto& [name, host] : hosts) {
     if (host.jobs.empty()) continue;
     const auto traffic = hosts_.find(name);
@@ -71,6 +77,8 @@ std::map<std::string_view, JobSilence> JobTraffic::jobs(const Hosts& hosts, Time
     for (const std::string& job : host.jobs) {
       JobSilence& silence = all[job];
       ++silence.hosts;
+      // Beside the others it does nothing for the job: what it moves is its system's.
+      if (traffic != hosts_.end() && traffic->second.peak < kShareOfOthers * peaks[job]) continue;
       if (traffic != hosts_.end()) silence.since = std::max(silence.since, traffic->second.moved);
       if (!is_read) ++silence.unheard;
       if (is_read && is_used) silence.members.push_back(&host);

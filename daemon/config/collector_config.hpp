@@ -62,6 +62,9 @@ struct Jobs {
   std::filesystem::path file;  ///< empty: none
   std::filesystem::path cgroup_root = "/sys/fs/cgroup";
   Duration interval = std::chrono::seconds(5);
+  bool nccl_ras = false;
+  Address nccl_ras_address{"127.0.0.1", 28028};
+  Duration nccl_ras_interval = std::chrono::minutes(1);
 };
 
 /// Section [spool].

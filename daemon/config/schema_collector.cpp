@@ -238,6 +238,23 @@ std::vector<CollectorKey> job_schema() {
        {0.1, kHour},
        "",
        "Interval for reading the jobs."},
+      {"jobs.nccl_ras",
+       [](CollectorConfig& c) -> Field { return &c.jobs.nccl_ras; },
+       {},
+       "",
+       "Ask NCCL (2.24 or later) which ranks of a job do not answer, while this host is silent: weftd names their "
+       "hosts "
+       "where the job hangs. NCCL asks all processes of the job for it. Addresses of this host are reported, too."},
+      {"jobs.nccl_ras_address",
+       [](CollectorConfig& c) -> Field { return &c.jobs.nccl_ras_address; },
+       {},
+       "",
+       "Address of NCCL's RAS port on this host (NCCL_RAS_ADDR)."},
+      {"jobs.nccl_ras_interval",
+       [](CollectorConfig& c) -> Field { return &c.jobs.nccl_ras_interval; },
+       {1, kHour},
+       "",
+       "NCCL is asked when a host that moved data for a job is silent for so long, and again after it."},
   };
 }
 

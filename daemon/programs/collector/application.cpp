@@ -125,7 +125,8 @@ Application::Application(const config::CollectorConfig& config, std::string vers
       cadence_(beat_clock(), config.reading.interval),
       groups_(metric_groups(config.metrics.groups, MetricGroups::of_collector(), MetricGroups::of_collector())
                   .value_or(MetricGroups::of_collector())),
-      view_(std::make_shared<HostView>()) {
+      view_(std::make_shared<HostView>()),
+      ras_(context_, {config.jobs.nccl_ras, config.jobs.nccl_ras_address, config.jobs.nccl_ras_interval}) {
   if (const auto withheld = config.metrics.withheld()) moves_.emplace(*withheld);
   view_->host = node_;
   view_->collector_version = version_;
@@ -202,6 +203,7 @@ void Application::beat() {
   batch.reading = reader_.read(now);
   batch.reading->jobs = jobs_.jobs;
   if (!jobs_.status.name.empty()) batch.reading->sources.push_back(jobs_.status);
+  ras_.look(*batch.reading, now);
   if (uplink_ && !config_.analyzer.enroll_token_file.empty())
     batch.reading->sources.push_back(certificate_status(uplink_->totals()));
   ++figures_.readings;

@@ -20,6 +20,7 @@
 #include "daemon/programs/collector/http_server.hpp"
 #include "daemon/programs/collector/jobs.hpp"
 #include "daemon/programs/collector/own_figures.hpp"
+#include "daemon/programs/collector/ras_watch.hpp"
 #include "daemon/programs/collector/uplink_keeper.hpp"
 #include "fabric/metric_groups.hpp"
 #include "fabric/moved_counters.hpp"
@@ -70,6 +71,7 @@ class Application {
   std::shared_ptr<HostView> view_;  ///< what /metrics shows
   std::optional<HostMoves> moves_;  ///< where counters that never moved are left out there
   JobsFound jobs_;
+  RasWatch ras_;
   TimePoint jobs_found_at_ = kNever;
   OwnFigures figures_;
   std::string spool_trouble_;

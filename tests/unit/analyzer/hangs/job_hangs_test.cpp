@@ -44,6 +44,22 @@ TEST(JobHangs, NamesThePortThatGoesOnRetrying) {
   EXPECT_EQ(world.told(), 1U);
 }
 
+TEST(JobHangs, AHostThatHasNoPartInItDoesNotKeepItAlive) {
+  JobHosts world;
+  world.hosts[5].moves = false;
+  // Its system moves 2 MB/s all the time.
+  const auto chat = [&](unsigned) { world.hosts[5].ports[0].counters["transmit_bytes"] += 2'000'000; };
+  world.seconds(120, chat);
+  world.move(false);
+  world.seconds(130, [&](unsigned i) {
+    chat(i);
+    world.retrying(3, 1)(i);
+  });
+  const Incident incident = only_incident(world.book);
+  EXPECT_EQ(incident.finding.kind, IncidentKind::kJobHang);
+  EXPECT_NE(incident.finding.summary.find("its 5 hosts"), std::string::npos) << incident.finding.summary;
+}
+
 TEST(JobHangs, NamesWhoTakesNothing) {
   JobHosts world;
   world.seconds(120);

@@ -37,6 +37,8 @@ enum class ActionKind : std::uint8_t {
   kManager,      ///< value: 0 the subnet manager is gone, 1 it runs; a: the port where it does
   kFlush,        ///< a: endpoint; value: requests that end because their queue pairs are destroyed
   kModule,       ///< a: port; value: number of the module that is plugged into it, 0 none; b: 1 with a fixed cable
+  kTimeouts,     ///< a: endpoint; value: timeouts of its requests at once
+  kRefuse,       ///< a: endpoint; value: packets per second that find no receive request
   kReroute,      ///< the subnet manager has computed new tables
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace weft::scenarios {
 namespace {
@@ -219,6 +220,18 @@ void Script::write(const Fault& fault) {
       add(fault.start, kCut, fault.port);
       add(fault.start + random_.uniform(0.05, 0.5), kJoin, fault.port, activation());
       break;
+    case FaultKind::kJobHang: {
+      // The retries of its queue pairs, each after the same time (NCCL_IB_TIMEOUT 20 to 22), and those of its peers.
+      if (fault.amount <= 0) break;
+      static constexpr double kQueuePairTimeouts[] = {4.3, 8.6, 17.2};
+      const double timeout = random_.pick(kQueuePairTimeouts);
+      for (int i = 1; i <= 8; ++i) {
+        add(fault.start + i * timeout + random_.uniform(0, 0.5), ActionKind::kTimeouts, endpoint, fault.amount);
+        for (const std::uint32_t peer : fault.endpoints)
+          add(fault.start + i * timeout + random_.uniform(0, 0.5), ActionKind::kTimeouts, peer, 1);
+      }
+      break;
+    }
     case FaultKind::kManagerRestart:
     case FaultKind::kManagerFailover:
       add(fault.start, kManager, kNoIndex, 0);
@@ -227,6 +240,22 @@ void Script::write(const Fault& fault) {
     case FaultKind::kCount:
       break;
   }
+}
+
+/// The job of that host, with all its rails, stands still; nor do its hosts read or write any more.
+void stop_job(const Fault& fault, const Plan& plan, std::vector<Job>& jobs) {
+  const std::uint32_t rails = plan.spec.rails;
+  const std::uint32_t host = plan.endpoint_at(fault.port) / rails;
+  std::set<std::uint32_t> hosts;
+  for (Job& job : jobs) {
+    if (!is_collective(job)) continue;
+    if (std::ranges::none_of(job.members, [&](std::uint32_t member) { return member / rails == host; })) continue;
+    job.pauses.push_back({fault.start, fault.end});
+    for (const std::uint32_t member : job.members) hosts.insert(member / rails);
+  }
+  for (Job& job : jobs)
+    if (job.kind == JobKind::kStorage)
+      std::erase_if(job.members, [&](std::uint32_t member) { return hosts.contains(member / rails); });
 }
 
 }  // namespace
@@ -242,6 +271,8 @@ std::vector<Action> actions_of(const Scenario& scenario, const Plan& plan, Rando
 
 std::vector<Job> jobs_of(const Scenario& scenario, const Plan& plan) {
   std::vector<Job> jobs = scenario.jobs;
+  for (const Fault& fault : scenario.faults)
+    if (fault.kind == FaultKind::kJobHang) stop_job(fault, plan, jobs);
   for (const Fault& fault : scenario.faults) {
     Job job{.kind = JobKind::kSteady, .load = 0.9, .start = fault.start, .end = fault.end};
     if (fault.kind == FaultKind::kIncast) {

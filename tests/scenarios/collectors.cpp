@@ -107,7 +107,8 @@ std::vector<std::vector<PlacedJob>> jobs_of_hosts(const Scenario& scenario, cons
     const auto [name, is_new] =
         known.emplace(std::pair(hosts, job.start), "slurm:" + std::to_string(1000 + known.size()));
     if (!is_new) continue;
-    for (const std::uint32_t host : hosts) placed[host].push_back({name->second, job.start, job.end});
+    for (const std::uint32_t host : hosts)
+      placed[host].push_back({name->second, job.start, job.released > 0 ? job.released : job.end});
   }
   return placed;
 }
@@ -158,6 +159,7 @@ void Collectors::add_host(std::uint32_t host, const std::shared_ptr<const std::v
       continue;
     }
     port.link_layer = LinkLayer::kInfiniBand;
+    port.rate_bits_per_second = static_cast<std::uint64_t>(link_bits_per_second(2, plan_.spec.speed));
     port.node_guid = adapter.guid;
     port.port_guid = plan_.ports[adapter.first_port].guid;
     port.lid = plan_.ports[adapter.first_port].lid;
@@ -279,6 +281,14 @@ void Collectors::fail(std::uint32_t endpoint, double requests) {
   adapters_[endpoint].failure_rate = requests;
 }
 
+void Collectors::time_out(std::uint32_t endpoint, std::uint64_t requests) {
+  adapters_[endpoint].timeout_count += requests;
+}
+
+void Collectors::starve(std::uint32_t endpoint, double packets) {
+  adapters_[endpoint].starving_rate = packets;
+}
+
 void Collectors::plug(PortIndex port, unsigned module, bool has_fixed_cable) {
   for (Host& host : hosts_) {
     const auto found = std::ranges::find(host.ports, port);
@@ -323,7 +333,8 @@ void Collectors::read_adapter(std::uint32_t endpoint, double now, double passed,
   adapter.timeout_count += timeouts + failures * (1 + kRetries);
   adapter.out_of_sequence_count += random_.poisson(missed);
   adapter.rnr_count += random_.poisson(adapter.rnr + adapter.rnr_rate * since);
-  adapter.out_of_buffer_count += random_.poisson(adapter.out_of_buffer + adapter.out_of_buffer_rate * since);
+  adapter.out_of_buffer_count +=
+      random_.poisson(adapter.out_of_buffer + adapter.out_of_buffer_rate * since + adapter.starving_rate * passed);
   const double write_stalled = adapter.write_stalled + adapter.write_stall * since;
   const double read_stalled = adapter.read_stalled + adapter.read_stall * since;
   adapter.write_stall_count += whole_seconds(adapter.write_stall_begun, write_stalled);

@@ -58,6 +58,10 @@ class Collectors {
   void refuse(std::uint32_t from, std::uint32_t to, double packets);
   /// From now on so many requests of the endpoint per second use up their retries, whatever flows.
   void fail(std::uint32_t endpoint, double requests);
+  /// So many requests of the endpoint got no answer in time.
+  void time_out(std::uint32_t endpoint, std::uint64_t requests);
+  /// From now on so many packets per second find no receive request posted there, whatever flows.
+  void starve(std::uint32_t endpoint, double packets);
   /// From now on the port has the module of that number, 0: none; its collector, if any, tells of it.
   void plug(PortIndex port, unsigned module, bool has_fixed_cable);
   /// Packets that were lost at once.
@@ -78,6 +82,7 @@ class Collectors {
     double nak_rate = 0, out_of_sequence_rate = 0, rnr_rate = 0, out_of_buffer_rate = 0;
     double write_stall = 0, read_stall = 0;
     double failure_rate = 0, failures = 0;                             ///< requests per second; since the last reading
+    double starving_rate = 0;                                          ///< packets per second
     double naks = 0, out_of_sequence = 0, rnr = 0, out_of_buffer = 0;  ///< since the last reading
     double write_stalled = 0, read_stalled = 0;                        ///< seconds since then
     double healthy_loss = 0;                                           ///< share of packets

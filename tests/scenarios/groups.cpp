@@ -6,6 +6,7 @@
 #include "tests/scenarios/assumptions.hpp"
 #include "tests/scenarios/generate.hpp"
 #include "tests/scenarios/habits.hpp"
+#include "tests/scenarios/hangs.hpp"
 #include "tests/scenarios/parts.hpp"
 #include "tests/scenarios/random.hpp"
 
@@ -56,6 +57,9 @@ const std::vector<std::string>& further_groups() {
       for (const std::string_view group : part_groups())
         if (!ethernet || is_on_ethernet(group))
           all.push_back((ethernet ? std::string(kEthernet) : std::string()) + std::string(group));
+    for (const bool ethernet : {false, true})
+      for (const std::string_view group : hang_groups())
+        all.push_back((ethernet ? std::string(kEthernet) : std::string()) + std::string(group));
     for (const Assumption& assumption : assumptions())
       for (const std::string_view group : assumption.groups)
         all.push_back(std::string(group) + "+" + std::string(assumption.name));
@@ -71,10 +75,18 @@ Case generate(std::string_view group, std::uint64_t seed, Scale scale) {
   const std::string_view habit = ethernet ? base.substr(kEthernet.size()) : base;
   // With an assumption or a habit it is the same fabric with the same jobs and the same fault as without.
   const bool is_part = std::ranges::find(part_groups(), habit) != part_groups().end();
-  Case made = write_case(!is_habit(habit) && !is_part ? base : ethernet ? "ethernet_quiet" : "quiet", seed, scale);
+  const bool is_hang = std::ranges::find(hang_groups(), habit) != hang_groups().end();
+  Case made = write_case(!is_habit(habit) && !is_part && !is_hang ? base
+                         : ethernet                               ? "ethernet_quiet"
+                                                                  : "quiet",
+                         seed, scale);
   if (is_part) {
     Random random(seed * 1'000'003 + number_of(base));
     break_part(habit, random, made);
+  }
+  if (is_hang) {
+    Random random(seed * 1'000'003 + number_of(base));
+    stand_still(habit, random, made);
   }
   if (is_habit(habit)) {
     Random random(seed * 1'000'003 + number_of(base));

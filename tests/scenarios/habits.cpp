@@ -16,10 +16,6 @@ constexpr double kBefore = 15;      ///< seconds before anything happens
 constexpr double kAfterwards = 70;  ///< seconds that are watched after the last thing that happens
 constexpr double kHour = 3600;
 
-bool is_collective(const Job& job) {
-  return job.kind != JobKind::kStorage && job.kind != JobKind::kSteady;
-}
-
 /// Nobody computes on the host: it was drained before. Its first adapter.
 std::uint32_t drain(Random& random, Case& made) {
   const std::uint32_t rails = made.plan.spec.rails;

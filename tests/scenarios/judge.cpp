@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "tests/scenarios/analyzers.hpp"
 #include "tests/scenarios/court.hpp"
@@ -106,6 +107,34 @@ class AdviceHistory {
   std::vector<Advice> last_;
 };
 
+/// What incidents say of jobs that hang.
+class HangHistory {
+ public:
+  explicit HangHistory(const Scenario& scenario) : scenario_(scenario), verdicts_(scenario.hangs.size()) {}
+
+  void note(const std::vector<Incident>& changed, double at) {
+    for (std::size_t i = 0; i < verdicts_.size(); ++i) {
+      const RightHang& right = scenario_.hangs[i];
+      if (at < right.from || at > right.until) continue;
+      for (const Incident& incident : changed) {
+        if (incident.is_open() && incident.revision == 1) ++verdicts_[i].incidents;
+        const bool says = incident.finding.summary.find(" hangs") != std::string::npos;
+        if (!incident.is_open() || !says) continue;
+        const bool is_right =
+            std::ranges::find(right.culprits, place_of(incident.finding.cause)) != right.culprits.end();
+        verdicts_[i].wrong |= !is_right;
+        if (is_right && !verdicts_[i].named) verdicts_[i].delay = at - right.from;
+        verdicts_[i].named |= is_right;
+      }
+    }
+  }
+  std::vector<HangVerdict> verdicts() && { return std::move(verdicts_); }
+
+ private:
+  const Scenario& scenario_;
+  std::vector<HangVerdict> verdicts_;
+};
+
 }  // namespace
 
 Outcome judge(const Scenario& scenario, const Plan& plan) {
@@ -114,6 +143,7 @@ Outcome judge(const Scenario& scenario, const Plan& plan) {
   Analyzers analyzers(simulator);
   AlarmHistory alarms(outcome);
   AdviceHistory advice(scenario);
+  HangHistory hangs(scenario);
   std::vector<double> begun;
   double before = 0;
   for (Tick tick; simulator.next(tick); before = tick.at) {
@@ -121,8 +151,10 @@ Outcome judge(const Scenario& scenario, const Plan& plan) {
     const std::vector<Incident> changed = analyzers.take(tick);
     alarms.note(changed, tick, static_cast<unsigned>(begun.size() - 1));
     advice.note(changed, tick.at);
+    hangs.note(changed, tick.at);
   }
   outcome.advice = advice.verdicts();
+  outcome.hangs = std::move(hangs).verdicts();
   outcome.sweeps = static_cast<unsigned>(begun.size());
   outcome.port_days = static_cast<double>(simulator.cabled_ports()) * before / kSecondsOfDay;
   weigh(scenario, plan, simulator, begun, outcome);

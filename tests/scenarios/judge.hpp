@@ -60,6 +60,14 @@ struct AdviceVerdict {
   std::string said{};  ///< for people
 };
 
+/// Whether a job's hang was named.
+struct HangVerdict {
+  bool named = false;      ///< by an incident of what is at fault
+  bool wrong = false;      ///< by one of anything else
+  unsigned incidents = 0;  ///< that opened since the job stood still
+  double delay = 0;        ///< seconds from the moment that it did; 0 where it was not named
+};
+
 struct Outcome {
   std::string name{};
   std::string group{};
@@ -68,6 +76,7 @@ struct Outcome {
   std::vector<Overloaded> overloaded{};
   std::vector<Verdict> verdicts{};
   std::vector<AdviceVerdict> advice{};  ///< by Scenario::advice
+  std::vector<HangVerdict> hangs{};     ///< by Scenario::hangs
   unsigned without_effect = 0;          ///< planted congestion that held up nobody: there was nothing to be found
   std::vector<Unplanted> unplanted{};
   double port_days = 0;

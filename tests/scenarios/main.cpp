@@ -115,6 +115,11 @@ void show_wrong(const std::vector<Outcome>& outcomes) {
       if (!verdict.right)
         std::printf("%s: %s\n", outcome.name.c_str(),
                     verdict.given ? ("wrong advice: " + verdict.said).c_str() : "no advice was given");
+    for (const HangVerdict& verdict : outcome.hangs)
+      if (!verdict.named || verdict.wrong || verdict.incidents > 1)
+        std::printf("%s: the hang was %s%s, of %u incidents\n", outcome.name.c_str(),
+                    verdict.named ? "named" : "not named", verdict.wrong ? " and blamed on another" : "",
+                    verdict.incidents);
     for (const Unplanted& truth : outcome.unplanted)
       if (!truth.found)
         std::printf("%s from %.1f to %.1f s: congestion at %s that nobody planted was missed, it held up %.2f\n",

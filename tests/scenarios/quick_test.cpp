@@ -79,8 +79,26 @@ TEST_P(EverydayWork, GivesNoFalseAlarm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Habits, EverydayWork,
-                         testing::Values("checkpoint", "node_reboot", "quiet+adaptive_routing", "quiet+background",
-                                         "quiet+late_packets", "ethernet_quiet+ecn_only", "ethernet_quiet+lossy"),
+                         testing::Values("quiet_checkpoint", "quiet_end", "checkpoint", "node_reboot",
+                                         "quiet+adaptive_routing", "quiet+background", "quiet+late_packets",
+                                         "ethernet_quiet+ecn_only", "ethernet_quiet+lossy"),
+                         name_of);
+
+/// A job that stands still is named with what is at fault, by one incident; one miss in six is allowed.
+struct Hang : testing::TestWithParam<const char*> {};
+
+TEST_P(Hang, IsNamedByOneIncident) {
+  const Row row = run(GetParam());
+  ASSERT_EQ(row.hangs.whole, kSeeds);
+  EXPECT_GE(row.hangs.value(), 0.8);
+  EXPECT_LE(row.wrong_hangs.value(), 0.2);
+  EXPECT_GE(row.single_hangs.value(), 0.8);
+  EXPECT_GE(row.precision.value(), 0.8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Hangs, Hang,
+                         testing::Values("hang_retries", "hang_receiver", "hang_failed", "hang_link",
+                                         "ethernet_hang_retries"),
                          name_of);
 
 /// Of links that fail because of one part, that part is named first; one miss in six is allowed.

@@ -62,6 +62,15 @@ void add(Row& row, const Outcome& outcome) {
     row.clear_right.whole += verdict.clear;
     row.clear_right.part += verdict.clear && verdict.right;
   }
+  for (const HangVerdict& verdict : outcome.hangs) {
+    ++row.hangs.whole;
+    row.hangs.part += verdict.named;
+    ++row.wrong_hangs.whole;
+    row.wrong_hangs.part += verdict.wrong;
+    ++row.single_hangs.whole;
+    row.single_hangs.part += verdict.incidents <= 1;
+    if (verdict.named) row.hang_delays.push_back(verdict.delay);
+  }
   for (const Verdict& verdict : outcome.verdicts) {
     ++row.recall.whole;
     if (is_loss(verdict.fault) && verdict.amount >= kPlainLoss) {
@@ -137,6 +146,9 @@ nlohmann::json to_json(const Row& row) {
                       {"right_advice", to_json(row.advice)},
                       {"clear_advice", to_json(row.clear)},
                       {"right_of_clear_advice", to_json(row.clear_right)},
+                      {"named_hangs", to_json(row.hangs)},
+                      {"wrong_hangs", to_json(row.wrong_hangs)},
+                      {"hangs_of_one_incident", to_json(row.single_hangs)},
                       {"repeated_alarms", row.repeated},
                       {"alarms_about_found_truths", row.alarms_about},
                       {"false_alarms_per_100k_port_days", row.alarm_rate()},
@@ -206,6 +218,24 @@ std::string advice_table(const Report& report) {
   return text;
 }
 
+std::string hang_table(const Report& report) {
+  if (report.all.hangs.whole == 0) return {};
+  std::string text =
+      "\n| group | hangs | named with the suspect | another named | one incident | delay, median s |\n| --- | --: | "
+      "--: "
+      "| --: | --: | --: |\n";
+  const auto add_row = [&](const Row& row) {
+    if (row.hangs.whole == 0) return;
+    text += format("| %s | %llu | %.3f (%.2f-%.2f) | %.3f | %.3f | %.0f |\n", row.group.c_str(),
+                   static_cast<unsigned long long>(row.hangs.whole), row.hangs.value(), row.hangs.interval().low,
+                   row.hangs.interval().high, row.wrong_hangs.value(), row.single_hangs.value(),
+                   quantile(row.hang_delays, 0.5));
+  };
+  for (const Row& row : report.rows) add_row(row);
+  add_row(report.all);
+  return text;
+}
+
 std::string table(const Report& report) {
   std::string text =
       format("seeds %s; shares with the 95 %% interval of Wilson, alarms with the exact one of Poisson\n",
@@ -214,7 +244,7 @@ std::string table(const Report& report) {
                  "precision", "recall", "culprit", "kind", "delay", "95 %", "joint", "wrong", "once", "unpl.", "alarms",
                  "mute", "real", "false", "per 100,000 port-days");
   for (const Row& row : report.rows) text += line(row);
-  return text + line(report.all) + advice_table(report);
+  return text + line(report.all) + advice_table(report) + hang_table(report);
 }
 
 Result<std::string> markdown(const Report& report, std::string_view before) {
@@ -277,7 +307,7 @@ Result<std::string> markdown(const Report& report, std::string_view before) {
     text += format(" %llu | %.0f | %.0f (%.0f-%.0f) |\n", count(row->false_alarms), row->port_days, row->alarm_rate(),
                    alarms.low, alarms.high);
   }
-  text += advice_table(report);
+  text += advice_table(report) + hang_table(report);
   if (report.all.plain_losses.whole > 0)
     text += format("\nOf %llu planted losses of at least 1e-6 of the packets %llu were found: %.3f.\n",
                    count(report.all.plain_losses.whole), count(report.all.plain_losses.part),

@@ -19,7 +19,7 @@ constexpr std::array<const char*, kFaultKinds> kFaultNames{"link_down",         
                                                            "mad_sensor",         "counter_reset",    "clock_jump",
                                                            "errors_below_limit", "failed_transfers", "manager_restart",
                                                            "manager_failover",   "node_reboot",      "driver_reload",
-                                                           "retraining"};
+                                                           "retraining",         "job_hang"};
 constexpr std::array<const char*, kJobKinds> kJobNames{"ring", "tree", "all_to_all", "pipeline", "storage", "steady"};
 
 template <typename Kind, std::size_t N>

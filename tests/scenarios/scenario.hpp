@@ -29,6 +29,11 @@ enum class JobKind : std::uint8_t {
 };
 inline constexpr std::size_t kJobKinds = 6;
 
+/// From `from` to `to` (seconds) a job sends nothing.
+struct Pause {
+  double from = 0, to = 0;
+};
+
 /// Members and targets are endpoints of the plan. A collective repeats: it computes, then communicates; it is as slow
 /// as its slowest flow.
 struct Job {
@@ -41,7 +46,14 @@ struct Job {
   double load = 0.8;             ///< of the line rate that each member offers while it communicates, 0..1
   double start = 0;              ///< seconds
   double end = std::numeric_limits<double>::infinity();
+  std::vector<Pause> pauses{};  ///< of a collective, in their order
+  double released = 0;          ///< until then it holds its hosts, seconds; 0: until `end`
 };
+
+/// Do its members wait for each other?
+inline bool is_collective(const Job& job) {
+  return job.kind != JobKind::kStorage && job.kind != JobKind::kSteady;
+}
 
 enum class FaultKind : std::uint8_t {
   kLinkDown,
@@ -81,6 +93,7 @@ enum class FaultKind : std::uint8_t {
   kNodeReboot,       ///< a host is restarted by somebody
   kDriverReload,     ///< a host's adapters go away and come back
   kRetraining,       ///< a link trains anew, once
+  kJobHang,          ///< the job of an endpoint stands still, and the endpoint retries
   kCount,
 };
 inline constexpr std::size_t kFaultKinds = static_cast<std::size_t>(FaultKind::kCount);
@@ -99,7 +112,7 @@ struct Fault {
   double start = 0;                        ///< seconds from the scenario's beginning
   double end = std::numeric_limits<double>::infinity();
   /// Errors per bit; share lost; requests that fail per second; share that a slow receiver takes; decades a minute of a
-  /// drift, in all of a fading; seconds of a clock jump.
+  /// drift, in all of a fading; seconds of a clock jump; queue pairs that retry.
   double amount = 0;
 };
 
@@ -135,6 +148,12 @@ struct RightAdvice {
   std::vector<LinkPart> parts{};  ///< any of them is right
   std::vector<NodeGuid> nodes{};  ///< a host, switch or module must be at one of these; empty: at any
   double until = 0;               ///< seconds: what is said then counts
+};
+
+/// A job that hangs, and what is at fault.
+struct RightHang {
+  std::vector<Place> culprits{};  ///< an incident of any of them must name the hang
+  double from = 0, until = 0;     ///< seconds
 };
 
 /// Chance events that belong to a healthy fabric. Rates are for one port and day unless said otherwise.
@@ -198,6 +217,7 @@ struct Scenario {
   std::vector<Fault> faults{};
   std::vector<Action> actions{};  ///< what happens besides the faults
   std::vector<RightAdvice> advice{};
+  std::vector<RightHang> hangs{};
   std::vector<Truth> truths{};  ///< filled from the faults by truths_of() unless written down
 };
 

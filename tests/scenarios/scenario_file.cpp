@@ -250,7 +250,7 @@ void Reader::fault(const std::vector<std::string>& rest) {
   if ((*kind == kSwitchDown || *kind == kLossInSwitch) && adapter) complain("this fault wants a switch");
   if (*kind == kOversubscription && plan_.tiers[fault.node] != Tier::kLeaf) complain("oversubscription wants a leaf");
   const bool host_side = *kind == kIncast || *kind == kSlowReceiver || *kind == kPcieStall || *kind == kPfcStorm ||
-                         *kind == kStraggler || *kind == kFailedTransfers;
+                         *kind == kStraggler || *kind == kFailedTransfers || *kind == kJobHang;
   if (host_side && plan_.endpoint_at(fault.port) == kNoIndex) complain("this fault wants a port with a host behind it");
   if (host_side && plan_.tier_of(fault.port) == Tier::kAdapter) fault.port = plan_.ports[fault.port].peer;
   const auto other = words.take("other");
@@ -264,7 +264,7 @@ void Reader::fault(const std::vector<std::string>& rest) {
   static const std::map<FaultKind, double> kAmounts{
       {kErrors, 1e-10},    {kErrorsBelowLimit, 1e-14}, {kOversubscription, 0.25}, {kSlowReceiver, 0.2},
       {kLossOnLink, 1e-3}, {kLossInSwitch, 1e-3},      {kStraggler, 2},           {kOpticsDrift, 3},
-      {kOpticsFading, 2},  {kClockJump, 3600},         {kFailedTransfers, 1}};
+      {kOpticsFading, 2},  {kClockJump, 3600},         {kFailedTransfers, 1},     {kJobHang, 4}};
   const auto usual = kAmounts.find(*kind);
   fault.amount = words.number_of("amount", usual == kAmounts.end() ? 0 : usual->second, -1e6, 1e6);
   if (fault.amount < 0 && *kind != kClockJump) complain("amount must not be below 0");

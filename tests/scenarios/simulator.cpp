@@ -244,6 +244,10 @@ void Simulator::apply(const Action& action) {
       return collectors_.flush(action.a, static_cast<std::uint64_t>(action.value));
     case ActionKind::kModule:
       return collectors_.plug(action.a, static_cast<unsigned>(action.value), action.b == 1);
+    case ActionKind::kTimeouts:
+      return collectors_.time_out(action.a, static_cast<std::uint64_t>(action.value));
+    case ActionKind::kRefuse:
+      return collectors_.starve(action.a, action.value);
     case ActionKind::kReroute:
       return reroute();
   }

@@ -224,6 +224,11 @@ void Traffic::enter(std::size_t index, std::size_t phase) {
   current_ = nullptr;
   running.phase = phase > running.phases.size() ? 0 : phase;
   const bool over = now_ >= job.end || running.phases.empty();
+  if (const Pause* const pause = pause_at(index); pause && !over) {
+    running.phase = 0;
+    running.left = pause->to - now_;
+    return;
+  }
   if (over) running.phase = 0;
   if (running.phase == 0) {
     running.left = over ? kNeverEnds : job.period * (1 - job.communication);
@@ -260,6 +265,18 @@ void Traffic::compute(std::size_t index) {
   beginnings_.add(std::move(iteration));
 }
 
+const Pause* Traffic::pause_at(std::size_t index) const {
+  const auto found = std::ranges::find_if(jobs_[index].pauses,
+                                          [this](const Pause& pause) { return now_ >= pause.from && now_ < pause.to; });
+  return found == jobs_[index].pauses.end() ? nullptr : &*found;
+}
+
+double Traffic::next_pause(std::size_t index) const {
+  for (const Pause& pause : jobs_[index].pauses)
+    if (pause.from > now_) return pause.from;
+  return kNeverEnds;
+}
+
 double Traffic::phase_end(std::size_t index) {
   const Running& running = running_[index];
   const Job& job = jobs_[index];
@@ -267,7 +284,7 @@ double Traffic::phase_end(std::size_t index) {
   if (!equalises(job.kind)) return std::min(now_ + running.left, std::max(now_, job.end));
   const double rate = loads().jobs[index];
   const double end = rate > 0 && !std::isinf(rate) ? now_ + running.left / rate : kNeverEnds;
-  return std::max(now_, std::min({end, running.deadline, std::max(now_, job.end)}));
+  return std::max(now_, std::min({end, running.deadline, std::max(now_, job.end), next_pause(index)}));
 }
 
 double Traffic::next_change() {

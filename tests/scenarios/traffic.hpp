@@ -114,6 +114,9 @@ class Traffic {
   void make_phases(const Job& job, Running& running) const;
   void enter(std::size_t job, std::size_t phase);
   double phase_end(std::size_t job);
+  /// The pause that the job is in, or null; and when its next one begins.
+  const Pause* pause_at(std::size_t job) const;
+  double next_pause(std::size_t job) const;
   /// Each member computes for its own time; the communication begins with the last of them.
   void compute(std::size_t job);
   std::unique_ptr<Loads> solve() const;

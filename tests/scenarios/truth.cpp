@@ -315,6 +315,11 @@ void Witness::tell(const Fault& fault, std::vector<Truth>& truths) {
       // While it waits for the subnet manager it carries nothing.
       truth.most = scenario_.assumptions.manager.sweep > 0 ? Severity::kWarning : Severity::kInfo;
       break;
+    case FaultKind::kJobHang:
+      truth.kind = IncidentKind::kJobHang;
+      truth.culprits = host_side(fault.port);
+      truth.counts = fault.amount > 0;
+      break;
     case FaultKind::kCounterReset:
     case FaultKind::kClockJump:
     case FaultKind::kErrorsBelowLimit:

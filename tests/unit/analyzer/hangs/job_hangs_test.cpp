@@ -36,7 +36,7 @@ TEST(JobHangs, NamesThePortThatGoesOnRetrying) {
   ASSERT_TRUE(evidence_of(incident, kHangSignal));
   EXPECT_GE(evidence_of(incident, kHangSignal)->value, 120);
   EXPECT_EQ(evidence_of(incident, kHangSignal)->threshold, 120);
-  world.seconds(600);
+  world.seconds(200);
   EXPECT_EQ(world.open_kinds(), Kinds{"JOB_HANG"}) << "its retries are used up, and it hangs all the same";
   world.move(true);
   world.seconds(10);
@@ -107,9 +107,9 @@ TEST(JobHangs, ALinkThatIsDownForLongIsNoReason) {
   JobHosts world;
   world.seconds(60);
   world.hosts[3].ports[1].up = false;  // the job goes on over the others
-  world.seconds(600);
-  world.move(false);
   world.seconds(200);
+  world.move(false);
+  world.seconds(150);
   EXPECT_EQ(world.open_kinds(), Kinds{"LINK_DOWN"});
   EXPECT_FALSE(evidence_of(only_incident(world.book), kHangSignal));
 }
@@ -120,7 +120,7 @@ TEST(JobHangs, KeepsRdmaErrorsWhileTheirJobStandsStill) {
   ++world.hosts[1].ports[0].counters["retries_exhausted"];
   world.seconds(2);
   world.move(false);
-  world.seconds(300);
+  world.seconds(200);
   const Incident incident = only_incident(world.book);
   EXPECT_EQ(incident.finding.kind, IncidentKind::kRdmaErrors);
   EXPECT_EQ(incident.finding.severity, Severity::kCritical);

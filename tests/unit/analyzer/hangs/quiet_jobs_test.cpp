@@ -9,24 +9,32 @@ namespace weft::analyzer {
 namespace {
 
 using Kinds = std::vector<std::string>;
-constexpr unsigned kMinute = 60;
+
+/// Of less patience, for less to be computed: half a minute, and three without a suspect.
+struct QuickHosts : JobHosts {
+  explicit QuickHosts(unsigned count = 6) : JobHosts(count, 1) {
+    thresholds.hang.silence = std::chrono::seconds(30);
+    thresholds.hang.silence_without_suspect = std::chrono::minutes(3);
+    begin();
+  }
+};
 
 TEST(QuietJobs, OneThatNeverUsedTheFabricDoesNotHang) {
-  JobHosts world;
+  QuickHosts world;
   world.move(false);
-  world.seconds(30 * kMinute, world.retrying(3, 1));
+  world.seconds(240, world.retrying(3, 0));
   EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
 }
 
 TEST(QuietJobs, ASilenceWithoutASuspectIsInfoAfterLong) {
-  JobHosts world;
-  world.seconds(120);
+  QuickHosts world;
+  world.seconds(60);
   world.move(false);
   // A peer that goes away makes a burst of timeouts, and that is all.
   world.hosts[2].ports[0].counters["ack_timeout"] += 800;
-  world.seconds(14 * kMinute);
+  world.seconds(170);
   EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
-  world.seconds(2 * kMinute);
+  world.seconds(20);
   const Incident incident = only_incident(world.book);
   EXPECT_EQ(incident.finding.kind, IncidentKind::kJobHang);
   EXPECT_EQ(incident.finding.severity, Severity::kInfo);
@@ -37,46 +45,46 @@ TEST(QuietJobs, ASilenceWithoutASuspectIsInfoAfterLong) {
 }
 
 TEST(QuietJobs, OneThatIsSilentAgainAndAgainHasTime) {
-  JobHosts world;
+  QuickHosts world;
   for (unsigned checkpoint = 0; checkpoint < 3; ++checkpoint) {
     world.move(true);
-    world.seconds(5 * kMinute);
+    world.seconds(40);
     world.move(false);
-    world.seconds(4 * kMinute);
+    world.seconds(50);
   }
   world.hosts[0].ports[0].counters["ack_timeout"] += 10;
-  world.seconds(15 * kMinute);
+  world.seconds(180);
   EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
-  world.seconds(3 * kMinute);
+  world.seconds(40);
   EXPECT_EQ(world.open_kinds(), Kinds{"JOB_HANG"});
 }
 
 TEST(QuietJobs, AllAtOnceDoNotHang) {
-  JobHosts world(8);
+  QuickHosts world(8);
   for (unsigned host = 4; host < 8; ++host) world.hosts[host].jobs = {"slurm:8"};
-  world.seconds(120);
+  world.seconds(60);
   world.move(false);
-  world.seconds(60 * kMinute);
+  world.seconds(400);
   EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
 }
 
 TEST(QuietJobs, OneThatEndsDoesNotHang) {
-  JobHosts world;
-  world.seconds(120);
+  QuickHosts world;
+  world.seconds(60);
   world.move(false);
-  world.seconds(100, world.retrying(3, 1));
+  world.seconds(25, world.retrying(3, 0));
   world.hosts[5].jobs.clear();
-  world.seconds(100, world.retrying(3, 1));
+  world.seconds(60, world.retrying(3, 0));
   for (JobHosts::Host& host : world.hosts) host.jobs.clear();
-  world.seconds(20 * kMinute);
+  world.seconds(200);
   EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
 }
 
 TEST(QuietJobs, ItIsOverWhenTheJobIsGone) {
-  JobHosts world;
-  world.seconds(120);
+  QuickHosts world;
+  world.seconds(60);
   world.move(false);
-  world.seconds(130, world.retrying(3, 1));
+  world.seconds(45, world.retrying(3, 0));
   EXPECT_EQ(world.open_kinds(), Kinds{"JOB_HANG"});
   for (JobHosts::Host& host : world.hosts) host.jobs.clear();
   world.seconds(10);
@@ -84,29 +92,29 @@ TEST(QuietJobs, ItIsOverWhenTheJobIsGone) {
 }
 
 TEST(QuietJobs, OneHostThatMovesIsEnough) {
-  JobHosts world;
-  world.seconds(120);
+  QuickHosts world;
+  world.seconds(60);
   world.move(false);
   world.hosts[0].moves = true;
-  world.seconds(10 * kMinute, world.retrying(3, 1));
+  world.seconds(120, world.retrying(3, 0));
   EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
 }
 
 TEST(QuietJobs, BytesThatAreNotReadAreNotZero) {
-  JobHosts world;
-  world.seconds(120);
+  QuickHosts world;
+  world.seconds(60);
   for (JobHosts::Host& host : world.hosts) host.has_bytes = false;
-  world.seconds(10 * kMinute, world.retrying(3, 1));
+  world.seconds(120, world.retrying(3, 0));
   EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
 }
 
 TEST(QuietJobs, NothingIsToldWhereItIsTurnedOff) {
-  JobHosts world;
+  QuickHosts world;
   world.thresholds.hang.enabled = false;
   world.begin();
-  world.seconds(120);
+  world.seconds(60);
   world.move(false);
-  world.seconds(30 * kMinute, world.retrying(3, 1));
+  world.seconds(240, world.retrying(3, 0));
   EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
 }
 

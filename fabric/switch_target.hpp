@@ -25,10 +25,13 @@ struct SwitchTarget {
   std::string name{};     ///< of the switch
   std::string address{};  ///< HOST:PORT
   SwitchTargetState state = SwitchTargetState::kConnecting;
-  TimePoint since = kNever;     ///< of `state`
-  TimePoint told = kNever;      ///< when it last told anything; kNever: not since weft-switches was started
-  std::string reason{};         ///< why it is not reading, for people; empty while it is, and before the first try
-  std::string refused{};        ///< needed groups of paths that it does not tell, and why; empty: none
+  TimePoint since = kNever;  ///< of `state`
+  TimePoint told = kNever;   ///< when it last told anything; kNever: not since weft-switches was started
+  std::string reason{};      ///< why it is not reading, for people; empty while it is, and before the first try
+  std::string refused{};     ///< needed groups of paths that it does not tell, and why; empty: none
+  /// How its ports are set by gNMI: a row of collectors/gnmi/port_setting.hpp; "none": it sets none, or its line says
+  /// that none is to be set; empty: not known yet.
+  std::string port_setting{};
   std::uint64_t messages = 0;   ///< received, since weft-switches was started; so are all that follow
   std::uint64_t values = 0;     ///< taken
   std::uint64_t unknown = 0;    ///< at paths that are in no table
@@ -36,6 +39,9 @@ struct SwitchTarget {
   std::uint64_t left_out = 0;   ///< dropped: beyond the limits of ports and values
   std::uint64_t connects = 0;   ///< times it was connected to
   Duration clock_difference{};  ///< its clock minus ours when it last told; only shown, never used
+  /// Ports of it can be set by gNMI, by what it told.
+  bool sets_ports() const { return !port_setting.empty() && port_setting != kSetsNone; }
+  static constexpr const char* kSetsNone = "none";
   bool operator==(const SwitchTarget&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/remedy/switch_ends.hpp"
 #include "fabric/graph/job_health.hpp"
 #include "fabric/link_rate.hpp"
 #include "fabric/number_text.hpp"
@@ -80,6 +81,13 @@ bool is_single_flap(const Incident& incident) {
 }
 
 }  // namespace
+
+const std::string& RemedySettings::actuator(RemedyAction action, const Entity& target, const RemedyView& view) const {
+  if (!view.is_ethernet_link(target)) return actuator(action);
+  const bool is_isolation = action == RemedyAction::kIsolateLink || action == RemedyAction::kRestoreLink;
+  if (is_isolation && !switch_actuator.empty() && switch_end(target, view)) return switch_actuator;
+  return ethernet_actuators[static_cast<std::size_t>(action)];
+}
 
 const FabricView* RemedyView::fabric(std::string_view name) const {
   const auto found = std::ranges::find(fabrics, name, &FabricView::name);

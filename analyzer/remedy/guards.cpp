@@ -12,6 +12,7 @@
 #include "analyzer/remedy/data_guard.hpp"
 #include "analyzer/remedy/plan_texts.hpp"
 #include "analyzer/remedy/shape_guards.hpp"
+#include "analyzer/remedy/switch_ends.hpp"
 #include "analyzer/remedy/target_lists.hpp"
 #include "fabric/graph/directed_path.hpp"
 #include "fabric/host_names.hpp"
@@ -145,8 +146,12 @@ class Judge {
     if (ethernet_) {
       const std::string none = "no actuator for Ethernet switch ports: ";
       if (plan_.action == RemedyAction::kRaiseLinkCost) return none + "Weft changes no route costs on Ethernet";
-      return none + (takes_out_ ? "shut down " : "enable ") + ends() +
-             " yourself, or configure a webhook (remedy.webhook.actions)";
+      const std::string by_hand = none + (takes_out_ ? "shut down " : "enable ") + ends() + " yourself, or ";
+      if (in_.settings.switch_actuator.empty())
+        return by_hand +
+               "configure gNMI Set (remedy.gnmi_port.enabled) or a webhook "
+               "(remedy.webhook.actions)";
+      return by_hand + "configure a webhook (remedy.webhook.actions): " + no_switch_end_text(plan_.target, in_.view);
     }
     const char* by_hand = is_link_     ? ""
                           : takes_out_ ? "; drain it by hand in the scheduler"
@@ -352,7 +357,9 @@ class Judge {
     if (!is_link_) return not_needed("no path is removed");
     if (!takes_out_) return activation();
     if (!fabric_) return refused("its fabric has no complete sweep yet");
-    if (ethernet_) return not_needed("collectors do not report through this fabric");
+    if (ethernet_)
+      return judge_ethernet_own_path(plan_, in_.view,
+                                     !plan_.actuator.empty() && plan_.actuator == in_.settings.switch_actuator);
     const PortKey own = fabric_->sweep->local_port;
     const auto& manager = fabric_->sweep->subnet_manager;
     for (const PortKey end : {plan_.target.port, plan_.target.peer}) {

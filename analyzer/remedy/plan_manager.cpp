@@ -140,7 +140,7 @@ PlanManager::Entry& PlanManager::add(RemedyAction action, Entity target, const s
   entry.plan.id = id;
   entry.plan.action = action;
   entry.plan.target = std::move(target);
-  entry.plan.actuator = settings_.actuator(action, view.is_ethernet_link(entry.plan.target));
+  entry.plan.actuator = settings_.actuator(action, entry.plan.target, view);
   entry.plan.requested_by = who;
   entry.plan.created = view.now;
   entry.plan.expires = view.now + settings_.limits.expiry;

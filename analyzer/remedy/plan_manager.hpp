@@ -189,6 +189,7 @@ class PlanManager {
   void keep_out_of_person(Entry& held);
   void keep_out(Entry& back, const char* ended, const std::string& why, const std::string& who, TimePoint now);
 
+  std::optional<PortKey> end_of(const Plan& plan, const RemedyView& view) const;
   Result<std::uint64_t> plan_undone_by(RemedyAction action, const Entity& target, const RemedyView& view,
                                        bool only_cost) const;
   bool is_told_before(const Entity& target, TimePoint now) const;

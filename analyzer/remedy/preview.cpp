@@ -205,7 +205,7 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
   Plan plan;
   plan.action = action;
   plan.target = target;
-  plan.actuator = settings_.actuator(action, view.is_ethernet_link(target));
+  plan.actuator = settings_.actuator(action, target, view);
   plan.reason = why;
   plan.requested_by = who;
   plan.created = plan.updated = view.now;
@@ -230,7 +230,7 @@ Result<Plan> PlanManager::preview(RemedyAction action, const Entity& target, con
   if (const auto before = entries_.find(*undoes); before != entries_.end() && plan.outcome.empty())
     if (const Plan& held = before->second.plan; held.unresolved && !held.in_force)
       plan.outcome = "bring it back if it is out; " + may_land_text(held, view.now);
-  if (action == RemedyAction::kIsolateLink) plan.end = end_to_set(target, view.fabric(target.fabric));
+  if (action == RemedyAction::kIsolateLink) plan.end = end_of(plan, view);
   plan.jobs = jobs_on(target, view).value_or(std::vector<std::string>{});
   if (takes_out(action)) {
     LiveTree* tree = target.kind == EntityKind::kLink ? trees_.tree(target.fabric, view, shown_) : nullptr;

@@ -118,7 +118,7 @@ std::string PlanManager::drained_by_others(const Entity& target, const RemedyVie
 
 // The actuator that would raise the link's cost, where it told that the cost is raised; empty: it did not.
 std::string PlanManager::raised_by_others(const Entity& target, const RemedyView& view) const {
-  const std::string actuator = settings_.actuator(RemedyAction::kRaiseLinkCost, view.is_ethernet_link(target));
+  const std::string actuator = settings_.actuator(RemedyAction::kRaiseLinkCost, target, view);
   const auto told = avoided_.find(actuator);
   if (told == avoided_.end() || is_told_before(target, view.now)) return {};
   const bool is_raised =

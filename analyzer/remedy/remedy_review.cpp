@@ -272,15 +272,15 @@ void PlanManager::propose(const RemedyView& view) {
     // A slow link that can be kept as the last resort is.
     if (remedy->action == RemedyAction::kIsolateLink && incident->finding.kind == IncidentKind::kLinkDegraded &&
         settings_.mode(RemedyAction::kRaiseLinkCost) != RemedyMode::kOff &&
-        !settings_.actuator(RemedyAction::kRaiseLinkCost, view.is_ethernet_link(remedy->target)).empty())
+        !settings_.actuator(RemedyAction::kRaiseLinkCost, remedy->target, view).empty())
       remedy->action = RemedyAction::kRaiseLinkCost;
     const TimePoint began = incident->began();
     if (clock_.ages(view.now).of(began) < settings_.limits.breaker.window && began > status_.breaker_since) ++wanted_;
     if (settings_.mode(remedy->action) == RemedyMode::kOff) continue;
-    // Nobody could carry it out: the incident says all there is to say. Of Ethernet links, for which there is no
-    // actuator but a webhook, the plan tells the person who shuts the port whether that is safe.
-    const bool is_ethernet_link = view.is_ethernet_link(remedy->target);
-    if (settings_.actuator(remedy->action, is_ethernet_link).empty() && !is_ethernet_link) continue;
+    // Nobody could carry it out: the incident says all there is to say. Of Ethernet links, whose switches may let
+    // nobody set them, the plan tells the person who shuts the port whether that is safe.
+    if (settings_.actuator(remedy->action, remedy->target, view).empty() && !view.is_ethernet_link(remedy->target))
+      continue;
     if (is_taken(remedy->target) || is_tried(*incident, *remedy, view)) continue;
     // Bounded: a fabric on fire has its breaker, not ten thousand plans.
     if (room == 0) {
@@ -369,7 +369,7 @@ void PlanManager::take_verdicts(Plan& plan, std::vector<GuardVerdict> guards, co
     if (candidate.action == RemedyAction::kNothing) continue;
     Plan instead = plan;
     instead.action = candidate.action;
-    instead.actuator = settings_.actuator(candidate.action, view.is_ethernet_link(plan.target));
+    instead.actuator = settings_.actuator(candidate.action, plan.target, view);
     if (candidate.action != plan.action) instead.guards = guards_of(instead, view);
     // That another plan is under way delays it, and refuses nothing.
     candidate.allowed = !first_refusal(instead.guards, false, Guard::kOneActor);
@@ -416,7 +416,7 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
     return end(entry, PlanState::kExpired, ourselves, "no longer due: " + due.why, view.now);
   if (view.now >= plan.expires && !renew(entry, view)) return;
   // As when weftd was started anew with a webhook for Ethernet links, or with less turned on.
-  if (plan.actuator.empty()) plan.actuator = settings_.actuator(plan.action, view.is_ethernet_link(plan.target));
+  if (plan.actuator.empty()) plan.actuator = settings_.actuator(plan.action, plan.target, view);
   if (plan.state == PlanState::kApproved && plan.approved_by == kOurselves && !may_approve(plan)) {
     plan.state = PlanState::kProposed;
     plan.approved_by.clear();
@@ -451,8 +451,11 @@ void PlanManager::refresh(Entry& entry, const RemedyView& view) {
   wait_for(entry, is_held ? "held until " + time_ahead_text(view.now, entry.held_until - view.now) +
                                 ": a guard refused it directly before it was sent"
                           : std::string());
-  if (plan.state == PlanState::kApproved && !is_held && !first_refusal(plan.guards, plan.approved_by == kOurselves))
+  if (plan.state == PlanState::kApproved && !is_held && !first_refusal(plan.guards, plan.approved_by == kOurselves)) {
+    // Whoever asks a switch must know which one, also for the look before the act.
+    if (!plan.end && plan.actuator == settings_.switch_actuator) plan.end = end_of(plan, view);
     runner(entry, view.now).begin();
+  }
 }
 
 // What is still needed is not over, holds something out, is counted by some limit, or says that a trouble that lasts

@@ -9,6 +9,7 @@
 #include "analyzer/remedy/neighbours.hpp"
 #include "analyzer/remedy/plan_manager.hpp"
 #include "analyzer/remedy/plan_texts.hpp"
+#include "analyzer/remedy/switch_ends.hpp"
 #include "analyzer/remedy/windows.hpp"
 
 namespace weft::analyzer {
@@ -246,10 +247,17 @@ void PlanManager::act(Entry& entry, const RemedyView& view) {
     entry.topology_before = fabric->sweep->topology;
     entry.tables_before = fabric->sweep->routes;
   }
-  if (!plan.end) plan.end = end_to_set(plan.target, fabric);
+  if (!plan.end) plan.end = end_of(plan, view);
   if (fabric && plan.target.kind == EntityKind::kLink)
     plan.neighbours = answering_neighbours(plan.target, *fabric, settings_.limits.stale_intervals);
   runner(entry, view.now).act(refusal);
+}
+
+// The end of its link that a plan sets, as it would be chosen now.
+std::optional<PortKey> PlanManager::end_of(const Plan& plan, const RemedyView& view) const {
+  if (!settings_.switch_actuator.empty() && plan.actuator == settings_.switch_actuator)
+    return switch_end(plan.target, view);
+  return end_to_set(plan.target, view.fabric(plan.target.fabric));
 }
 
 // Pairs of adapters without a path that had one before. After a restart only the totals of before are known: hosts that

@@ -18,8 +18,11 @@
 #include "fabric/acting_weftds.hpp"
 #include "fabric/plan.hpp"
 #include "fabric/snapshot.hpp"
+#include "fabric/switch_target.hpp"
 
 namespace weft::analyzer {
+
+struct RemedyView;
 
 /// Modes, actuators, lists and limits, as configured.
 struct RemedySettings {
@@ -31,6 +34,9 @@ struct RemedySettings {
   /// The same for links of Ethernet fabrics, where neither ports nor hop weights of InfiniBand are. Where it is empty
   /// plans are made all the same, and refused: a person may shut the port.
   std::array<std::string, static_cast<std::size_t>(RemedyAction::kCount)> ethernet_actuators;
+  /// Who isolates and restores a link of an Ethernet fabric where a switch of it lets us set its ports (switch_end()),
+  /// before `ethernet_actuators`. Empty: nobody.
+  std::string switch_actuator;
   /// How late what an actuator sent may land at most, by its name; of those that know it.
   std::map<std::string, Duration> latest_landing;
   /// Actuators that act on a link without a sweep of its fabric.
@@ -55,12 +61,13 @@ struct RemedySettings {
   bool may_act() const {
     for (std::size_t i = 0; i < modes.size(); ++i)
       if (modes[i] != RemedyMode::kOff && (!actuators[i].empty() || !ethernet_actuators[i].empty())) return true;
-    return false;
+    return !switch_actuator.empty() && (mode(RemedyAction::kIsolateLink) != RemedyMode::kOff ||
+                                        mode(RemedyAction::kRestoreLink) != RemedyMode::kOff);
   }
-  /// Of links that of their layer, of hosts the one there is.
-  const std::string& actuator(RemedyAction action, bool ethernet_link = false) const {
-    return (ethernet_link ? ethernet_actuators : actuators)[static_cast<std::size_t>(action)];
-  }
+  /// Of hosts, and of links of InfiniBand.
+  const std::string& actuator(RemedyAction action) const { return actuators[static_cast<std::size_t>(action)]; }
+  /// Of links that of their layer, and of Ethernet that of the switches there, of hosts the one there is.
+  const std::string& actuator(RemedyAction action, const Entity& target, const RemedyView& view) const;
 };
 
 /// The world as last seen.
@@ -77,6 +84,10 @@ struct RemedyView {
   std::optional<Duration> steady{};
   /// By fabric, of those whose subnet manager is asked for signs of life. Null: nobody asks.
   const std::map<std::string, ManagerSign, std::less<>>* managers = nullptr;
+  /// Switches that are read by gNMI, as last told. Null: none is.
+  const std::vector<SwitchTarget>* switches = nullptr;
+  /// Name of the machine that weftd runs on; empty: not known.
+  std::string own_host{};
   /// Of `hosts` and `health`; made when they are first asked for.
   mutable HostIndex hosts_by_name{}, health_by_name{};
 

@@ -72,6 +72,13 @@ constexpr auto kLeaves = std::to_array<Leaf>({
             "pfc_frames", kReceive),
     counter("/interfaces/interface[name=PORT]/ethernet/pfc/priorities/priority[index=PRIORITY]/state/out-frames",
             "pfc_frames", kTransmit),
+    // NVIDIA Cumulus Linux: "gNMI Streaming", Metrics, of its user guide. Which key its counters of PFC by priority
+    // have, that does not say.
+    other("/interfaces/interface[name=PORT]/ethernet/state/counters/carrier-transitions",
+          LeafKind::kCarrierTransitions),
+    counter("/interfaces/interface[name=PORT]/ethernet/phy/state/rs-fec-uncorrectable-blocks",
+            "fec_uncorrectable_blocks"),
+    counter("/interfaces/interface[name=PORT]/ethernet/phy/state/symbol-errors", "physical_symbol_errors"),
     // Nokia: srl_nokia-qos.yang
     counter("/qos/interfaces/interface[interface-id=PORT]/pfc/statistics/pfc-priority[index=PRIORITY]/"
             "pfc-pause-frames-received",
@@ -119,6 +126,8 @@ std::string_view mark_of(Model model) {
       return "sonic";
     case Model::kEosPfc:
       return "arista";
+    case Model::kNvidia:
+      return "nvidia";
     case Model::kSrLinux:
       return "srl_nokia";
   }
@@ -139,6 +148,8 @@ const char* to_string(Model model) {
       return "sonic";
     case Model::kEosPfc:
       return "eos";
+    case Model::kNvidia:
+      return "nvidia";
     case Model::kSrLinux:
       return "srlinux";
   }
@@ -169,6 +180,7 @@ const std::vector<Group>& groups() {
       {.name = "eos pfc",
        .model = Model::kEosPfc,
        .paths = {"/interfaces/interface[name=*]/ethernet/pfc/priorities/priority[index=*]/state"}},
+      {.name = "nvidia phy", .model = Model::kNvidia, .paths = {"/interfaces/interface[name=*]/ethernet/phy/state"}},
       {.name = "srlinux pfc",
        .model = Model::kSrLinux,
        .origin = "srl_nokia",

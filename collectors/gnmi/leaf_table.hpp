@@ -61,8 +61,8 @@ enum class Pace : std::uint8_t {
 };
 
 /// A model, or a vendor's part of one.
-enum class Model : std::uint8_t { kOpenConfig, kSonicCounters, kEosPfc, kSrLinux };
-/// "openconfig", "sonic", "eos", "srlinux": as people choose it.
+enum class Model : std::uint8_t { kOpenConfig, kSonicCounters, kEosPfc, kSrLinux, kNvidia };
+/// "openconfig", "sonic", "eos", "srlinux", "nvidia": as people choose it.
 const char* to_string(Model model);
 
 /// What is subscribed to in one stream of its own: a target that refuses it loses nothing else.

@@ -176,6 +176,11 @@ struct Remedy {
     std::filesystem::path program;              ///< empty: weft-port beside our own executable
     std::filesystem::path management_key_file;  ///< empty: as Infiniband::management_key_file
   };
+  /// As actuate::GnmiPortOptions; the switches are those of Gnmi.
+  struct GnmiPort {
+    bool enabled = false;
+    Duration timeout = std::chrono::seconds(8);
+  };
   /// As actuate::OpensmWeightsOptions.
   struct OpensmWeights {
     std::filesystem::path file;  ///< empty: none
@@ -203,6 +208,7 @@ struct Remedy {
   bool stop_for_other_weftd = true;        ///< as analyzer::RemedySettings
   analyzer::RemedyLimits limits;
   InfinibandPort infiniband_port;
+  GnmiPort gnmi_port;
   OpensmWeights opensm_weights;
   Ufm ufm;
   Slurm slurm;

@@ -424,6 +424,8 @@ std::vector<std::pair<std::string, std::string>> contradictions(const WeftdConfi
   for (auto& problem : event_contradictions(config.events)) found.push_back(std::move(problem));
   for (auto& problem : site_contradictions(config)) found.push_back(std::move(problem));
   for (auto& problem : remedy_contradictions(config.remedy)) found.push_back(std::move(problem));
+  if (config.remedy.gnmi_port.enabled && !config.gnmi.is_read())
+    found.emplace_back("remedy.gnmi_port.enabled", "is of no use without gnmi.targets or gnmi.targets_file");
   return found;
 }
 

@@ -20,8 +20,10 @@ std::vector<Key> gnmi_schema() {
        "Switches to read by gNMI, `\"leaf01 192.0.2.11:9339\"` each: its name, and HOST:PORT. Behind these may stand "
        "`credentials=NAME` (files of that name in `gnmi.credentials_directory`; without it `default`), `login=basic` "
        "(HTTP Basic, as Cumulus Linux and NVOS want it; without it username and password go as gRPC metadata), "
-       "`certificate=NAME` (the name in its certificate, where that is not HOST) and `tls=off` (plain text, on this "
-       "machine only). Empty, and without `gnmi.targets_file`: no switch is read."},
+       "`certificate=NAME` (the name in its certificate, where that is not HOST), `tls=off` (plain text, on this "
+       "machine only), `set=off` (its ports are never set, whatever `remedy.gnmi_port.enabled` says) and "
+       "`set=openconfig`, `set=srlinux` or `set=sonic` (how they are set, where the models that it tells do not say "
+       "so). Empty, and without `gnmi.targets_file`: no switch is read."},
       {"gnmi.targets_file",
        [](WeftdConfig& c) -> Field { return &c.gnmi.targets_file; },
        {},

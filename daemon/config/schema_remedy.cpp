@@ -91,6 +91,18 @@ std::vector<Key> fabric_schema() {
        "",
        "File with the M_Key of the subnets, mode 0600 or 0640. Needed if the subnet manager protects ports with an "
        "M_Key, else ports do not answer. Empty: that of infiniband.management_key_file, if any."},
+      {"remedy.gnmi_port.enabled",
+       [](WeftdConfig& c) -> Field { return &c.remedy.gnmi_port.enabled; },
+       {},
+       "",
+       "Isolate and restore links of Ethernet fabrics by gNMI Set on a switch of `gnmi.targets` or "
+       "`gnmi.targets_file`: its port is shut and enabled. The login of its credentials needs the right to do so. A "
+       "switch with `set=off` in its line is never set. Links without such a switch are left to the webhook, if any."},
+      {"remedy.gnmi_port.timeout",
+       [](WeftdConfig& c) -> Field { return &c.remedy.gnmi_port.timeout; },
+       {1, 8},
+       "",
+       "Timeout of one question to one switch, with its connection; a step asks three at most."},
       {"remedy.opensm_weights.file",
        [](WeftdConfig& c) -> Field { return &c.remedy.opensm_weights.file; },
        {},

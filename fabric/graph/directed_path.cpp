@@ -117,6 +117,7 @@ bool is_bridge(const Topology& topology, LinkKey link) {
       if (node.type != NodeType::kSwitch && exit != low && exit != high) continue;
       const Port& far = topology.port(port.peer);
       if (port.state == PortState::kDown || is_down(topology, far)) continue;
+      if (topology.is_ethernet() && !port.is_up()) continue;  // nobody reads it
       if ((exit == low && port.peer == high) || (exit == high && port.peer == low)) continue;
       if (seen[far.node] == own) continue;
       if (seen[far.node] != kNew) {

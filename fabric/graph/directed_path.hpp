@@ -31,7 +31,8 @@ std::optional<DirectedPath> find_directed_path(const Topology& topology, PortKey
                                                const std::optional<LinkKey>& avoiding,
                                                RouteOver over = RouteOver::kLinksUp);
 
-/// Taken out, it parts its two ends: no other links that are up lead from one to the other. What lies behind either of
+/// Taken out, it parts its two ends: no other links that are up lead from one to the other; on Ethernet, where not all
+/// are read, none that are known to be up. What lies behind either of
 /// them is then cut off from what lies behind the other. False where an end is not in the graph.
 bool is_bridge(const Topology& topology, LinkKey link);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "collectors/gnmi/port_setting.hpp"
 #include "collectors/gnmi/switch_state.hpp"
 #include "fuzz.hpp"
 
@@ -13,6 +14,7 @@ using fuzz::demand;
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text = fuzz::text_of(data, size);
   gnmi::SwitchState state({.ports = 8, .values = 16});
+  gnmi::PortTold told;  // of Ethernet1, as before and after it is set
   TimePoint now{std::chrono::hours(1)};
   while (!text.empty()) {
     const std::size_t length = std::min(text.find('\n'), text.size());
@@ -30,6 +32,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       state.remove(*path);
     else
       state.update(*path, kind == '#' ? gnmi::Value(gnmi::Json{value}) : gnmi::Value(value), now);
+    gnmi::take_port(*path, kind == '#' ? gnmi::Value(gnmi::Json{value}) : gnmi::Value(value), "Ethernet1", told);
+    demand(!(told.is_shut() && told.is_enabled()), "a port is shut or enabled, or neither");
+    demand(told.systems.size() <= gnmi::PortTold::kMostSystems, "no more neighbours than are allowed");
     demand(gnmi::to_text(*path) == before, "the path is as before");
     now += std::chrono::seconds(1);
     const HostReading reading = state.reading(now, now, std::chrono::seconds(5));

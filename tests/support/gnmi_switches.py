@@ -50,12 +50,22 @@ class Quirks:
     big: int = 0                           # bytes of a value that it tells with its counters
     flood: int = 0                         # messages of unknown values, as fast as they go
     strange: bool = False                  # tells values that nobody knows, and that cannot be
+    native: str = ""                       # "srlinux": ports by its own model as well; "sonic": a leaf is set by an object
+    get_trouble: str = ""                  # what goes wrong with Get: "hang"
+    set_trouble: str = ""                  # what goes wrong with Set: see SET_TROUBLES
+
+
+# "refuse": PERMISSION_DENIED. "missing": UNIMPLEMENTED. "before": it hangs, and nothing is done unless it is released. "after": it is
+# done, and the answer hangs. "lost": it is done, and UNAVAILABLE is the answer. "dropped": the same, and nothing is done. "late": it hangs,
+# and is done when it is released, though nobody waits any more. "ignore": it is accepted, and nothing is done.
+SET_TROUBLES = ("refuse", "missing", "before", "after", "lost", "dropped", "late", "ignore")
 
 
 @dataclasses.dataclass
 class Port:
     oper: str = "UP"
     admin: str = "UP"
+    enabled: bool = True                   # as configured
     speed: str = "SPEED_400GB"
     transitions: int = 1
     counters: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -70,6 +80,14 @@ def parse_path(text: str):
         for key, value in re.findall(r"\[([^=]+)=([^\]]*)\]", keys):
             element.key[key] = value
     return path
+
+
+def without_modules(path):
+    """The path without the names of modules before its elements, as SONiC wants them."""
+    plain = pb2.Path()
+    for element in path.elem:
+        plain.elem.add(name=element.name.rpartition(":")[2]).key.update(element.key)
+    return plain
 
 
 def path_text(path) -> str:
@@ -101,6 +119,9 @@ class Switch:
         self.quirks = Quirks()
         self.ports: dict[str, Port] = {}
         self.subscriptions: list[str] = []  # "ON_CHANGE /interfaces/…", as they came
+        self.sets: list[tuple[str, bool]] = []  # port and whether it is enabled, of each Set that came
+        self.on_set = lambda port, enabled: None
+        self.reached, self.released = threading.Event(), threading.Event()  # a call hangs; it goes on
         self.changed = threading.Condition()
         self._server = None
         self._arguments = (None, None)
@@ -113,6 +134,10 @@ class Switch:
         handlers = {
             "Capabilities": grpc.unary_unary_rpc_method_handler(self._capabilities, request_deserializer=pb2.CapabilityRequest.FromString,
                                                                 response_serializer=pb2.CapabilityResponse.SerializeToString),
+            "Get": grpc.unary_unary_rpc_method_handler(self._get, request_deserializer=pb2.GetRequest.FromString,
+                                                       response_serializer=pb2.GetResponse.SerializeToString),
+            "Set": grpc.unary_unary_rpc_method_handler(self._set, request_deserializer=pb2.SetRequest.FromString,
+                                                       response_serializer=pb2.SetResponse.SerializeToString),
             "Subscribe": grpc.stream_stream_rpc_method_handler(self._subscribe, request_deserializer=pb2.SubscribeRequest.FromString,
                                                                response_serializer=pb2.SubscribeResponse.SerializeToString)}
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("gnmi.gNMI", handlers),))
@@ -158,7 +183,10 @@ class Switch:
         for name, port in self.ports.items():
             at = f"/interfaces/interface[name={name}]"
             told |= {f"{at}/state/oper-status": port.oper, f"{at}/state/admin-status": port.admin, f"{at}/state/type": "ethernetCsmacd",
-                     f"{at}/ethernet/state/port-speed": port.speed, f"{at}/state/counters/carrier-transitions": port.transitions}
+                     f"{at}/config/enabled": port.enabled, f"{at}/ethernet/state/port-speed": port.speed, f"{at}/state/counters/carrier-transitions": port.transitions}
+            if self.quirks.native == "srlinux":
+                told |= {f"/interface[name={name}]/admin-state": "enable" if port.enabled else "disable",
+                         f"/interface[name={name}]/oper-state": port.oper.lower()}
             told |= {f"{at}/{'ethernet/' if leaf.startswith('in-crc') else ''}state/counters/{leaf}": value for leaf, value in port.counters.items()}
             if port.neighbour:
                 told |= {f"/lldp/interfaces/interface[name={name}]/neighbors/neighbor[id=1]/state/{leaf}": value
@@ -186,7 +214,10 @@ class Switch:
                 notification.update.add(path=parse_path(path), val=typed(value))
         for path in gone:
             notification.delete.add().CopyFrom(parse_path(path))
-        return pb2.SubscribeResponse(update=notification)
+        return notification
+
+    def _update(self, values: dict[str, object], gone: list[str]):
+        return pb2.SubscribeResponse(update=self._notification(values, gone))
 
     # ---- the calls
 
@@ -203,6 +234,59 @@ class Switch:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, "no Capabilities here")
         return pb2.CapabilityResponse(supported_models=[pb2.ModelData(name=name) for name in self.quirks.models],
                                       supported_encodings=self.quirks.encodings, gNMI_version="0.10.0")
+
+    def _hang(self, context) -> bool:
+        """Until it is released; whether anybody still waits for the answer."""
+        self.reached.set()
+        while not self.released.wait(0.05) and context.is_active():
+            pass
+        return context.is_active()
+
+    def _get(self, request, context):
+        self._admit(context)
+        if self.quirks.get_trouble == "hang":
+            self._hang(context)
+        response = pb2.GetResponse()
+        with self.changed:
+            values = self.values()
+        for path in request.path:
+            pattern = pattern_of(without_modules(path))
+            found = {at: value for at, value in values.items() if pattern.match(at)}
+            if not found:
+                context.abort(grpc.StatusCode.NOT_FOUND, f"no such path {path_text(path)}")
+            response.notification.append(self._notification(found, []))
+        return response
+
+    def _set(self, request, context):
+        self._admit(context)
+        [update] = request.update
+        text = path_text(without_modules(update.path))
+        leaf = {"srlinux": r"/interface\[name=(.*)\]/admin-state"}.get(self.quirks.native, r"/interfaces/interface\[name=(.*)\]/config/enabled")
+        found = re.fullmatch(leaf, text)
+        if not found or found[1] not in self.ports or (self.quirks.native == "sonic") != (request.prefix.target == "OC-YANG"):
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"no such path {text}")
+        value = json.loads(update.val.json_ietf_val)
+        value = {"srlinux": {"enable": True, "disable": False}.get(value if isinstance(value, str) else ""),
+                 "sonic": value["enabled"] if isinstance(value, dict) else None}.get(self.quirks.native, value)
+        if not isinstance(value, bool):
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"a value of another type at {text}")
+        trouble = self.quirks.set_trouble
+        self.sets.append((found[1], value))
+        if trouble == "refuse":
+            context.abort(grpc.StatusCode.PERMISSION_DENIED, "this user may only read")
+        if trouble == "missing":
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, "there is no Set here")
+        if trouble in ("before", "late") and not self._hang(context) and trouble == "before":
+            return pb2.SetResponse()
+        if trouble == "late":
+            self.released.wait(60)
+        if trouble not in ("ignore", "dropped"):
+            self.on_set(found[1], value)
+        if trouble == "after":
+            self._hang(context)
+        if trouble in ("lost", "dropped"):
+            context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
+        return pb2.SetResponse(response=[pb2.UpdateResult(path=update.path, op=pb2.UpdateResult.UPDATE)])
 
     def _subscribe(self, requests, context):
         self._admit(context)
@@ -235,7 +319,7 @@ class Switch:
             if self.quirks.big and not on_change:
                 news["/interfaces/interface[name=Ethernet1]/state/counters/in-comment"] = "x" * self.quirks.big
             if news or gone:
-                yield self._notification(news, gone)
+                yield self._update(news, gone)
             told = now
             if not synced and self.quirks.tells_sync:
                 yield pb2.SubscribeResponse(sync_response=True)
@@ -243,7 +327,7 @@ class Switch:
             for number in range(self.quirks.flood):
                 if not context.is_active() or not self.quirks.flood:
                     break
-                yield self._notification({f"/flood/value[n={number}-{each}]": each for each in range(100)}, [])
+                yield self._update({f"/flood/value[n={number}-{each}]": each for each in range(100)}, [])
             with self.changed:
                 self.changed.wait(0.2 if on_change else interval)
 
@@ -255,6 +339,9 @@ class SwitchFabric:
         self.switches = {name: Switch(name, f"00:1c:73:00:00:{number:02x}", address)
                          for number, (name, address) in enumerate(zip(switches, addresses), start=1)}
         self.cables = cables
+        self.pulled: set[tuple[str, str, str, str]] = set()
+        for switch in self.switches.values():
+            switch.on_set = lambda port, enabled, name=switch.name: self.set_port(name, port, enabled)
         self._macs = {name: one.mac for name, one in self.switches.items()}
         for a, p, b, q in cables:
             for name, port in ((a, p), (b, q)):
@@ -279,16 +366,33 @@ class SwitchFabric:
                 switch = self.switches[at[0]]
                 switch.change(lambda at=at, other=other, switch=switch: what(switch.ports[at[1]], at, other))
 
+    def _settle(self, cable) -> None:
+        """Its ends are up where it is plugged in and both are enabled."""
+        ends = [self.switches[name].ports[port] for name, port in (cable[:2], cable[2:]) if name in self.switches]
+        is_up = cable not in self.pulled and all(port.enabled for port in ends)
+
+        def settle(port, at, other):
+            port.admin = "UP" if port.enabled else "DOWN"
+            if (port.oper == "UP") != is_up:
+                port.oper, port.transitions = "UP" if is_up else "DOWN", port.transitions + 1
+            if is_up:
+                self._hear(at, other)
+            else:
+                port.neighbour = None
+        self._each_end(cable, settle)
+
+    def set_port(self, switch: str, port: str, enabled: bool) -> None:
+        """As by Set, or by somebody at the switch."""
+        self.switches[switch].ports[port].enabled = enabled
+        self._settle(next(cable for cable in self.cables if (switch, port) in (cable[:2], cable[2:])))
+
     def pull(self, cable) -> None:
-        def down(port, *_):
-            port.oper, port.transitions, port.neighbour = "DOWN", port.transitions + 1, None
-        self._each_end(cable, down)
+        self.pulled.add(cable)
+        self._settle(cable)
 
     def plug(self, cable) -> None:
-        def up(port, at, other):
-            port.oper, port.transitions = "UP", port.transitions + 1
-            self._hear(at, other)
-        self._each_end(cable, up)
+        self.pulled.discard(cable)
+        self._settle(cable)
 
     def carry(self, packets: int = 1_000_000) -> None:
         """Traffic over each link that is up."""

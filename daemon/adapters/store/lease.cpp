@@ -3,19 +3,18 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <utility>
 
 #include "daemon/adapters/store/dialect.hpp"
 #include "daemon/adapters/store/postgres_connection.hpp"
 #include "daemon/platform/runtime/lane.hpp"
+#include "daemon/platform/runtime/own_host.hpp"
 
 namespace weft::store {
 
 std::string holder_name() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
-  return std::string(host.data()) + ", process " + std::to_string(::getpid());
+  const std::string host = runtime::own_host_name();
+  return (host.empty() ? "?" : host) + ", process " + std::to_string(::getpid());
 }
 
 Result<std::unique_ptr<Lease>> Lease::start(const std::string& url, std::string holder, std::string address,

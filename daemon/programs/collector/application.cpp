@@ -2,9 +2,7 @@
 #include "daemon/programs/collector/application.hpp"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -17,6 +15,7 @@
 #include "collectors/rdma/kernel_files.hpp"
 #include "daemon/config/value_text.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/own_host.hpp"
 #include "daemon/programs/collector/metrics_page.hpp"
 #include "daemon/programs/collector/node_exporter_page.hpp"
 #include "fabric/minute_text.hpp"
@@ -82,9 +81,8 @@ std::string describe(const LinkEvent& event) {
 
 std::string node_name(const config::CollectorConfig& config) {
   if (!config.node_name.empty()) return config.node_name;
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0 || name.front() == '\0') return "unknown";
-  return name.data();
+  const std::string name = runtime::own_host_name();
+  return name.empty() ? "unknown" : name;
 }
 
 HostReaderOptions reader_options(const config::CollectorConfig& config) {

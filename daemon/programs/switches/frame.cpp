@@ -22,8 +22,9 @@ struct Header {
 /// The fields of one target, in the order of the frame.
 template <typename Target, typename Visit>
 void visit_target(Target& target, std::uint32_t& state, Duration& since, Duration& told, Visit& visit) {
-  visit(target.name, target.address, state, since, told, target.reason, target.refused, target.messages, target.values,
-        target.unknown, target.bad, target.left_out, target.connects, target.clock_difference);
+  visit(target.name, target.address, state, since, told, target.reason, target.refused, target.port_setting,
+        target.messages, target.values, target.unknown, target.bad, target.left_out, target.connects,
+        target.clock_difference);
 }
 
 std::string cut(std::string text) {
@@ -87,7 +88,9 @@ bool FrameWriter::write(const TargetStates& states) {
   out(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     SwitchTarget target = states.targets[i];
-    for (std::string* const text : {&target.name, &target.address, &target.reason, &target.refused}) *text = cut(*text);
+    for (std::string* const text :
+         {&target.name, &target.address, &target.reason, &target.refused, &target.port_setting})
+      *text = cut(*text);
     auto state = static_cast<std::uint32_t>(target.state);
     Duration since = target.since.time_since_epoch(), told = target.told.time_since_epoch();
     visit_target(std::as_const(target), state, since, told, out);

@@ -20,6 +20,7 @@
 #include "daemon/platform/runtime/child_process.hpp"
 #include "daemon/platform/runtime/stream.hpp"
 #include "daemon/programs/switches/frame.hpp"
+#include "daemon/programs/switches/one_port.hpp"
 #include "daemon/programs/switches/options.hpp"
 #include "daemon/programs/switches/target.hpp"
 #include "daemon/programs/switches/target_list.hpp"
@@ -185,13 +186,28 @@ class Switches {
   bool is_wanted_ = true;
 };
 
+/// For one step of a remedy. The answer that does not arrive is no answer to weftd.
+int answer_one_port() {
+  const auto question = runtime::receive_options<switch_port::Question>(runtime::kChildSocket);
+  if (!question) {
+    std::cerr << "weft-switches: " << question.error().message << '\n';
+    return kExitTrouble;
+  }
+  const auto sent = runtime::send_options(runtime::kChildSocket, switches::ask_port(*question));
+  std::_Exit(sent ? 0 : kExitTrouble);  // calls that hang are not waited for
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   ::setenv("GRPC_VERBOSITY", "NONE", 0);  // what goes wrong with a target is told once, by us
   CLI::App app{"Reads switches by gNMI, for weftd, which starts it and sends the options in a message."};
   app.set_version_flag("--version", WEFT_VERSION);
+  bool one_port = false;
+  app.add_flag(switch_port::kOnePortFlag, one_port,
+               "Read or set one port once, as the message asks that weftd sends (default: read all switches)");
   CLI11_PARSE(app, argc, argv);
+  if (one_port) return answer_one_port();
   struct sigaction action = {};
   action.sa_handler = ask_to_stop;
   sigaction(SIGTERM, &action, nullptr);

@@ -53,6 +53,17 @@ bool append(const ::gnmi::Path& from, gnmi::Path& to) {
   return true;
 }
 
+void append(const gnmi::Path& from, ::gnmi::Path& to) {
+  for (const gnmi::Element& element : from.elements) {
+    ::gnmi::PathElem& added = *to.add_elem();
+    added.set_name(std::string(element.name));
+    for (std::size_t i = 0; i < element.key_count; ++i) {
+      const gnmi::Key& key = from.keys[element.first_key + i];
+      (*added.mutable_key())[std::string(key.name)] = std::string(key.value);
+    }
+  }
+}
+
 Taken take(const ::gnmi::Notification& from, gnmi::SwitchState& state, TimePoint now) {
   Taken taken;
   gnmi::Path path;
@@ -87,14 +98,7 @@ Taken take(const ::gnmi::Notification& from, gnmi::SwitchState& state, TimePoint
     const auto path = gnmi::parse_path(text);
     if (!path) continue;  // the tests parse all of them
     ::gnmi::Subscription& one = *list.add_subscription();
-    for (const gnmi::Element& from : path->elements) {
-      ::gnmi::PathElem& to = *one.mutable_path()->add_elem();
-      to.set_name(std::string(from.name));
-      for (std::size_t i = 0; i < from.key_count; ++i) {
-        const gnmi::Key& key = path->keys[from.first_key + i];
-        (*to.mutable_key())[std::string(key.name)] = std::string(key.value);
-      }
-    }
+    append(*path, *one.mutable_path());
     if (pace == gnmi::Pace::kChange) {
       one.set_mode(::gnmi::ON_CHANGE);
       one.set_heartbeat_interval(static_cast<std::uint64_t>(heartbeat.count()));

@@ -23,6 +23,9 @@ gnmi::Value value_of(const ::gnmi::TypedValue& from);
 /// Appends the elements of `from` to `to`, which has views of it; false when that passes PathLimits.
 bool append(const ::gnmi::Path& from, gnmi::Path& to);
 
+/// The same the other way round; without the origin.
+void append(const gnmi::Path& from, ::gnmi::Path& to);
+
 /// What became of the values of one message.
 struct Taken {
   std::size_t values = 0;    ///< that it had, at most kMostUpdates

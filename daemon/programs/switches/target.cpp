@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/client/channel.hpp"
-#include "daemon/programs/switches/credentials.hpp"
+#include "collectors/gnmi/port_setting.hpp"
+#include "daemon/programs/switches/connection.hpp"
 #include "daemon/programs/switches/notification.hpp"
 
 namespace weft::switches {
@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kConnectTime = 5s;
 /// A target that is up answers within a second.
 constexpr auto kCapabilitiesTime = 10s;
 /// Where a target tells no end of its first values, they are complete after this.
@@ -28,7 +27,6 @@ constexpr Duration kShortestSilence = 10s;
 constexpr int kSilentIntervals = 3;
 /// From a connection to the first state of a port.
 constexpr Duration kStatesTime = 30s;
-constexpr std::size_t kLongestReason = 300;
 
 bool is_of_path(grpc::StatusCode code) {
   switch (code) {
@@ -41,15 +39,6 @@ bool is_of_path(grpc::StatusCode code) {
     default:
       return false;
   }
-}
-
-bool is_of_login(grpc::StatusCode code) {
-  return code == grpc::StatusCode::UNAUTHENTICATED || code == grpc::StatusCode::PERMISSION_DENIED;
-}
-
-/// Texts of a peer, for a page, a log and a terminal.
-std::string plain(const std::string& text) {
-  return plain_text(text, kLongestReason);
 }
 
 }  // namespace
@@ -69,26 +58,10 @@ void Target::set_state(SwitchTargetState state, std::string why, const Now& now)
 }
 
 void Target::begin(const Now& now) {
-  const auto credentials = [&]() -> Result<Credentials> {
-    auto read = read_credentials(options_.credentials_directory, line_);
-    if (read && line_.plain_text && (!read->authorities.empty() || !read->certificate.empty()))
-      return weft::fail(ErrorCode::kInvalidArgument, "tls=off: its credentials have certificates");
-    return read;
-  }();
-  if (!credentials) return fail(SwitchTargetState::kRefused, credentials.error().message, now, 0.5);
-  user_ = credentials->user;
-  password_ = credentials->password;
-  grpc::ChannelArguments arguments;
-  api::limit_connect_time(arguments, kConnectTime);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // How often it is tried is for us to say.
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetMaxReceiveMessageSize(static_cast<int>(options_.max_message_bytes));
-  if (!line_.certificate_name.empty()) arguments.SetSslTargetNameOverride(line_.certificate_name);
-  const auto security =
-      line_.plain_text ? grpc::InsecureChannelCredentials()
-                       : grpc::SslCredentials({credentials->authorities, credentials->key, credentials->certificate});
-  channel_ = grpc::CreateCustomChannel(line_.address, security, arguments);
+  auto connection = connect(line_, options_.credentials_directory, options_.max_message_bytes);
+  if (!connection) return fail(SwitchTargetState::kRefused, connection.error().message, now, 0.5);
+  login_ = std::move(connection->login);
+  channel_ = std::move(connection->channel);
   stub_ = ::gnmi::gNMI::NewStub(channel_);
   state_ = std::make_unique<gnmi::SwitchState>(gnmi::SwitchLimits{.ports = options_.max_ports});
   streams_.clear();
@@ -105,10 +78,7 @@ void Target::begin(const Now& now) {
 }
 
 void Target::show_login(Call& call) const {
-  if (user_.empty()) return;
-  if (line_.login == Login::kBasic) return call.add_metadata("authorization", basic_authorization(user_, password_));
-  call.add_metadata("username", user_);
-  call.add_metadata("password", password_);
+  for (const auto& [name, value] : login_) call.add_metadata(name, value);
 }
 
 void Target::subscribe(const Now& now) {
@@ -116,6 +86,8 @@ void Target::subscribe(const Now& now) {
   if (asking_->status().ok())
     for (const auto& model : asking_->response().supported_models()) models.push_back(model.name());
   encoding_ = encoding_of(asking_->response());
+  const gnmi::PortSetting* const row = port_setting_of(line_, models);
+  shown_.port_setting = row == nullptr ? SwitchTarget::kSetsNone : row->name;
   ++shown_.connects;
   for (const gnmi::Group& group : gnmi::groups())
     if (gnmi::is_asked_for(group, models)) streams_.push_back({.group = &group, .pace = group.pace});
@@ -195,26 +167,7 @@ std::string Target::refused_groups(bool only_needed) const {
 }
 
 std::string Target::told_reason(const grpc::Status& status) const {
-  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    const std::string& text = status.error_message();
-    for (const char* const word : {"certificate verify failed", "CERTIFICATE_VERIFY_FAILED"})
-      if (text.find(word) != std::string::npos)
-        return "its certificate is not of the CA in its credentials, or has expired";
-    if (text.find("Peer name") != std::string::npos)
-      return "its certificate is for another name than " +
-             (line_.certificate_name.empty() ? line_.address : line_.certificate_name) + ": set certificate=NAME";
-    return plain(api::unreachable_reason(text));
-  }
-  if (is_of_login(status.error_code()))
-    return "it does not accept our login" +
-           (status.error_message().empty() ? "" : ": " + plain(status.error_message()));
-  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return "it takes the connection and does not answer";
-  if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
-      status.error_message().find("larger than max") != std::string::npos)
-    return "it sends more than " + std::to_string(options_.max_message_bytes >> 10U) +
-           " KiB in one message (gnmi.max_message)";
-  if (status.ok()) return "it ended the stream";
-  return plain(status.error_message());
+  return switches::told_reason(status, line_, options_.max_message_bytes);
 }
 
 /// Ends this connection; the next one begins later each time.

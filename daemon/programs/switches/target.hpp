@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectors/gnmi/leaf_table.hpp"
@@ -79,7 +80,7 @@ class Target {
   TargetLine line_;
   const Options& options_;
   grpc::CompletionQueue& queue_;
-  std::string user_, password_;
+  std::vector<std::pair<std::string, std::string>> login_;  ///< metadata of each call
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<::gnmi::gNMI::Stub> stub_;
   std::vector<std::unique_ptr<Call>> calls_;

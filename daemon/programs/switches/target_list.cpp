@@ -58,7 +58,13 @@ std::string set_word(TargetLine& target, std::string_view word) {
     target.plain_text = true;
     return "";
   }
-  return said + " is none of credentials=NAME, login=metadata, login=basic, certificate=NAME and tls=off";
+  if (key == "set") {
+    const gnmi::PortSetting* const row = gnmi::find_port_setting(value);
+    target.set = value;
+    if (value == "off" || (row != nullptr && row->kind != gnmi::SettingKind::kNone)) return "";
+    return said + ": ports are set as openconfig, srlinux or sonic, or not at all: off";
+  }
+  return said + " is none of credentials=NAME, login=metadata, login=basic, certificate=NAME, tls=off and set=NAME";
 }
 
 std::string read_line(TargetLine& target, const std::vector<std::string_view>& words) {
@@ -76,6 +82,13 @@ std::string read_line(TargetLine& target, const std::vector<std::string_view>& w
 }
 
 }  // namespace
+
+const gnmi::PortSetting* port_setting_of(const TargetLine& line, std::span<const std::string> models) {
+  if (line.set == "off") return nullptr;
+  const gnmi::PortSetting* const row =
+      line.set.empty() ? gnmi::choose_port_setting(models) : gnmi::find_port_setting(line.set);
+  return row == nullptr || row->kind == gnmi::SettingKind::kNone ? nullptr : row;
+}
 
 Result<std::vector<TargetLine>> parse_targets(std::string_view text, std::size_t most) {
   std::vector<TargetLine> targets;

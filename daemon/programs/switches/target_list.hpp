@@ -10,15 +10,21 @@
 // login=basic         the same by HTTP Basic: Cumulus Linux, NVOS
 // certificate=NAME    the name in its certificate, where that is not HOST
 // tls=off             plain text: on this machine only
+// set=off             none of its ports is ever set, whatever remedy.gnmi_port says
+// set=NAME            they are set as a row of collectors/gnmi/port_setting.hpp says: openconfig, srlinux, sonic;
+// without
+//                     it the row of the models that the switch tells
 //
 // Empty lines, and what follows a #, are left out.
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "collectors/gnmi/port_setting.hpp"
 #include "fabric/result.hpp"
 
 namespace weft::switches {
@@ -34,8 +40,12 @@ struct TargetLine {
   Login login = Login::kMetadata;
   std::string certificate_name{};  ///< empty: HOST
   bool plain_text = false;
+  std::string set{};  ///< name of a row, "off", or empty: by its models
   bool operator==(const TargetLine&) const = default;
 };
+
+/// How ports of a target with these models (Capabilities) are set; null: none is ever set.
+const gnmi::PortSetting* port_setting_of(const TargetLine& line, std::span<const std::string> models);
 
 /// All targets of `text`; at most `most`. kInvalidArgument names the line: "line 3: …". Names differ.
 Result<std::vector<TargetLine>> parse_targets(std::string_view text, std::size_t most);

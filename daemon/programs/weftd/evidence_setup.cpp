@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/evidence_setup.hpp"
 
-#include <unistd.h>
-
-#include <array>
-
 #include "api/http/files.hpp"
 #include "daemon/config/judged_by.hpp"
+#include "daemon/platform/runtime/own_host.hpp"
 #include "daemon/programs/weftd/page_assets.hpp"
 
 namespace weft::daemon {
 
 api::EvidenceSource evidence_source(const config::WeftdConfig& config, const std::string& version) {
-  api::EvidenceSource source{.version = version, .host = {}};
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) == 0) source.host = host.data();
+  api::EvidenceSource source{.version = version, .host = runtime::own_host_name()};
   for (std::size_t i = 0; i < static_cast<std::size_t>(IncidentKind::kCount); ++i) {
     const auto kind = static_cast<IncidentKind>(i);
     for (const config::JudgingKey& key : config::keys_that_judge(config, kind))

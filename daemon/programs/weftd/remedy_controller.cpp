@@ -63,6 +63,7 @@ void add_brakes(const RemedyStatus& now, RemedyStatus& status) {
 RemedyController::RemedyController(RemedyControllerOptions options, const RemedyMemory& restored, store::Store& store,
                                    runtime::Lane& store_lane, const Clock& clock, Post post)
     : plans_(std::move(options.settings), restored, clock.now(), clock.steady()),
+      own_host_(std::move(options.own_host)),
       asks_managers_(plans_.settings().may_act()),
       hands_off_file_(std::move(options.hands_off_file), options.hands_off_patience,
                       std::move(options.hands_off_probe)),
@@ -134,6 +135,8 @@ analyzer::RemedyView RemedyController::view() const {
   view.last_evidence = last_evidence_;
   if (seen_.maintenance) view.maintenance = *seen_.maintenance;
   view.managers = &managers_;
+  view.switches = seen_.switch_targets.get();
+  view.own_host = own_host_;
   return view;
 }
 

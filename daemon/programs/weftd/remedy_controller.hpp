@@ -32,6 +32,7 @@ namespace weft::daemon {
 struct RemedyControllerOptions {
   analyzer::RemedySettings settings;
   std::vector<std::unique_ptr<actuate::Actuator>> actuators;
+  std::string own_host{};                ///< as analyzer::RemedyView
   ClockMemory clock{};                   ///< of the process before
   std::string boot{};                    ///< as of analyzer::ClockSteps::resume()
   std::filesystem::path hands_off_file;  ///< while it exists nothing is done; empty: there is none
@@ -206,6 +207,7 @@ class RemedyController {
   Result<LinkEnd> find_written_end(const std::string& text) const;
 
   analyzer::PlanManager plans_;
+  std::string own_host_;
   bool asks_managers_;  ///< weftd may act here: what its subnet managers do not tell is not known to be well
   HandsOffFile hands_off_file_;
   std::uint64_t looks_taken_ = 0;  ///< number of the newest look at the file

@@ -5,12 +5,15 @@
 #include <string_view>
 #include <utility>
 
+#include "daemon/adapters/actuate/gnmi_port.hpp"
 #include "daemon/adapters/actuate/infiniband_port.hpp"
 #include "daemon/adapters/actuate/kubernetes.hpp"
 #include "daemon/adapters/actuate/opensm_weights.hpp"
 #include "daemon/adapters/actuate/slurm.hpp"
 #include "daemon/adapters/actuate/ufm.hpp"
 #include "daemon/adapters/actuate/webhook.hpp"
+#include "daemon/platform/runtime/own_host.hpp"
+#include "daemon/programs/weftd/switch_watcher.hpp"
 
 namespace weft::daemon {
 namespace {
@@ -34,6 +37,19 @@ actuate::InfinibandPortOptions port_options(const config::WeftdConfig& config) {
   return options;
 }
 
+/// As weft-switches is told when it reads.
+actuate::GnmiPortOptions gnmi_port_options(const config::WeftdConfig& config) {
+  const switches::Options reading = switch_options(config.gnmi);
+  return {.program = switches_program(config.gnmi),
+          .directory = std::filesystem::absolute(config.state_dir) / "run" / "weft-switch-port",
+          .targets = reading.targets,
+          .targets_file = reading.targets_file,
+          .credentials_directory = reading.credentials_directory,
+          .max_message_bytes = reading.max_message_bytes,
+          .max_targets = reading.max_targets,
+          .timeout = config.remedy.gnmi_port.timeout};
+}
+
 actuate::SlurmOptions slurm_options(const config::Remedy::Slurm& from) {
   return {.scontrol = from.scontrol,
           .slurm_conf = from.slurm_conf,
@@ -51,6 +67,7 @@ Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& c
   const config::Remedy& remedy = config.remedy;
   RemedyControllerOptions options;
   options.hands_off_file = config.hands_off_file();
+  options.own_host = runtime::own_host_name();
   RemedySettings& settings = options.settings;
   settings.limits = remedy.limits;
   settings.allow = remedy.allow;
@@ -80,6 +97,10 @@ Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& c
   const std::vector nodes{RemedyAction::kDrainNode, RemedyAction::kUndrainNode};
   // Later ones take over from those before: what is named by its address is meant.
   if (config.infiniband.enabled) take(actuate::make_infiniband_port(port_options(config)), links);
+  if (remedy.gnmi_port.enabled && config.gnmi.is_read()) {
+    take(actuate::make_gnmi_port(gnmi_port_options(config)), {});
+    settings.switch_actuator = actuate::kGnmiPort;
+  }
   if (!remedy.ufm.url.empty())
     take(actuate::make_ufm({.url = remedy.ufm.url,
                             .credentials_file = remedy.ufm.credentials_file,

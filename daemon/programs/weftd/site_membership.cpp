@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/site_membership.hpp"
 
-#include <unistd.h>
-
-#include <array>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -14,14 +11,15 @@
 #include "daemon/adapters/store/site_registry.hpp"
 #include "daemon/config/value_text.hpp"
 #include "daemon/platform/logging/logging.hpp"
+#include "daemon/platform/runtime/own_host.hpp"
 #include "fabric/sight.hpp"
 
 namespace weft::daemon {
 namespace {
 
 std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
+  std::string name = runtime::own_host_name();
+  return name.empty() ? "?" : name;
 }
 
 /// Two weftd may be behind one site.address, and after a restart it is another process: where it listens stays.

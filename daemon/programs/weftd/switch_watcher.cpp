@@ -29,17 +29,17 @@ constexpr Duration kChildGrace = 2s;
 constexpr unsigned kReadingsAtOnce = 16;
 constexpr std::size_t kReadingsWaiting = 64;
 
-std::filesystem::path switches_program(const config::Gnmi& config) {
-  if (!config.program.empty()) return std::filesystem::absolute(config.program);
-  std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "weft-switches";
-}
-
 std::filesystem::path absolute_or_none(const std::filesystem::path& path) {
   return path.empty() ? path : std::filesystem::absolute(path);
 }
 
 }  // namespace
+
+std::filesystem::path switches_program(const config::Gnmi& config) {
+  if (!config.program.empty()) return std::filesystem::absolute(config.program);
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "weft-switches";
+}
 
 switches::Options switch_options(const config::Gnmi& config) {
   switches::Options options;

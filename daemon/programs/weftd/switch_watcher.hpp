@@ -27,6 +27,9 @@
 
 namespace weft::daemon {
 
+/// The path of weft-switches.
+std::filesystem::path switches_program(const config::Gnmi& config);
+
 /// The options of weft-switches.
 switches::Options switch_options(const config::Gnmi& config);
 

@@ -72,7 +72,7 @@ TEST(EthernetRemedies, NobodySetsAnInfinibandPortThere) {
   EXPECT_EQ(b.book->find(1)->actuator, "");
   EXPECT_EQ(b.why(1, Guard::kEnabled),
             "refused: no actuator for Ethernet switch ports: shut down leaf01 swp49 or spine01 swp1 yourself, or "
-            "configure a webhook (remedy.webhook.actions)");
+            "configure gNMI Set (remedy.gnmi_port.enabled) or a webhook (remedy.webhook.actions)");
   EXPECT_EQ(b.why(1, Guard::kLeafCapacity), "all leaves keep their share of uplink paths");
   EXPECT_TRUE(b.book->drain_changes(EthernetFabric::now()).orders.empty());
   const auto asked = b.book->request(RemedyAction::kIsolateLink, b.incidents.at(0)->finding.cause, "", "ann", b.look());

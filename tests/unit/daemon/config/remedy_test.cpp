@@ -21,10 +21,17 @@ TEST(RemedyConfig, NothingActsByDefault) {
   for (const RemedyMode mode : {config.remedy.isolate_link, config.remedy.restore_link, config.remedy.raise_link_cost,
                                 config.remedy.drain_node, config.remedy.undrain_node})
     EXPECT_EQ(mode, RemedyMode::kPropose);
+  EXPECT_FALSE(config.remedy.gnmi_port.enabled);
   EXPECT_FALSE(config.remedy.slurm.enabled);
   EXPECT_FALSE(config.remedy.kubernetes.enabled);
   EXPECT_TRUE(config.remedy.webhook.url.empty());
   EXPECT_EQ(config.hands_off_file(), "/var/lib/weft/hands-off");
+}
+
+TEST(RemedyConfig, SwitchesAreSetOnlyWhereSomeAreListed) {
+  EXPECT_THAT(errors_of("[remedy.gnmi_port]\nenabled = true\n"),
+              HasSubstr("remedy.gnmi_port.enabled is of no use without gnmi.targets"));
+  EXPECT_EQ(errors_of("[gnmi]\ntargets = [\"leaf01 192.0.2.1:9339\"]\n[remedy.gnmi_port]\nenabled = true\n"), "");
 }
 
 TEST(RemedyConfig, RoutingEnginesAreThoseThatGuardsKnow) {

@@ -70,6 +70,7 @@ TEST(SwitchFrames, StatesAndTroubleComeAsTheyWent) {
   Pipe pipe;
   SwitchTarget target{.name = "leaf01", .address = "192.0.2.1:9339"};
   target.state = SwitchTargetState::kRefused;
+  target.port_setting = "openconfig";
   target.since = target.told = TimePoint(5s);
   target.reason = "it does not accept our login";
   target.bad = 7;

@@ -43,6 +43,22 @@ TEST(TargetList, WhatIsWrongIsToldWithItsLine) {
   EXPECT_EQ(wrong("a 192.0.2.1:1\nb 192.0.2.2:1\nc 192.0.2.3:1"), "line 3: more than 2 targets (gnmi.max_targets)");
 }
 
+TEST(TargetList, ALineSaysHowItsPortsAreSetOrThatTheyAreNot) {
+  const auto set_by = [](const std::string& words, std::vector<std::string> models) {
+    const auto targets = parse_targets("leaf01 192.0.2.1:1 " + words, 1);
+    if (!targets) return targets.error().message;
+    const gnmi::PortSetting* const row = port_setting_of(targets->front(), models);
+    return row == nullptr ? std::string("nothing") : std::string(row->name);
+  };
+  EXPECT_EQ(set_by("", {"openconfig-interfaces"}), "openconfig");
+  EXPECT_EQ(set_by("", {}), "nothing");
+  EXPECT_EQ(set_by("set=openconfig", {}), "openconfig");
+  EXPECT_EQ(set_by("set=off", {"openconfig-interfaces"}), "nothing");
+  EXPECT_EQ(set_by("", {"openconfig-interfaces", "nvidia-if-ethernet-ext"}), "nothing");
+  EXPECT_NE(set_by("set=nvidia", {}).find("ports are set as openconfig, srlinux or sonic"), std::string::npos);
+  EXPECT_NE(set_by("set=", {}).find("ports are set as"), std::string::npos);
+}
+
 TEST(TargetList, TheFileAddsToTheConfiguration) {
   char pattern[] = "/tmp/weft-test-XXXXXX";
   const std::filesystem::path place = ::mkdtemp(pattern);

@@ -124,6 +124,10 @@ AnalyzerState FabricAnalyzer::state() const {
   return {self.table.known_links(), self.flaps.state(self.table), self.errors.state(), self.fec_trends.baselines()};
 }
 
+std::vector<NodeGuid> FabricAnalyzer::switches() const {
+  return implementation_->table.known_switches();
+}
+
 std::uint64_t FabricAnalyzer::links_revision() const {
   return implementation_->table.revision();
 }

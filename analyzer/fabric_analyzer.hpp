@@ -69,6 +69,8 @@ class FabricAnalyzer {
 
   /// What restore() of the next process wants.
   AnalyzerState state() const;
+  /// The switches at links of state(), sorted.
+  std::vector<NodeGuid> switches() const;
   /// Grows when the links of state() change; rarely after the first sweep. Save state().links when it has.
   std::uint64_t links_revision() const;
   /// Grows when the flaps or errors of state() change otherwise than by decay. Save them when it has.

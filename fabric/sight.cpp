@@ -15,8 +15,13 @@ constexpr std::size_t kMostSwitchesTold = 4, kDigits = 16;
 
 bool has(std::span<const FabricSight> fabrics, const FabricSight& wanted, bool must_see) {
   return std::ranges::any_of(fabrics, [&](const FabricSight& each) {
-    return (each.is_seen || !must_see) && share_one(wanted.switches, each.switches);
+    return (each.is_seen || !must_see) && are_one_subnet(wanted.switches, each.switches);
   });
+}
+
+std::size_t common(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(other, [&](NodeGuid guid) { return has_switch(sorted, guid); }));
 }
 
 /// Switches of each that are told where there are so many fabrics.
@@ -30,24 +35,24 @@ std::size_t told_of_each(std::size_t fabrics) {
 bool is_seen_as_well(const FabricSight& wanted, std::span<const FabricSight> other) {
   const auto chosen = choose_switches(wanted.switches, told_of_each(other.size()));
   return std::ranges::any_of(other, [&](const FabricSight& each) {
-    const auto common = std::ranges::count_if(chosen, [&](NodeGuid guid) {
-      return std::ranges::binary_search(each.switches, guid.value, {}, &NodeGuid::value);
-    });
-    return each.is_seen && common > 0 && 2 * static_cast<std::size_t>(common) >= chosen.size();
+    const std::size_t both = common(each.switches, chosen);
+    return each.is_seen && both > 0 && 2 * both >= chosen.size();
   });
 }
 
 }  // namespace
 
-bool share_one(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other) {
-  return std::ranges::any_of(
-      other, [&](NodeGuid guid) { return std::ranges::binary_search(sorted, guid.value, {}, &NodeGuid::value); });
+bool has_switch(std::span<const NodeGuid> sorted, NodeGuid guid) {
+  return std::ranges::binary_search(sorted, guid.value, {}, &NodeGuid::value);
 }
 
 bool are_one_subnet(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other) {
-  const auto common = std::ranges::count_if(
-      other, [&](NodeGuid guid) { return std::ranges::binary_search(sorted, guid.value, {}, &NodeGuid::value); });
-  return 2 * static_cast<std::size_t>(common) > std::min(sorted.size(), other.size());
+  return 2 * common(sorted, other) > std::min(sorted.size(), other.size());
+}
+
+bool have_half(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other) {
+  const std::size_t smaller = std::min(sorted.size(), other.size());
+  return smaller > 0 && 2 * common(sorted, other) >= smaller;
 }
 
 SightChange compare_sight(std::span<const FabricSight> own, std::span<const FabricSight> other) {

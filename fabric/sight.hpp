@@ -21,10 +21,13 @@ struct FabricSight {
   bool operator==(const FabricSight&) const = default;
 };
 
-/// Have the two a switch in common? `sorted` is so by value.
-bool share_one(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other);
-/// Has the one most of the switches of the other? `sorted` is so by value. Single ones may have been moved.
+/// Is it one of them? `sorted` is so by value.
+bool has_switch(std::span<const NodeGuid> sorted, NodeGuid guid);
+/// Have the two most switches of the smaller one in common? `sorted` is so by value. Single ones may have been moved; a
+/// fragment is the whole.
 bool are_one_subnet(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other);
+/// Have they half of them in common, or more? Not where one has none.
+bool have_half(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other);
 
 /// What would change if the other weftd led.
 struct SightChange {

@@ -95,6 +95,17 @@ std::vector<KnownLink> LinkTable::known_links() const {
   return known;
 }
 
+std::vector<NodeGuid> LinkTable::known_switches() const {
+  std::vector<std::uint8_t> known(nodes_.size(), 0);
+  for (const LinkState& link : links_)
+    if (link.was_up) known[link.low_node] = known[link.high_node] = 1;
+  std::vector<NodeGuid> switches;
+  for (NodeId id = 0; id < nodes_.size(); ++id)
+    if (known[id] && nodes_[id].type == NodeType::kSwitch) switches.push_back(nodes_[id].guid);
+  std::ranges::sort(switches, {}, &NodeGuid::value);
+  return switches;
+}
+
 std::vector<AbsentLink> LinkTable::absent_links() const {
   std::vector<AbsentLink> absent;
   for (const LinkState& link : links_) {

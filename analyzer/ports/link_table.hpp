@@ -95,6 +95,8 @@ class LinkTable {
   void restore(std::span<const KnownLink> links);
   /// All links that were seen up, to be saved and handed to restore() by the next process.
   std::vector<KnownLink> known_links() const;
+  /// The switches at those, sorted. O(links).
+  std::vector<NodeGuid> known_switches() const;
   /// Grows when known_links() changes.
   std::uint64_t revision() const { return revision_; }
 

@@ -137,6 +137,7 @@ class Core {
     bool tell_differences = true;                           // from what is expected: in the log, once
     std::optional<TableMoves> counter_moves, detail_moves;  // where counters that never moved are left out
     std::vector<NodeGuid> switches{};                       // that were reached in the last graph with any, sorted
+    LinkKey own_cable{};                                    // in that graph
     std::shared_ptr<const Topology> told_apart{};           // see tell_apart()
     std::vector<store::FabricMemory> apart{};               // to be stored before anything is stored of this one
     bool stores_apart = false;                              // the store is asked to
@@ -169,6 +170,10 @@ class Core {
   /// The same where this one was swept before the ledger was read.
   void tell_apart_from_ledger(Fabric& fabric);
   void keep_apart(Fabric& fabric, store::FabricMemory memory);
+  /// What the subnet of those links is called where another one has its name.
+  std::string name_of_kept(const std::string& name, std::span<const KnownLink> links) const;
+  /// As sights(), with the switches that were reached last.
+  std::vector<FabricSight> reached_subnets() const;
   /// What was kept apart and has most of those switches is `name` from now on. False: there is none.
   /// `rules`: of `name`, which know more of it than the ledger; null: they knew another subnet. They are to be renewed.
   bool take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,

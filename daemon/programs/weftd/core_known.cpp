@@ -15,6 +15,7 @@
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/core.hpp"
 #include "daemon/programs/weftd/kept_subnets.hpp"
+#include "daemon/programs/weftd/known_links.hpp"
 #include "fabric/list_text.hpp"
 #include "fabric/sight.hpp"
 
@@ -30,15 +31,6 @@ constexpr const char* kNoPort = "no active port of this host leads to it";
 constexpr const char* kUnseen = "nothing has read it for 7 days";
 constexpr std::size_t kMostSwitchesNamed = 2;
 
-std::vector<NodeGuid> switches_at(std::span<const KnownLink> links) {
-  std::vector<NodeGuid> switches;
-  for (const KnownLink& link : links) {
-    if (link.low.type == NodeType::kSwitch) switches.push_back(link.key.low.node);
-    if (link.high.type == NodeType::kSwitch) switches.push_back(link.key.high.node);
-  }
-  return choose_switches(switches, switches.size());
-}
-
 /// Why nobody watches it.
 std::string no_port_text(const store::FabricMemory& memory) {
   if (!is_kept(memory.fabric)) return kNoPort;
@@ -51,51 +43,6 @@ std::string no_port_text(const store::FabricMemory& memory) {
   for (auto& [guid, name] : switches) names.push_back(std::move(name));
   return std::string(kNoPort) + " (" + name_list(names, kMostSwitchesNamed) + "); " + name_before(memory.fabric) +
          " is another subnet now";
-}
-
-/// Two subnets have grown together.
-void add_state(AnalyzerState& state, const AnalyzerState& more) {
-  std::set<LinkKey> known;
-  for (const KnownLink& link : state.links) known.insert(link.key);
-  std::ranges::copy_if(more.links, std::back_inserter(state.links),
-                       [&](const KnownLink& link) { return !known.contains(link.key); });
-  std::ranges::copy(more.flaps, std::back_inserter(state.flaps));
-  std::ranges::copy(more.errors, std::back_inserter(state.errors));
-  std::ranges::copy(more.fec_baselines, std::back_inserter(state.fec_baselines));
-}
-
-/// What becomes of the links of a lost subnet when switches of it are found in another.
-struct MovedLinks {
-  std::vector<KnownLink> stay, along;
-  std::vector<NodeGuid> switches;  ///< that were found there
-  bool has(const Entity& cause) const {
-    if (cause.kind == EntityKind::kNode) return std::ranges::find(switches, cause.port.node) != switches.end();
-    return cause.kind == EntityKind::kLink &&
-           std::ranges::find(along, make_link_key(cause.port, cause.peer), &KnownLink::key) != along.end();
-  }
-};
-
-/// `found`: the switches of that other one, sorted. What hangs from such a switch goes along as far as it is seen
-/// there; its cables to switches that are not are gone.
-MovedLinks moved_links(std::span<const KnownLink> links, std::span<const NodeGuid> found, const Topology& seen) {
-  MovedLinks moved;
-  const auto is_found = [&](const KnownEnd& end, PortKey key) {
-    return end.type == NodeType::kSwitch && share_one(found, std::span(&key.node, 1));
-  };
-  for (const KnownLink& link : links) {
-    const bool low = is_found(link.low, link.key.low), high = is_found(link.high, link.key.high);
-    if (low) moved.switches.push_back(link.key.low.node);
-    if (high) moved.switches.push_back(link.key.high.node);
-    const PortKey& other = low ? link.key.high : link.key.low;
-    const bool is_switch = (low ? link.high : link.low).type == NodeType::kSwitch;
-    if (!low && !high)
-      moved.stay.push_back(link);
-    else if ((low && high) || seen.find_node(other.node) != kNoIndex)
-      moved.along.push_back(link);
-    else if (!is_switch)
-      moved.stay.push_back(link);
-  }
-  return moved;
 }
 
 }  // namespace
@@ -139,25 +86,27 @@ bool Core::is_found(const std::string& name, const std::string& through) {
   return true;
 }
 
-// Switches that are out of reach count, too: as long as a sweep shows them, its rules tell of them.
+// Each time that switches are reached which were not before: a fragment may have been cabled into another subnet.
 void Core::tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now) {
   if (fabric.layer == LinkLayer::kEthernet || fabric.told_apart == sweep.topology) return;
   fabric.told_apart = sweep.topology;
   auto reached = switches_of(*sweep.topology, true);
   if (reached.empty()) return;
+  fabric.own_cable = own_cable(*sweep.topology, sweep.local_port);
   const bool is_first = fabric.switches.empty();
-  const auto switches = switches_of(*sweep.topology, false);
-  const bool is_as_before = share_one(fabric.switches, switches);
+  const bool is_new = !std::ranges::includes(fabric.switches, reached, {}, &NodeGuid::value, &NodeGuid::value);
   fabric.switches = std::move(reached);
-  if (is_as_before) return;
+  if (!is_new) return;
   const std::string& name = fabric.view.name;
-  store::FabricMemory before{name, fabric.analyzer.state(), now};
-  const auto known = switches_at(before.state.links);
-  if (share_one(switches, known)) return;
-  if (const auto memory = memories_.find(name); is_first && memory != memories_.end())
-    before.seen = memory->second.seen;
-  if (!known.empty()) keep_apart(fabric, std::move(before));
-  if (!take_back_kept(name, fabric.switches, nullptr) && known.empty()) return;
+  const bool is_known = !fabric.analyzer.switches().empty();
+  if (is_known) {
+    store::FabricMemory before{name, fabric.analyzer.state(), now};
+    if (are_of_subnet(before.state.links, fabric.switches, fabric.own_cable)) return;
+    if (const auto memory = memories_.find(name); is_first && memory != memories_.end())
+      before.seen = memory->second.seen;
+    keep_apart(fabric, std::move(before));
+  }
+  if (!take_back_kept(name, fabric.switches, nullptr) && !is_known) return;
   renew_rules(fabric);
 }
 
@@ -179,21 +128,33 @@ void Core::tell_apart_from_ledger(Fabric& fabric) {
     return;
   }
   const auto known = known_switches(name);
-  if (!known.empty() && !share_one(known, fabric.switches) &&
-      !share_one(known, switches_at(fabric.analyzer.state().links)))
+  // Our rules may know more of it than is reached now.
+  if (!known.empty() && !are_of_subnet(known_links(name), fabric.switches, fabric.own_cable) &&
+      !are_one_subnet(known, fabric.analyzer.switches()))
     keep_apart(fabric, memories_.at(name));
   if (take_back_kept(name, fabric.switches, &fabric.analyzer)) renew_rules(fabric);
+}
+
+// By its first switch. That one may have been moved here from another that has the name.
+std::string Core::name_of_kept(const std::string& name, std::span<const KnownLink> links) const {
+  const auto switches = switches_at(links);
+  std::string kept;
+  for (const NodeGuid guid : switches) {
+    kept = name + kOfSwitch + to_string(guid);
+    if (!memories_.contains(kept) && !fabrics_.contains(kept)) break;
+  }
+  return kept;
 }
 
 void Core::keep_apart(Fabric& fabric, store::FabricMemory memory) {
   const std::string& name = fabric.view.name;
   memories_.erase(name);
   if (!leads_) return;  // the leader's names are its own
-  memory.fabric = name + kOfSwitch + to_string(switches_at(memory.state.links).front());
+  memory.fabric = name_of_kept(name, memory.state.links);
   logger("infiniband")
       ->warn(
-          "{}: the port leads to another subnet than before: none of its switches was known there. The subnet from "
-          "before is called {} from now on",
+          "{}: the port leads to another subnet than before: most of its switches were not known there. The subnet "
+          "from before is called {} from now on",
           name, memory.fabric);
   call_incidents(name, memory.fabric);
   fabric.apart.push_back(memory);
@@ -279,6 +240,14 @@ void Core::call_incidents(const std::string& before, const std::string& since) {
   if (leads_) note(incidents_.rename(before, since, now), now, {}, nullptr);
 }
 
+// What is only known to have been there says nothing of where it is now.
+std::vector<FabricSight> Core::reached_subnets() const {
+  std::vector<FabricSight> subnets = sights();
+  for (FabricSight& sight : subnets)
+    if (const Fabric& fabric = fabrics_.at(sight.name); !fabric.switches.empty()) sight.switches = fabric.switches;
+  return subnets;
+}
+
 void Core::watch_over_known(TimePoint now) {
   if (!leads_ || !passed(now, known_looked_, kLookEvery)) return;
   known_looked_ = now;
@@ -289,7 +258,7 @@ void Core::watch_over_known(TimePoint now) {
 
 void Core::look_at_known(TimePoint now) {
   std::set<std::string> elsewhere, too_old;  // the same subnet has another name now: another port leads there
-  for (const FabricSight& sight : sights()) {
+  for (const FabricSight& sight : reached_subnets()) {
     const auto fabric = fabrics_.find(sight.name);
     if (fabric == fabrics_.end() || unwatched_.contains(sight.name)) continue;  // the first: it was just taken back
     if (take_back_kept(sight.name, sight.switches, &fabric->second.analyzer))
@@ -297,7 +266,7 @@ void Core::look_at_known(TimePoint now) {
     else
       take_along(fabric->second);
   }
-  const auto before = sights();
+  const auto before = reached_subnets();
   for (const auto& [name, memory] : memories_) {
     const bool is_shown = unwatched_.contains(name);
     if (is_given_up(memory, now) && (is_shown || is_kept(name)))
@@ -313,7 +282,7 @@ void Core::look_at_known(TimePoint now) {
     remove_fabric(name);
     if (is_kept(name)) forget_kept(name);
   }
-  auto own = sights();
+  auto own = reached_subnets();
   for (const auto& [name, memory] : memories_) {
     if (!is_wanted(name, config_.infiniband.ports)) continue;
     if (fabrics_.contains(name) || memory.seen == kNever || is_given_up(memory, now)) continue;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// A switch of one subnet is cabled into another, and weftd's own cable is moved, in any order.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tests/unit/daemon/programs/weftd/core_known_fixture.hpp"
+
+namespace weft::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Subnet A, whose nodes are called "a-…", is `before`; B is `fabric`. One leaf of A is moved.
+class MovedSwitchTest : public CoreOtherSubnetTest {
+ protected:
+  MovedSwitchTest() {
+    for (NodeIndex index = 0; index < before.nodes().size(); ++index)
+      before.node(index).name = "a-" + before.nodes()[index].name;
+  }
+  static std::string subnet_of(const fakes::FabricBuilder& one) {
+    return one.nodes()[0].name.starts_with("a-") ? "A" : "B";
+  }
+  NodeGuid guid_of(const std::string& name) { return before.nodes()[before.find(name)].guid; }
+  /// Of A it was cut off already.
+  void put_leaf_into_b(fakes::FabricBuilder& a, fakes::FabricBuilder& b, const std::string& leaf,
+                       const std::string& host) {
+    const NodeGuid guid = a.nodes()[a.find(leaf)].guid, adapter = a.nodes()[a.find(host)].guid;
+    a.power_off(a.find(leaf));
+    const PortIndex free = b.port_towards("leaf-0", "host-0-1 mlx5_0");
+    b.unlink(free);
+    b.node(b.add_switch(leaf, 8)).guid = guid;
+    b.connect(b.port_of(leaf, 8), free);
+    b.node(b.add_adapter(host)).guid = adapter;
+    b.connect(b.port_of(leaf, 1), b.port_of(host, 1));
+    b.rediscover();
+  }
+  void swap_subnets() { std::swap(fabric, before), fabric.advance(clock.time - fabric.now()); }
+  HealthVerdict verdict_of(const std::string& host) {
+    const auto health = publication.load()->health;
+    const auto found = std::ranges::find(*health, host, &NodeHealth::node);
+    EXPECT_NE(found, health->end()) << host;
+    return found == health->end() ? HealthVerdict::kHealthy : found->verdict;
+  }
+  // B is watched, A is lost, but for its leaf.
+  void expect_a_is_lost() {
+    const auto fabrics = publication.load()->fabrics;
+    ASSERT_EQ(fabrics.size(), 2U);
+    EXPECT_EQ(fabrics[0].name, "test");
+    EXPECT_TRUE(fabrics[0].watching);
+    EXPECT_FALSE(fabrics[1].watching);
+    std::size_t lost = 0;
+    for (const Incident& each : shown()) {
+      const bool is_open_here = each.is_open() && each.finding.cause.fabric == "test";
+      EXPECT_FALSE(is_open_here && each.finding.kind == IncidentKind::kSwitchDown) << each.finding.summary;
+      if (each.is_open() && each.finding.kind == IncidentKind::kTelemetryLost &&
+          each.finding.cause.fabric == fabrics[1].name)
+        ++lost;
+    }
+    EXPECT_EQ(lost, 1U);
+    EXPECT_EQ(verdict_of("a-host-0-0"), HealthVerdict::kUnknown);
+    EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kHealthy) << "it is behind the leaf that was moved";
+    EXPECT_EQ(verdict_of("host-1-0"), HealthVerdict::kHealthy);
+  }
+  store::Restored ledger_of_a() {
+    store::Restored restored;
+    auto& a = restored.fabrics.emplace_back(store::FabricMemory{"test", {}, clock.time - 1h});
+    for (PortIndex port = 0; port < before.ports().size(); ++port) {
+      const PortIndex peer = before.ports()[port].peer;
+      if (peer == kNoIndex || before.key_of(peer) < before.key_of(port)) continue;
+      const auto end = [&](PortIndex index) {
+        const Node& node = before.nodes()[before.ports()[index].node];
+        return KnownEnd{node.name, node.type};
+      };
+      a.state.links.push_back({before.link_of(port), end(port), end(peer)});
+    }
+    return restored;
+  }
+  const std::string leaf = "a-leaf-1", host = "a-host-1-0 mlx5_0";
+};
+
+TEST_F(MovedSwitchTest, TheSwitchFirstAndThenOurCable) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  swap_subnets();
+  sweep_for(70s);
+  put_leaf_into_b(fabric, before, leaf, host);
+  sweep_for(10s);
+  ASSERT_EQ(shown().size(), 1U);
+  EXPECT_EQ(shown()[0].finding.kind, IncidentKind::kSwitchDown);
+  swap_subnets();
+  sweep_for(80s);
+  expect_a_is_lost();
+  EXPECT_FALSE(shown()[0].is_open()) << "it is up in B";
+}
+
+TEST_F(MovedSwitchTest, BothWhileNobodyRuns) {
+  const store::Restored restored = ledger_of_a();
+  put_leaf_into_b(before, fabric, leaf, host);
+  start(restored);
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(80s);
+  expect_a_is_lost();
+}
+
+TEST_F(MovedSwitchTest, IntoTheSubnetOfTheOtherWeftdThatTakesOver) {
+  const store::Restored restored = ledger_of_a();
+  start();
+  core->stand_by();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(10s);
+  put_leaf_into_b(before, fabric, leaf, host);
+  sweep_for(10s);
+  core->lead(restored);
+  sweep_for(80s);
+  expect_a_is_lost();
+}
+
+TEST_F(MovedSwitchTest, AndBackAgainTheSwitchFirst) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  swap_subnets();
+  sweep_for(70s);
+  const std::string first = "a-spine-0";  // the names of lost subnets are of their first switches
+  swap_subnets();
+  sweep_for(10s);
+  EXPECT_EQ(publication.load()->fabrics.at(1).name, "test@" + to_string(guid_of(first)));
+  put_leaf_into_b(before, fabric, first, host);
+  sweep_for(10s);
+  expect_a_is_lost();
+  fabric.power_off(fabric.find(first));
+  before.power_on(before.find(first));
+  sweep_for(10s);
+  swap_subnets();
+  sweep_for(20s);
+  const auto fabrics = publication.load()->fabrics;
+  ASSERT_EQ(fabrics.size(), 2U) << "B is lost";
+  EXPECT_TRUE(fabrics[0].watching);
+  EXPECT_EQ(fabrics[1].name, "test@0x0002c90300000100");
+  EXPECT_FALSE(fabrics[1].watching);
+  EXPECT_EQ(verdict_of("a-host-0-0"), HealthVerdict::kHealthy);
+  EXPECT_EQ(verdict_of("host-1-0"), HealthVerdict::kUnknown);
+}
+
+TEST_F(MovedSwitchTest, OursTogetherWithUs) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  swap_subnets();
+  sweep_for(70s);
+  // The graph goes on to show what was found of A before.
+  const PortIndex up = fabric.port_towards("a-leaf-0", "a-spine-0");
+  fabric.unlink(up);
+  fabric.unlink(fabric.port_towards("a-leaf-0", "a-spine-1"));
+  for (NodeIndex node = 0; node < fabric.nodes().size(); ++node)
+    if (const std::string& name = fabric.nodes()[node].name; name != "a-leaf-0" && !name.starts_with("a-host-0-"))
+      fabric.silence(node);
+  for (const char* name : {"b-leaf-0", "b-leaf-1", "b-leaf-2"}) {
+    fabric.add_switch(name, 8);
+    if (std::string(name) != "b-leaf-0")
+      fabric.connect(fabric.port_of("b-leaf-0", name[7] - '0'), fabric.port_of(name, 1));
+  }
+  fabric.connect(fabric.port_of("b-leaf-0", 8), fabric.port_of("a-leaf-0", 8));
+  sweep_for(80s);
+  const auto fabrics = publication.load()->fabrics;
+  ASSERT_EQ(fabrics.size(), 2U);
+  EXPECT_TRUE(fabrics[0].watching);
+  EXPECT_FALSE(fabrics[1].watching);
+  for (const Incident& each : shown())
+    EXPECT_FALSE(each.is_open() && each.finding.cause.fabric == "test") << each.finding.summary;
+  EXPECT_EQ(verdict_of("a-host-2-0"), HealthVerdict::kUnknown);
+  EXPECT_EQ(verdict_of("a-host-0-1"), HealthVerdict::kHealthy);
+}
+
+}  // namespace
+}  // namespace weft::daemon

@@ -120,10 +120,10 @@ std::vector<FabricSight> Core::sights() const {
   for (const auto& [name, fabric] : fabrics_) {
     if (fabric.layer == LinkLayer::kEthernet) continue;
     FabricSight& sight = sights.emplace_back(FabricSight{name, is_seen(fabric.view), {}});
-    if (fabric.view.sweep)
-      sight.switches = switches_of(*fabric.view.sweep->topology, !leads_ && sight.is_seen);
-    else if (leads_)  // of one that stands by, a name in the ledger is the leader's
-      sight.switches = known_switches(name);
+    if (fabric.view.sweep) sight.switches = switches_of(*fabric.view.sweep->topology, !leads_ && sight.is_seen);
+    // A graph made anew behind a port that is down has ourselves alone. Of one that stands by, a name in the ledger is
+    // the leader's.
+    if (sight.switches.empty()) sight.switches = leads_ ? fabric.analyzer.switches() : fabric.switches;
   }
   return sights;
 }

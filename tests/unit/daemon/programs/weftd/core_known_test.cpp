@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "fabric/sight.hpp"
 #include "tests/unit/daemon/programs/weftd/core_known_fixture.hpp"
 
 namespace weft::daemon {
@@ -81,6 +82,51 @@ TEST_F(CoreKnownTest, AStandbyTellsNone) {
   core->stand_by();
   pass(5min);
   EXPECT_TRUE(publication.load()->fabrics.empty());
+}
+
+// Its sweeper began anew behind a port that is down: the graph has ourselves alone.
+class BlindLeaderTest : public CoreKnownTest {
+ protected:
+  void go_blind() {
+    fabric.unlink(fabric.port_of("host-0-0 mlx5_0", 1));
+    const NodeIndex ourselves = fabric.find("host-0-0 mlx5_0");
+    for (NodeIndex node = 0; node < fabric.nodes().size(); ++node)
+      if (node != ourselves) fabric.silence(node);
+    fabric.rediscover();
+  }
+  void expect_blind_for(const std::vector<NodeGuid>& switches) {
+    const auto sights = core->sights();
+    ASSERT_EQ(sights.size(), 1U);
+    EXPECT_FALSE(sights[0].is_seen);
+    EXPECT_EQ(sights[0].switches, switches);
+    const std::vector<FabricSight> other{{"", true, choose_switches(switches, 4)}};
+    EXPECT_EQ(compare_sight(sights, other).gained, std::vector<std::string>{"test"});
+  }
+};
+
+TEST_F(BlindLeaderTest, ThatSweptASubnetIsBlindForThat) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep(5);
+  const auto switches = switches_of(*fabric.topology(), false);
+  go_blind();
+  sweep(5);
+  expect_blind_for(switches);
+}
+
+TEST_F(BlindLeaderTest, ThatTookOverIsBlindForWhatTheLedgerKnowsThere) {
+  start();
+  core->stand_by();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  go_blind();
+  sweep(5);
+  EXPECT_TRUE(core->sights()[0].switches.empty()) << "names in the ledger are the leader's";
+  store::Restored restored;
+  const auto link = memory.state.links[0].key;
+  restored.fabrics.push_back(memory);
+  core->lead(std::move(restored));
+  sweep(5);
+  expect_blind_for(choose_switches(std::vector{link.low.node, link.high.node}, 2));
 }
 
 class CoreUnsweptTest : public CoreKnownTest {

@@ -115,6 +115,10 @@ void FabricAnalyzer::remember(const Incident& incident) {
   implementation_->errors.remember(incident);
 }
 
+void FabricAnalyzer::set_elsewhere(Elsewhere elsewhere) {
+  implementation_->table.set_elsewhere(std::move(elsewhere));
+}
+
 void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
   implementation_->planned.set(std::move(windows));
 }

@@ -12,6 +12,7 @@
 #include "analyzer/advice/link_case.hpp"
 #include "analyzer/congestion/port_marks.hpp"
 #include "analyzer/incidents/coverage.hpp"
+#include "analyzer/ports/elsewhere.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
 #include "fabric/cabling_differences.hpp"
@@ -56,6 +57,9 @@ class FabricAnalyzer {
   /// The windows of planned work, from now on: what links do meanwhile counts neither as flaps nor as errors. (That it
   /// does not alarm is decided by IncidentManager.)
   void set_maintenance_windows(MaintenanceListPtr windows);
+
+  /// As LinkTable::set_elsewhere().
+  void set_elsewhere(Elsewhere elsewhere);
 
   /// Judges one sweep. `now` is the time of judging (normally sweep.finished or a little later). A sweep without
   /// topology or with tables of the wrong size is treated as no sweep at all. `marks`: HostAnalyzer::marks() of this

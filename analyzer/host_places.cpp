@@ -32,6 +32,12 @@ std::string known_label(PortKey key, const KnownEnd& end) {
   return (end.node_name.empty() ? to_string(key.node) : end.node_name) + " port " + std::to_string(key.port.value);
 }
 
+/// The other end of its cable says that it is up.
+bool is_cabled(const Topology& topology, PortIndex port) {
+  const PortIndex peer = topology.port(port).peer;
+  return peer != kNoIndex && topology.port(peer).is_up();
+}
+
 }  // namespace
 
 /// Other subnets, or other topologies.
@@ -47,8 +53,13 @@ void HostAnalyzer::rearrange(std::vector<Subnet> subnets) {
         if (const auto interface = topology.port_name(port); !interface.empty())
           by_interface_.emplace(interface_key(host_name(topology.node_of(topology.port(port))), interface),
                                 std::pair(subnet, port));
-      } else if (topology.port(port).guid && topology.node_of(topology.port(port)).type == NodeType::kChannelAdapter)
-        by_port_guid_.emplace(topology.port(port).guid.value, std::pair(subnet, port));
+      } else if (topology.port(port).guid && topology.node_of(topology.port(port)).type == NodeType::kChannelAdapter) {
+        // Two subnets may show it: it was moved, or its other port is there.
+        const auto [at, is_new] = by_port_guid_.emplace(topology.port(port).guid.value, std::pair(subnet, port));
+        const auto& [before, port_before] = at->second;
+        if (!is_new && !is_cabled(*subnets_[before].topology, port_before) && is_cabled(topology, port))
+          at->second = {subnet, port};
+      }
   }
   for (auto& [name, host] : hosts_) place(host);
 }
@@ -57,7 +68,11 @@ bool HostAnalyzer::find_place(const HostWatch& host, const PortWatch& port,
                               std::pair<std::uint32_t, PortIndex>& place) const {
   if (const auto found = by_port_guid_.find(port.guid.value); port.guid && found != by_port_guid_.end()) {
     place = found->second;
-    return true;
+    const auto& [name, topology, is_blind] = subnets_[place.first];
+    if (is_cabled(*topology, place.second)) return true;
+    // It may have left for another one that is not swept now.
+    const auto known = known_ports_.find({port.node, PortNum{port.number}});
+    return known == known_ports_.end() || known_[known->second.first].name == name;
   }
   if (port.netdev.empty() || by_interface_.empty()) return false;
   const auto found = by_interface_.find(interface_key(host.name, port.netdev));

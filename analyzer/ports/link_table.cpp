@@ -257,6 +257,20 @@ void LinkTable::tolerate_clock(TimePoint now) {
     if (link.down_since != kNever) link.down_since -= ahead;
 }
 
+/// Its cable is in another subnet now.
+bool LinkTable::has_left(const LinkState& link) const {
+  if (!elsewhere_ || link.down_since == kNever) return false;
+  return elsewhere_(link.key.low, nodes_[link.low_node].type, link.key.high, link.down_since) ||
+         elsewhere_(link.key.high, nodes_[link.high_node].type, link.key.low, link.down_since);
+}
+
+void LinkTable::recable(LinkState& link) {
+  if (link.was_up) ++revision_;
+  link.was_up = false;
+  link.recabled = true;
+  link.view = LinkView::kUnknown;
+}
+
 void LinkTable::observe_links(const Sweep& sweep) {
   const Topology& topology = *sweep.topology;
   tolerate_clock(sweep.finished);
@@ -273,12 +287,17 @@ void LinkTable::observe_links(const Sweep& sweep) {
     link.low_view = low;
     link.high_view = high;
     if (low == EndView::kElsewhere || high == EndView::kElsewhere) {
-      if (link.was_up) ++revision_;
-      link.was_up = false;
-      link.recabled = true;
-      link.view = LinkView::kUnknown;
+      recable(link);
       continue;
     }
+    const bool is_up_here = low == EndView::kUp || high == EndView::kUp;
+    if (!is_up_here && link.counts() && has_left(link)) {
+      recable(link);
+      continue;
+    }
+    // It is back.
+    if (is_up_here && link.recabled && link.low != kNoIndex && topology.port(link.low).peer == link.high)
+      link.recabled = false;
     // An end that was not read in this sweep does not contradict one that was.
     if (low == EndView::kUp && nodes_[link.low_node].quiet && high != EndView::kUnseen && !nodes_[link.high_node].quiet)
       low = EndView::kUnseen;

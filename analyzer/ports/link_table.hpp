@@ -7,8 +7,10 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "analyzer/ports/elsewhere.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
 #include "fabric/snapshot.hpp"
@@ -103,6 +105,8 @@ class LinkTable {
   /// Links whose absence is trouble, and of which the present topology does not have both ends.
   std::vector<AbsentLink> absent_links() const;
 
+  /// Asked of the ends of links that are not up, from now on: one that is elsewhere has left its cable here.
+  void set_elsewhere(Elsewhere elsewhere) { elsewhere_ = std::move(elsewhere); }
   /// Takes the states of one sweep, which must have a topology.
   void observe(const Sweep& sweep);
 
@@ -138,6 +142,8 @@ class LinkTable {
   void tolerate_clock(TimePoint now);
   void observe_links(const Sweep& sweep);
   EndView view_of(const Topology& topology, PortIndex port, PortIndex other) const;
+  bool has_left(const LinkState& link) const;
+  void recable(LinkState& link);
 
   const Thresholds& thresholds_;
   std::vector<KnownNode> nodes_;
@@ -154,6 +160,7 @@ class LinkTable {
   std::vector<std::uint8_t> by_peer_;  ///< by port: as Sweep::inferred_from_peer
   std::uint64_t revision_ = 0;
   TimePoint began_ = kNever;  ///< end of the first sweep that was observed
+  Elsewhere elsewhere_;
 
   // Adjacency in compressed rows, made again when links were added.
   mutable std::vector<std::uint32_t> first_link_;

@@ -114,6 +114,40 @@ TEST_F(UnsweptPorts, AreNotUpBecauseOurOwnPortIsDown) {
   expect_open();
 }
 
+// Both show its port: the one has it no more.
+TEST_F(UnsweptPorts, AreThoseOfTheSubnetThatTheyWereCabledInto) {
+  fakes::FabricBuilder other = fakes::FabricBuilder::fat_tree(2, 3, 2);
+  fabric.unlink(adapter);
+  other.unlink(other.topology()->find_port(other.local_port()));
+  FabricView views[2];
+  for (FabricView& view : views) {
+    auto& builder = &view == views ? fabric : other;
+    view.name = &view == views ? "ib0" : "ib1";
+    view.watching = true;
+    view.sweep = std::make_shared<const Sweep>(builder.sweep());
+  }
+  watching.analyzer.join(views);
+  expect_told_by_the_host("ib1");
+}
+
+// What it says at once it may have read before.
+TEST_F(UnsweptPorts, AreUpWhenTheirCollectorHasSaidSoSince) {
+  const PortKey key = fabric.key_of(adapter);
+  EXPECT_FALSE(watching.analyzer.is_up_without_sweeps(key)) << "sweeps tell";
+  lose_own_port();
+  join(true);
+  const TimePoint since = watching.now;
+  watching.seconds(1);
+  EXPECT_TRUE(watching.analyzer.is_up_without_sweeps(key));
+  EXPECT_FALSE(watching.analyzer.is_up_without_sweeps(key, since));
+  watching.seconds(20);
+  EXPECT_TRUE(watching.analyzer.is_up_without_sweeps(key, since));
+  EXPECT_TRUE(watching.analyzer.is_up_without_sweeps({key.node, {}}, since)) << "any port of it";
+  watching.set_up(false);
+  watching.seconds(20);
+  EXPECT_FALSE(watching.analyzer.is_up_without_sweeps(key, since));
+}
+
 TEST_F(UnsweptPorts, OfASubnetThatIsShownNoMoreAreTheHostsOwn) {
   watching.analyzer.join({});
   watching.set_up(false);

@@ -172,5 +172,48 @@ TEST_F(MovedSwitchTest, OursTogetherWithUs) {
   EXPECT_EQ(verdict_of("a-host-0-1"), HealthVerdict::kHealthy);
 }
 
+TEST_F(MovedSwitchTest, BetweenTwoThatAreWatchedNothingOfItIsDown) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
+  const auto sweep_both = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      sweep();
+      before.advance(clock.time - before.now());
+      Sweep next = before.sweep();
+      next.fabric = "two";
+      clock.time = next.finished;
+      core->take_sweep(std::move(next));
+      fabric.advance(clock.time - fabric.now());
+      core->tick();
+      settle();
+    }
+  };
+  sweep_both(20);
+  // A host by itself: its place in A is empty.
+  const NodeGuid alone = guid_of("a-host-2-0 mlx5_0");
+  const PortIndex free = fabric.port_towards("leaf-2", "host-2-1 mlx5_0");
+  before.power_off(before.find("a-host-2-0 mlx5_0"));
+  sweep_both(20);
+  ASSERT_EQ(shown().size(), 1U);
+  EXPECT_EQ(shown()[0].finding.kind, IncidentKind::kLinkDown);
+  EXPECT_EQ(verdict_of("a-host-2-0"), HealthVerdict::kUnhealthy);
+  fabric.unlink(free);
+  fabric.node(fabric.add_adapter("a-host-2-0 mlx5_0")).guid = alone;
+  fabric.connect(free, fabric.port_of("a-host-2-0 mlx5_0", 1));
+  fabric.power_off(fabric.find("host-2-1 mlx5_0"));
+  sweep_both(30);
+  for (const Incident& each : shown())
+    EXPECT_FALSE(each.is_open() && each.finding.cause.fabric == "two") << each.finding.summary;
+  EXPECT_EQ(verdict_of("a-host-2-0"), HealthVerdict::kHealthy);
+  // A switch with its hosts.
+  put_leaf_into_b(before, fabric, leaf, host);
+  sweep_both(40);
+  for (const Incident& each : shown())
+    EXPECT_FALSE(each.is_open() && each.finding.cause.fabric == "two") << each.finding.summary;
+  EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kHealthy);
+  EXPECT_EQ(verdict_of("a-host-0-0"), HealthVerdict::kHealthy);
+}
+
 }  // namespace
 }  // namespace weft::daemon

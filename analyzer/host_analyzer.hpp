@@ -88,6 +88,10 @@ class HostAnalyzer {
   ModuleMemory& modules() { return advisor_.modules(); }
   const ModuleMemory& modules() const { return advisor_.modules(); }
 
+  /// Its collector was heard since then, and says that that port of a subnet that nobody sweeps now is up; port 0: any
+  /// port of the adapter. One that is down may be told by nobody: it was never up, or somebody wants it so.
+  bool is_up_without_sweeps(PortKey port, TimePoint since = kNever) const;
+
   /// True when news() has something to report.
   bool has_news() const { return !news_.empty(); }
   /// What events have told since the last call, to be shown at once. It resolves nothing.
@@ -136,9 +140,6 @@ class HostAnalyzer {
   /// Where `port` stood, which has no place any more; `was`: its place until now.
   std::optional<PlaceBefore> place_before(const PortWatch& port, const std::optional<SubnetPlace>& was) const;
   std::optional<Entity> known_link(const PortWatch& port) const;
-  /// Its collector was heard, and says that that port of a subnet that nobody sweeps now is up. One that is down may
-  /// be told by nobody: it was never up, or somebody wants it so.
-  bool is_up_without_sweeps(PortKey port) const;
   void mark_exempt(HostWatch& host, TimePoint at) const;
   void advise(std::vector<Finding>& findings, TimePoint now) {
     advisor_.advise(

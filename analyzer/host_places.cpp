@@ -38,6 +38,9 @@ bool is_cabled(const Topology& topology, PortIndex port) {
   return peer != kNoIndex && topology.port(peer).is_up();
 }
 
+/// What a collector tells may have been read so long before.
+constexpr Duration kReadBefore = std::chrono::seconds(5);
+
 }  // namespace
 
 /// Other subnets, or other topologies.
@@ -166,12 +169,15 @@ void HostAnalyzer::place(HostWatch& host) {
   }
 }
 
-bool HostAnalyzer::is_up_without_sweeps(PortKey key) const {
+bool HostAnalyzer::is_up_without_sweeps(PortKey key, TimePoint since) const {
   const HostWatch* const host = host_at(key.node);
-  return host && host->has_reading && !host->lost && std::ranges::any_of(host->ports, [&](const PortWatch& port) {
-           return port.node == key.node && port.number == key.port.value && is_unswept(port) && port.present &&
-                  port.known && port.up;
-         });
+  if (!host || !host->has_reading || host->lost) return false;
+  // What it told a moment later it may have read before.
+  if (since != kNever && host->heard - since < std::max<Duration>(2 * host->interval, kReadBefore)) return false;
+  return std::ranges::any_of(host->ports, [&](const PortWatch& port) {
+    return port.node == key.node && (key.port.value == 0 || port.number == key.port.value) && is_unswept(port) &&
+           port.present && port.known && port.up;
+  });
 }
 
 bool HostAnalyzer::is_of_a_switch(const SubnetPlace& place) const {

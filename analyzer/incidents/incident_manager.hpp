@@ -52,6 +52,12 @@ class IncidentManager {
 
   /// Nobody looks at `fabric` any more: what is open there resolves, saying `why`, for nothing else ever would do it.
   std::vector<Incident> give_up(std::string_view fabric, const std::string& why, TimePoint now);
+  /// Whether that port of a host is up where nobody sweeps, as its collector has said since then; port 0: any port of
+  /// that adapter.
+  using UpSince = std::function<bool(PortKey, TimePoint)>;
+  /// What is up is no part any more of a switch's outage, whose other parts may be down; a host that has such a port is
+  /// not down.
+  std::vector<Incident> take_up(const UpSince& is_up_since, TimePoint now);
   /// The subnet that was called `from` is called `to` now: what is open there stays open under that name. Where `to`
   /// has the same trouble open already, one of the two ends. `is_meant`: of these causes only; empty: of all.
   std::vector<Incident> rename(std::string_view from, const std::string& to, TimePoint now,

@@ -235,6 +235,8 @@ void Core::judge_hosts(TimePoint now) {
   else if (passed(now, unheld_since_, kCollectorsStay))
     host_rules_.excuse_silence(now);
   auto analysis = host_rules_.judge(now);
+  const auto is_up = [this](PortKey port, TimePoint since) { return host_rules_.is_up_without_sweeps(port, since); };
+  note(incidents_.take_up(is_up, now), now, {}, nullptr);
   update_incidents(analyzer::kHostsFabric, std::move(analysis.findings), analysis.coverage, now);
 }
 

@@ -46,7 +46,8 @@ bool Coverage::counters_observed(NodeGuid guid) const {
 
 bool Coverage::counters_observed(const Finding& finding, const std::function<bool(const Entity&)>& is_told) const {
   if (!topology_ || !is_about_counters(finding)) return true;
-  if (finding.cause.kind == EntityKind::kNode) return counters_observed(finding.cause.port.node);
+  if (finding.cause.kind == EntityKind::kNode)
+    return counters_observed(finding.cause.port.node) || is_cut_off(finding.cause.port.node);
   // What left the graph is no reason to wait.
   return std::ranges::all_of(finding.affected, [&](const Entity& node) {
     return node.kind != EntityKind::kNode || topology_->find_node(node.port.node) == kNoIndex ||
@@ -97,7 +98,8 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
     }
     // That a node is down is seen from its neighbours; that it answers, from itself; two with one GUID, from the graph.
     case EntityKind::kNode:
-      return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, is_node_outage(kind));
+      return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, is_node_outage(kind)) ||
+             (kind == IncidentKind::kTelemetryLost && is_cut_off(cause.port.node));
     case EntityKind::kCollector:
     case EntityKind::kHostPort:
     case EntityKind::kHost:

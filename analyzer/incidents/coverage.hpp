@@ -24,13 +24,21 @@ class Coverage {
     kErrorsJudged = 8,   ///< an error window has closed since this process started, or errors were never seen
   };
 
+  /// No link of that node is up, as far as is known, or may be: nobody waits for its answer. Called in
+  /// IncidentManager::update() only.
+  using IsCutOff = std::function<bool(NodeGuid)>;
+
   /// Nothing was seen: nothing may resolve.
   static Coverage blind() { return Coverage{}; }
   Coverage() = default;
   /// `ports` has one entry of PortBits for each port of `topology`. `counters_warm`: the process has watched long
   /// enough for the rules that need several sweeps of counters.
-  Coverage(std::shared_ptr<const Topology> topology, std::vector<std::uint8_t> ports, bool counters_warm)
-      : topology_(std::move(topology)), ports_(std::move(ports)), counters_warm_(counters_warm) {}
+  Coverage(std::shared_ptr<const Topology> topology, std::vector<std::uint8_t> ports, bool counters_warm,
+           IsCutOff is_cut_off = {})
+      : topology_(std::move(topology)),
+        ports_(std::move(ports)),
+        counters_warm_(counters_warm),
+        is_cut_off_(std::move(is_cut_off)) {}
 
   /// Of what hosts tell: `observed` answers as the member of that name does. Hosts tell of ports in any subnet.
   using Observed = std::function<bool(IncidentKind kind, const Entity& cause)>;
@@ -52,10 +60,12 @@ class Coverage {
   bool link_observed(IncidentKind kind, const Entity& cause) const;
   bool node_observed(NodeGuid guid, bool from_outside) const;
   bool counters_observed(NodeGuid guid) const;
+  bool is_cut_off(NodeGuid guid) const { return is_cut_off_ && is_cut_off_(guid); }
 
   std::shared_ptr<const Topology> topology_;
   std::vector<std::uint8_t> ports_;
   bool counters_warm_ = false;
+  IsCutOff is_cut_off_;
   Observed of_hosts_;
 };
 

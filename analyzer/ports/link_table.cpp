@@ -131,6 +131,13 @@ LinkId LinkTable::find_link(const LinkKey& key) const {
   return found == link_ids_.end() ? kNoIndex : found->second;
 }
 
+bool LinkTable::is_cut_off(NodeGuid guid) const {
+  const NodeId node = find_node(guid);
+  if (node == kNoIndex) return true;
+  return std::ranges::all_of(links_of(node),
+                             [this](LinkId id) { return !links_[id].counts() || links_[id].view == LinkView::kDown; });
+}
+
 std::span<const LinkId> LinkTable::links_of(NodeId node) const {
   if (adjacency_links_ != links_.size() || first_link_.size() != nodes_.size() + 1) {
     first_link_.assign(nodes_.size() + 2, 0);

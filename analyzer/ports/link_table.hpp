@@ -125,6 +125,8 @@ class LinkTable {
   NodeId find_node(NodeGuid guid) const;
   /// The known link, or kNoIndex.
   LinkId find_link(const LinkKey& key) const;
+  /// None of its links that count is up, or may be; those of one that is not known, too. What is down is told as such.
+  bool is_cut_off(NodeGuid node) const;
   /// The links at a node.
   std::span<const LinkId> links_of(NodeId node) const;
   /// Its PortInfo is not stale and its node answers; on Ethernet: its collector, or that of the other end, tells.

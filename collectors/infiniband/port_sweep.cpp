@@ -84,6 +84,7 @@ void IdentityCheck::answered(const MadRequest& request, MadResult result, ConstM
   // Another GUID under this LID: the subnet manager has moved LIDs. Silence of the node itself, as far as we know.
   if (!info || info->guid != subnet_.node(node).guid) {
     missing_.push_back(node);
+    if (info && directed_) replaced_.push_back(node);
     return;
   }
   if (info->port_count != subnet_.node(node).port_count) {

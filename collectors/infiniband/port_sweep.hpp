@@ -49,6 +49,8 @@ class IdentityCheck final : public MadAsker {
   const std::vector<NodeIndex>& present() const { return present_; }
   /// Nodes that did not answer, or that another node answered for.
   const std::vector<NodeIndex>& missing() const { return missing_; }
+  /// Asked by directed route: those of missing() in whose place another node answered. Who has its cable now?
+  const std::vector<NodeIndex>& replaced() const { return replaced_; }
   /// The graph no longer fits: discover from nothing.
   bool needs_new_epoch() const { return needs_new_epoch_; }
 
@@ -61,6 +63,7 @@ class IdentityCheck final : public MadAsker {
   bool needs_new_epoch_ = false;
   std::vector<NodeIndex> present_;
   std::vector<NodeIndex> missing_;
+  std::vector<NodeIndex> replaced_;
 };
 
 /// Reads the state and the counters of every port of the given nodes.

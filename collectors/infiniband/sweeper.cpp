@@ -289,7 +289,11 @@ Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
     reach.ask_again_at = number_ + std::min(kLongestBackOff, std::uint64_t{1} << reach.silent_sweeps);
     reach.silent_sweeps = std::min(reach.silent_sweeps + 1, 16U);
   }
-  if (check.present().empty()) return {};
+  std::vector<PortIndex> to_look;
+  for (const NodeIndex node : check.replaced())
+    if (const Reach& reach = subnet_->reach(node); reach.parent != kNoIndex)
+      to_look.push_back(subnet_->port_of(reach.parent, reach.parent_exit));
+  if (check.present().empty()) return look_behind(to_look);
   const auto lid_of = [this](NodeIndex node) { return subnet_->port(subnet_->node(node).first_port).lid; };
   std::vector<Lid> before;
   for (const NodeIndex node : check.present()) {
@@ -308,7 +312,8 @@ Result<void> Sweeper::find_missing(const std::vector<NodeIndex>& missing) {
   for (std::size_t i = 0; i < before.size(); ++i)
     if (const NodeIndex node = check.present()[i]; lid_of(node) != before[i]) subnet_->reach(node).by_lid = true;
   if (readings.links_changed()) subnet_->recompute_routes();
-  return look_behind(readings.to_look_behind());
+  to_look.insert(to_look.end(), readings.to_look_behind().begin(), readings.to_look_behind().end());
+  return look_behind(to_look);
 }
 
 std::vector<PortIndex> Sweeper::links_to_verify() {

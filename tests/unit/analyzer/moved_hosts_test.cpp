@@ -15,8 +15,54 @@ constexpr const char* kHost = "host-1-0 mlx5_0";
 
 struct MovedHosts : testing::Test {
   MovedHosts() { watch.sweeps(3); }
+  void silence_host() {
+    watch.fabric.silence(watch.fabric.find(kHost));
+    watch.sweeps(20);
+    ASSERT_EQ(watch.only().finding.kind, IncidentKind::kTelemetryLost) << watch.describe();
+    ASSERT_EQ(watch.only().finding.cause.label, kHost);
+  }
+  void plug_another() {
+    const PortIndex place = watch.fabric.port_towards("leaf-1", kHost);
+    watch.fabric.port(watch.fabric.port_of(kHost, 1)).peer = kNoIndex;
+    watch.fabric.add_adapter("other mlx5_0");
+    watch.fabric.connect(place, watch.fabric.port_of("other mlx5_0", 1));
+  }
   Watch watch{FabricBuilder::fat_tree(2, 4, 4)};
 };
+
+TEST_F(MovedHosts, ASilentOneInWhosePlaceIsAnotherIsMissedNoMore) {
+  silence_host();
+  plug_another();
+  watch.sweeps(20);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(MovedHosts, ASilentOneThatIsInNoGraphAfterARestartIsMissedNoMore) {
+  silence_host();
+  plug_another();
+  watch.sweeps(1);
+  watch.restart();
+  const NodeGuid host = watch.fabric.nodes()[watch.fabric.find(kHost)].guid;
+  watch.fabric.rediscover();
+  ASSERT_EQ(watch.fabric.topology()->find_node(host), kNoIndex);
+  watch.sweeps(20);
+  EXPECT_TRUE(watch.open().empty()) << watch.describe();
+}
+
+TEST_F(MovedHosts, ASilentOneThatARestartDoesNotFindIsStillMissed) {
+  silence_host();
+  watch.restart();
+  watch.fabric.rediscover();
+  watch.sweeps(20);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kTelemetryLost) << "the switch says that its link is up";
+}
+
+TEST_F(MovedHosts, ASilentOneWhoseLinkGoesDownIsDownAndNotSilent) {
+  silence_host();
+  watch.fabric.power_off(watch.fabric.find(kHost));
+  watch.sweeps(20);
+  EXPECT_EQ(watch.only().finding.kind, IncidentKind::kLinkDown) << watch.describe();
+}
 
 TEST_F(MovedHosts, OneThatIsCabledInAnotherSubnetIsNotDownHere) {
   const PortKey port = watch.fabric.key_of(watch.fabric.port_of(kHost, 1));

@@ -137,6 +137,19 @@ TEST_F(SweeperTest, ACableMovedToAnotherPortIsFound) {
   EXPECT_TRUE(joined(result, {{0x400}, {1}}, {{0x200}, {5}}));
 }
 
+// The port of the switch is up in each sweep.
+TEST_F(SweeperTest, AnotherAdapterInThePlaceOfOneIsFoundAtOnce) {
+  Sweeper sweeper(port, options);
+  const std::size_t other = port.add_adapter(0x500, "other mlx5_0");
+  sweep(sweeper);
+  port.set_link(right, 1, false);
+  port.connect(right, 1, other, 1);
+  port.set_link(right, 1, true);
+  const Sweep result = sweep(sweeper);
+  EXPECT_TRUE(joined(result, {{0x300}, {1}}, {{0x500}, {1}}));
+  EXPECT_FALSE(result.topology->node(result.topology->find_node({0x400})).reachable);
+}
+
 // At whatever moment of a sweep it happens.
 TEST_F(SweeperTest, OurOwnCableThatIsPutIntoAnotherSubnetMixesNothing) {
   const std::size_t other = port.add_switch(0x500, "other", 8);

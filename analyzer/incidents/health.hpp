@@ -27,8 +27,9 @@ std::vector<NodeHealth> assess(std::span<const FabricView> fabrics,
 std::vector<NodeHealth> with_unswept(std::vector<NodeHealth> health, std::span<const KnownSubnet> subnets,
                                      std::span<const FabricView> fabrics, const IncidentList& incidents);
 
-/// The same where a collector calls its host by another name than the fabric does, its full one for instance: what is
-/// known of its adapters holds for that name, too. `health` is sorted by name.
+/// The same where a collector calls its host by another name than the fabric does: what is known of its adapters holds
+/// for that name, too. Where one is the short name of the other (same_host()), what its collector knows, or that it is
+/// silent, holds for the fabric's name as well. `health` is sorted by name.
 std::vector<NodeHealth> with_other_names(std::vector<NodeHealth> health,
                                          std::span<const std::shared_ptr<const HostView>> hosts);
 

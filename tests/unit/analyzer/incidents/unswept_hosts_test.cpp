@@ -150,6 +150,43 @@ TEST(UnsweptHosts, AreKnownByTheNameThatTheirCollectorGivesThem) {
   EXPECT_EQ(std::ranges::count(health[2].reasons, 5U, &HealthReason::incident), 1);
 }
 
+// A short and a full name are one host, whoever tells of it.
+TEST(OtherNames, TheFabricsNameIsNoBetterThanTheCollectors) {
+  const auto view = [](const std::string& name, std::uint64_t adapter) {
+    auto host = std::make_shared<HostView>();
+    host->host = name;
+    if (adapter == 0) return host;
+    auto inventory = std::make_shared<HostInventory>();
+    inventory->ports.emplace_back().node_guid = NodeGuid{adapter};
+    auto reading = std::make_shared<HostReading>();
+    reading->inventory = inventory;
+    host->reading = reading;
+    return host;
+  };
+  const auto judge = [&](std::vector<std::shared_ptr<const HostView>> hosts) {
+    NodeHealth fabric = healthy("gpu-2"), full = healthy("gpu-2.example.org"), other = healthy("gpu-2.example.net");
+    fabric.guids = {NodeGuid{0xB0}};
+    full.verdict = HealthVerdict::kDegraded;
+    full.action = RecommendedAction::kAvoidNewJobs;
+    full.reasons.push_back({.incident = 5, .kind = IncidentKind::kLinkDown, .message = "down", .ports = {}});
+    other.verdict = HealthVerdict::kUnhealthy;
+    return with_other_names({fabric, other, full}, hosts);
+  };
+  auto health = judge({view("gpu-2.example.org", 0xB0)});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kDegraded);
+  EXPECT_EQ(health[0].action, RecommendedAction::kAvoidNewJobs);
+  EXPECT_EQ(std::ranges::count(health[0].reasons, 5U, &HealthReason::incident), 1);
+  EXPECT_EQ(health[1].verdict, HealthVerdict::kUnhealthy) << "that is another one";
+  health = judge({view("gpu-2.example.org", 0)});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kDegraded) << "it has told nothing since weftd was started";
+  health = judge({view("gpu-2.example.org", 0xC0)});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy) << "it has other adapters";
+  health = judge({view("gpu-2.example.net", 0), view("gpu-2.example.org", 0)});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy) << "it may be either";
+  health = judge({view("evil", 0xB0)});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy) << "what a collector of another name claims harms nobody";
+}
+
 TEST(UnsweptHosts, AreUnknownUntilTheFirstSweep) {
   const KnownSubnet awaited = subnet_of_two_hosts(SubnetSight::kAwaited);
   const auto health = with_unswept({healthy("gpu-1")}, std::span(&awaited, 1), {}, {});

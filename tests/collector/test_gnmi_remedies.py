@@ -13,6 +13,8 @@ from collector_testing import main, program, wait_until
 REMEDIES = """
 [ethernet]
 interval = "500ms"
+[gnmi]
+credentials_directory = "{place}"
 [remedy]
 isolate_link = "propose"
 restore_link = "propose"
@@ -49,14 +51,15 @@ LINK = ("leaf01", "Ethernet51")
 
 
 class SetByGnmi(GnmiTest):
-    """leaf02 and spine04 are not to be set; spine01 is an SR Linux, spine02 a SONiC."""
+    """leaf02 and spine04 are not to be set; spine01 is an SR Linux, spine02 a SONiC; leaf01 wants a login."""
+    special = {"leaf01": " credentials=leaf", "leaf02": " set=off", "spine04": " set=off"}
     switches = ["leaf01", "leaf02", "spine01", "spine02", "spine03", "spine04"]
     cables = [("leaf01", "Ethernet1", "gpu-01", "eth1"), ("leaf02", "Ethernet1", "gpu-02", "eth1"), ("leaf01", "Ethernet2", OWN_HOST, "eth1")] + \
         [(f"leaf0{leaf}", f"Ethernet5{spine}", f"spine0{spine}", f"Ethernet{leaf}") for leaf in (1, 2) for spine in (1, 2, 3, 4)]
 
     @classmethod
     def targets(cls) -> list[str]:
-        return [f"{one.name} {one.address} {PLAIN}{' set=off' if one.name in ('leaf02', 'spine04') else ''}" for one in cls.fabric.switches.values()]
+        return [f"{one.name} {one.address} {PLAIN}{cls.special.get(one.name, '')}" for one in cls.fabric.switches.values()]
 
     @classmethod
     def prepare(cls):
@@ -64,12 +67,13 @@ class SetByGnmi(GnmiTest):
                                      ("spine02", "sonic", ("openconfig-interfaces", "sonic-port"))):
             cls.fabric.switches[name].quirks.native = native
             cls.fabric.switches[name].quirks.models = models
-        key = os.path.join(cls.place, "key")
-        with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as stream:
-            stream.write("a key of the test, long enough\n")
+        cls.fabric.switches["leaf01"].quirks.login = ("weft", "secret")
+        for file, text in (("key", "a key of the test, long enough\n"), ("leaf.login", "weft\nsecret\n")):
+            with open(os.open(os.path.join(cls.place, file), os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as stream:
+                stream.write(text)
         config = os.path.join(cls.place, "weftd.toml")
         with open(config, "w", encoding="utf-8") as stream:
-            stream.write(REMEDIES.format(key=key))
+            stream.write(REMEDIES.format(place=cls.place, key=os.path.join(cls.place, "key")))
         cls.flags = ["--config", config]
         super().prepare()
 

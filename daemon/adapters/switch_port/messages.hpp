@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "fabric/clock.hpp"
 #include "fabric/result.hpp"
@@ -21,13 +22,13 @@ enum class Wanted : std::uint8_t { kRead, kShut, kEnable, kCount };
 
 /// One question.
 struct Question {
-  std::string targets;                          ///< lines as of gnmi.targets
-  std::filesystem::path targets_file;           ///< empty: none
-  std::filesystem::path credentials_directory;  ///< empty: none
+  std::string targets{};                          ///< lines as of gnmi.targets
+  std::filesystem::path targets_file{};           ///< empty: none
+  std::filesystem::path credentials_directory{};  ///< empty: none
   std::uint64_t max_message_bytes = 4ULL << 20;
   unsigned max_targets = 1'000;
-  std::string target;  ///< name of the switch in those lines
-  std::string port;    ///< its interface
+  std::string target{};  ///< name of the switch in those lines
+  std::string port{};    ///< its interface
   Wanted wanted = Wanted::kRead;
   std::optional<Duration> before{};             ///< nothing is set from then on, on runtime::boot_time()
   Duration timeout = std::chrono::seconds(10);  ///< of the whole question
@@ -62,8 +63,8 @@ struct Answer {
   bool is_shut = false;   ///< as last read
   bool is_up = false;     ///< it was told to be up
   bool is_known = false;  ///< a state was read at all
-  std::string systems;    ///< names of its LLDP neighbours, a line each
-  std::string detail;     ///< one sentence for people
+  std::string systems{};  ///< names of its LLDP neighbours, a line each
+  std::string detail{};   ///< one sentence for people
 
   /// The fields of the message.
   template <typename Self, typename Visit>

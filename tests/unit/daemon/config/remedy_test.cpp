@@ -30,7 +30,7 @@ TEST(RemedyConfig, NothingActsByDefault) {
 
 TEST(RemedyConfig, SwitchesAreSetOnlyWhereSomeAreListed) {
   EXPECT_THAT(errors_of("[remedy.gnmi_port]\nenabled = true\n"),
-              HasSubstr("remedy.gnmi_port.enabled is of no use without gnmi.targets"));
+              HasSubstr("remedy.gnmi_port.enabled: is of no use without gnmi.targets"));
   EXPECT_EQ(errors_of("[gnmi]\ntargets = [\"leaf01 192.0.2.1:9339\"]\n[remedy.gnmi_port]\nenabled = true\n"), "");
 }
 

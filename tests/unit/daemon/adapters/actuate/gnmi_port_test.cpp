@@ -70,10 +70,14 @@ class GnmiPortTest : public ::testing::Test {
     const auto topology = fabric.topology();
     RemedyOrder made;
     made.action = action;
-    made.target = link_entity(fabric.name(), *topology, fakes::EthernetFabric::find(*topology, at));
+    const auto key_of = [&topology](PortIndex index) {
+      const Port& port = topology->port(index);
+      return PortKey{topology->node_of(port).guid, port.number};
+    };
+    const PortIndex port = fakes::EthernetFabric::find(*topology, at);
+    made.target = {EntityKind::kLink, fabric.name(), key_of(port), key_of(topology->port(port).peer), "the link"};
     made.sweep = std::make_shared<const Sweep>(fabric.sweep());
-    const Port& end = topology->port(fakes::EthernetFabric::find(*topology, at));
-    made.end = PortKey{topology->node_of(end).guid, end.number};
+    made.end = made.target.port;
     return made;
   }
   Result<void> apply(RemedyAction action) { return make_gnmi_port(options)->apply(order(action)); }

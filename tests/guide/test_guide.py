@@ -135,7 +135,11 @@ class Commands(weft_testing.SubnetTest):
     infiniband = '[store]\nhistory_interval = "1s"\n'
 
     def in_new_folder(self, words: list[str]) -> list[str]:
-        """The same; what writes evidence, which replaces no file, into a folder of its own."""
+        """The same; what writes evidence or a report, which replaces no file, into a folder of its own. An acceptance of hours is not waited for."""
+        if words[0] == "accept" and "--help" not in words:
+            folder = tempfile.mkdtemp(prefix="weft-guide-")
+            self.addCleanup(shutil.rmtree, folder)
+            return [os.path.join(folder, word) if word == "report.html" else word for word in words if word != "--wait"]
         if words[0] != "evidence" or "--help" in words:
             return words
         folder = tempfile.mkdtemp(prefix="weft-guide-")
@@ -150,7 +154,7 @@ class Commands(weft_testing.SubnetTest):
                 for name, here in NAMES:
                     command = command.replace(name, here)
                 words = command.split("|")[0].split(">")[0]
-                if re.search(r"\.\.\.|…|[A-Z]{2,}\b(?!-\d)|--watch|weftctl (watch|VERB)|\bplans --watch", re.sub(r"INC-\d+|PLAN-\d+|MW-\d+", "", words)):
+                if re.search(r"\.\.\.|…|[A-Z]{2,}\b(?!-\d)|--watch|weftctl (watch|VERB)|\bplans --watch", re.sub(r"INC-\d+|PLAN-\d+|MW-\d+|ACC-\d+", "", words)):
                     continue  # names what it stands for, or goes on for ever
                 with self.subTest(document=document, command=command):
                     try:

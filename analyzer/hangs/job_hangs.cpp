@@ -218,7 +218,7 @@ bool JobHangs::blame_rank(std::string_view job, const RankSuspect& suspect, Hang
 
 void JobHangs::look(std::string_view job, const JobSilence& silence, Hang& hang, const Hosts& hosts, TimePoint now) {
   const Duration silent = now - hang.since;
-  const auto ranks = ranks_.find(silence.members, hosts);
+  const auto ranks = ranks_.find(job, silence.members, hosts);
   hang.ranks = ranks ? std::optional(ranks->evidence) : hang.is_told ? hang.ranks : std::nullopt;
   const bool has_suspect = hang.is_told && !(hang.own && hang.own->severity == Severity::kInfo);
   if (has_suspect) {

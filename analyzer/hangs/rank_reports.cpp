@@ -54,7 +54,8 @@ void RankReports::forget(const std::string& host) {
   told_.erase(known);
 }
 
-std::optional<RankSuspect> RankReports::find(const std::vector<const HostWatch*>& members, const Hosts& hosts) const {
+std::optional<RankSuspect> RankReports::find(std::string_view job, const std::vector<const HostWatch*>& members,
+                                             const Hosts& hosts) const {
   struct Vote {
     StuckRank rank;
     std::size_t hosts = 0;
@@ -85,7 +86,8 @@ std::optional<RankSuspect> RankReports::find(const std::vector<const HostWatch*>
   const auto named = hosts_of_address_.find(address);
   if (named != hosts_of_address_.end() && named->second.size() == 1) {
     const auto host = hosts.find(*named->second.begin());
-    if (host != hosts.end()) suspect.host = &host->second;
+    if (host != hosts.end() && std::ranges::find(host->second.jobs, job) != host->second.jobs.end())
+      suspect.host = &host->second;
   }
   suspect.evidence = fact("nccl_ranks", "NCCL on " + best.by->name + " said: " + best.told->text, best.told->at,
                           collector_of(best.by->name));

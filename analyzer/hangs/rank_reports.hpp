@@ -32,8 +32,10 @@ class RankReports {
   void take(const std::string& host, const HostReading& reading);
   /// The host is forgotten.
   void forget(const std::string& host);
-  /// What is said of the hosts of a job; nullopt: nothing is wrong, or NCCL was not asked. `hosts` are all.
-  std::optional<RankSuspect> find(const std::vector<const HostWatch*>& members, const Hosts& hosts) const;
+  /// What `members` of the job say of its hosts; nullopt: nothing is wrong, or NCCL was not asked. `hosts` are all.
+  /// Only a host that the job holds is named: of others a member has nothing to say.
+  std::optional<RankSuspect> find(std::string_view job, const std::vector<const HostWatch*>& members,
+                                  const Hosts& hosts) const;
 
  private:
   struct Told {

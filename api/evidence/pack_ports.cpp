@@ -157,7 +157,7 @@ void add_affected(const std::shared_ptr<const Snapshot>& snapshot, const Finding
     if (first) begun.history = std::move(first);
   }
   add_host_ports(*snapshot, finding.affected, begun);
-  if (finding.cause.kind == EntityKind::kCohort) {
+  if (finding.cause.kind == EntityKind::kCohort && finding.kind != IncidentKind::kJobHang) {
     begun.history.reset();
     note_unknown(begun.pack, "There are no charts: the incident is about settings, not about what ports count.");
   } else if (begun.pack.ports().empty()) {

@@ -80,6 +80,18 @@ TEST(RankReports, AnAddressOfTwoHostsNamesNone) {
   EXPECT_NE(incident.finding.summary.find("rank 33 on 10.0.0.4 is missing"), std::string::npos);
 }
 
+TEST(RankReports, AHostOfAnotherJobIsNotNamed) {
+  RankHosts world;
+  world.hosts[5].jobs = {"slurm:8"};
+  world.seconds(10);
+  world.move(true);
+  world.seconds(10);
+  world.move(false);
+  world.say("48 ranks: missing 33 at 10.0.0.5");
+  world.seconds(130);
+  EXPECT_EQ(only_incident(world.book).finding.cause.kind, EntityKind::kCohort);
+}
+
 TEST(RankReports, WhereHalfOfTheHostsAreMissingNoneIsNamed) {
   RankHosts world;
   world.say("48 ranks: missing 1 at 10.0.0.3, missing 2 at 10.0.0.4, 1 more");

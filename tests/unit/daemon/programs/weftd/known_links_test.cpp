@@ -66,8 +66,8 @@ TEST(KnownLinks, WhatHangsFromASwitchThatWasMovedGoesAlong) {
   ASSERT_EQ(moved.along.size(), 1U);
   EXPECT_EQ(moved.along[0].key, between(2, kHost + 1).key);
   EXPECT_EQ(moved.stay.size(), tree().size() - 3) << "its cables to spines are gone";
-  EXPECT_TRUE(moved.has({.kind = EntityKind::kNode, .port = {NodeGuid{2}, {}}}));
-  EXPECT_FALSE(moved.has({.kind = EntityKind::kNode, .port = {NodeGuid{4}, {}}}));
+  EXPECT_TRUE(moved.has({EntityKind::kNode, {}, {NodeGuid{2}, {}}, {}, {}}));
+  EXPECT_FALSE(moved.has({EntityKind::kNode, {}, {NodeGuid{4}, {}}, {}, {}}));
 }
 
 }  // namespace

@@ -24,23 +24,23 @@ class MovedSwitchTest : public CoreOtherSubnetTest {
   }
   NodeGuid guid_of(const std::string& name) { return before.nodes()[before.find(name)].guid; }
   /// Of A it was cut off already.
-  void put_leaf_into_b(fakes::FabricBuilder& a, fakes::FabricBuilder& b, const std::string& leaf,
-                       const std::string& host) {
-    const NodeGuid guid = a.nodes()[a.find(leaf)].guid, adapter = a.nodes()[a.find(host)].guid;
-    a.power_off(a.find(leaf));
+  void put_leaf_into_b(fakes::FabricBuilder& a, fakes::FabricBuilder& b, const std::string& moved,
+                       const std::string& below) {
+    const NodeGuid guid = a.nodes()[a.find(moved)].guid, adapter = a.nodes()[a.find(below)].guid;
+    a.power_off(a.find(moved));
     const PortIndex free = b.port_towards("leaf-0", "host-0-1 mlx5_0");
     b.unlink(free);
-    b.node(b.add_switch(leaf, 8)).guid = guid;
-    b.connect(b.port_of(leaf, 8), free);
-    b.node(b.add_adapter(host)).guid = adapter;
-    b.connect(b.port_of(leaf, 1), b.port_of(host, 1));
+    b.node(b.add_switch(moved, 8)).guid = guid;
+    b.connect(b.port_of(moved, 8), free);
+    b.node(b.add_adapter(below)).guid = adapter;
+    b.connect(b.port_of(moved, 1), b.port_of(below, 1));
     b.rediscover();
   }
   void swap_subnets() { std::swap(fabric, before), fabric.advance(clock.time - fabric.now()); }
-  HealthVerdict verdict_of(const std::string& host) {
+  HealthVerdict verdict_of(const std::string& name) {
     const auto health = publication.load()->health;
-    const auto found = std::ranges::find(*health, host, &NodeHealth::node);
-    EXPECT_NE(found, health->end()) << host;
+    const auto found = std::ranges::find(*health, name, &NodeHealth::node);
+    EXPECT_NE(found, health->end()) << name;
     return found == health->end() ? HealthVerdict::kHealthy : found->verdict;
   }
   // B is watched, A is lost, but for its leaf.
@@ -155,12 +155,11 @@ TEST_F(MovedSwitchTest, OursTogetherWithUs) {
   for (NodeIndex node = 0; node < fabric.nodes().size(); ++node)
     if (const std::string& name = fabric.nodes()[node].name; name != "a-leaf-0" && !name.starts_with("a-host-0-"))
       fabric.silence(node);
-  for (const char* name : {"b-leaf-0", "b-leaf-1", "b-leaf-2"}) {
-    fabric.add_switch(name, 8);
-    if (std::string(name) != "b-leaf-0")
-      fabric.connect(fabric.port_of("b-leaf-0", name[7] - '0'), fabric.port_of(name, 1));
-  }
-  fabric.connect(fabric.port_of("b-leaf-0", 8), fabric.port_of("a-leaf-0", 8));
+  for (const char* name : {"b-leaf-0", "b-leaf-1", "b-leaf-2"}) fabric.add_switch(name, 8);
+  fabric.connect(fabric.port_of("b-leaf-0", 1), fabric.port_of("b-leaf-1", 1));
+  fabric.connect(fabric.port_of("b-leaf-0", 2), fabric.port_of("b-leaf-2", 1));
+  fabric.port(fabric.ports()[up].peer).peer = kNoIndex;
+  fabric.connect(fabric.port_of("b-leaf-0", 8), up);
   sweep_for(80s);
   const auto fabrics = publication.load()->fabrics;
   ASSERT_EQ(fabrics.size(), 2U);

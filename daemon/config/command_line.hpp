@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -31,20 +32,31 @@ struct CommandLine {
   bool is_valid = false;    ///< --check-config was given, and found nothing wrong
 };
 
-/// What is wrong with the files that `config` names, after a word about those that only the unit has. An error that
+/// Opens the files that a configuration names and returns what is wrong with them, but for what depends on a value in
+/// doubt.
+template <typename Config>
+using CheckFiles = std::function<std::vector<Error>(const Config&, const Doubts&)>;
+
+/// What is wrong with the files that `outcome` names, after a word about those that only the unit has. An error that
 /// names one of these is none of the configuration's.
 template <typename Config>
-std::vector<Error> check_but_credentials(const Config& config,
-                                         const std::function<std::vector<Error>(const Config&)>& check_files) {
+std::vector<Error> check_but_credentials(const LoadOutcomeOf<Config>& outcome, const CheckFiles<Config>& check_files) {
   std::string keys;
-  for (const std::string& key : left_credentials(config)) keys += (keys.empty() ? "" : ", ") + key;
+  for (const std::string& key : left_credentials(outcome.config)) keys += (keys.empty() ? "" : ", ") + key;
   if (!keys.empty())
     std::cerr << "warning: not looked at: " << keys
               << ", and what is read together with them. systemd gives these files to the unit alone; to check them "
                  "here, set the environment variable CREDENTIALS_DIRECTORY to a folder with such files\n";
-  std::vector<Error> errors = check_files(config);
+  std::vector<Error> errors = check_files(outcome.config, outcome.doubts);
   std::erase_if(errors, [](const Error& error) { return error.message.find(kCredential) != std::string::npos; });
   return errors;
+}
+
+/// Writes `lines` to standard error; of very many the first, and how many more there are.
+inline void tell_errors(const std::vector<std::string>& lines) {
+  constexpr std::size_t kMost = 100;
+  for (std::size_t i = 0; i < std::min(kMost, lines.size()); ++i) std::cerr << lines[i] << '\n';
+  if (lines.size() > kMost) std::cerr << "and " << lines.size() - kMost << " more errors\n";
 }
 
 /// Adds --config, --check-config, the documents and a flag for each key to `app`, parses, loads file and flags, and
@@ -53,8 +65,7 @@ std::vector<Error> check_but_credentials(const Config& config,
 /// `only_looks`: set by a flag of the program that needs the configuration to look at something, and starts nothing.
 template <typename Config>
 CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, const usage::ManPage& manual,
-                                      const std::function<std::vector<Error>(const Config&)>& check_files,
-                                      const bool* only_looks = nullptr) {
+                                      const CheckFiles<Config>& check_files, const bool* only_looks = nullptr) {
   const std::string usual_file = "/etc/weft/" + std::string(Config::kNames.file);
   std::string file;
   bool check = false, reference = false, example = false, page = false;
@@ -107,13 +118,12 @@ CommandLine<Config> read_command_line(CLI::App& app, int argc, char** argv, cons
   std::error_code ignored;
   if (file.empty() && std::filesystem::exists(usual_file, ignored)) file = usual_file;
   auto outcome = load<Config>(file.empty() ? std::nullopt : std::optional<std::filesystem::path>(file), flags);
-  if (!outcome.errors.empty()) {
-    std::cerr << print(outcome.errors);
-    result.exit = 2;
-  } else if (const std::vector<Error> errors =
-                 check ? check_but_credentials(outcome.config, check_files) : std::vector<Error>();
-             !errors.empty()) {
-    for (const Error& error : errors) std::cerr << error.message << '\n';
+  std::vector<std::string> errors;
+  for (const ConfigError& error : outcome.errors) errors.push_back(to_string(error));
+  if (check)
+    for (const Error& error : check_but_credentials(outcome, check_files)) errors.push_back(error.message);
+  if (!errors.empty()) {
+    tell_errors(errors);
     result.exit = 2;
   } else if (check) {
     std::cout << (file.empty() ? "The configuration" : file)

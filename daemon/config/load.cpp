@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -45,6 +46,33 @@ std::string_view nearest(const std::vector<KeyOf<Config>>& keys, std::string_vie
     }
   }
   return best;
+}
+
+/// Notes that the value of `name` was not understood: of the known key, of all keys of that section, or of the key that
+/// was probably meant.
+template <typename Config>
+void doubt(const std::vector<KeyOf<Config>>& keys, std::string_view name, Doubts& doubts) {
+  const std::string section = std::string(name) + '.';
+  bool known = false;
+  for (const KeyOf<Config>& key : keys) {
+    if (key.name != name && !key.name.starts_with(section)) continue;
+    doubts.keys.emplace(key.name);
+    known = true;
+  }
+  if (known) return;
+  if (const std::string_view meant = nearest(keys, name); !meant.empty()) doubts.keys.emplace(meant);
+}
+
+/// The same for a line that is no TOML: each key that ends with what stands at its begin.
+template <typename Config>
+void doubt_line(const std::vector<KeyOf<Config>>& keys, std::string_view line, Doubts& doubts) {
+  const std::size_t begin = line.find_first_not_of(" \t\"'");
+  if (begin == std::string_view::npos) return;
+  line = line.substr(begin, line.find_first_of(" \t\"'=", begin) - begin);
+  const std::string word = '.' + std::string(line.substr(line.rfind('.') + 1));
+  for (const KeyOf<Config>& key : keys)
+    if (('.' + std::string(key.name)).ends_with(word)) doubts.keys.emplace(key.name);
+  doubt(keys, line, doubts);
 }
 
 template <typename Config>
@@ -111,7 +139,10 @@ class Reader {
 
  private:
   void take(const std::string& name, unsigned line, const toml::node& node) {
-    const auto wrong = [&](std::string message) { outcome_.errors.push_back({file_, line, name, std::move(message)}); };
+    const auto wrong = [&](std::string message) {
+      outcome_.errors.push_back({file_, line, name, std::move(message)});
+      doubt(keys_, name, outcome_.doubts);
+    };
     const KeyOf<Config>* key = find(keys_, name);
     if (key == nullptr) {
       const toml::table* table = node.as_table();
@@ -137,47 +168,61 @@ class Reader {
   std::map<std::string, unsigned, std::less<>> lines_;
 };
 
-/// Empties line `number` (from 1) when it is a plain `key = value`, so that the rest can be looked at too. False when
-/// it is anything that gives the following lines their meaning.
-bool blank(std::string& text, unsigned number) {
+/// Empties line `number` (from 1) when it is a plain `key = value`, so that the rest can be looked at too, and returns
+/// it. Nullopt when it is anything that gives the following lines their meaning.
+std::optional<std::string> blank(std::string& text, unsigned number) {
   std::size_t begin = 0;
   for (unsigned line = 1; line < number; ++line) {
     begin = text.find('\n', begin);
-    if (begin == std::string::npos) return false;
+    if (begin == std::string::npos) return std::nullopt;
     ++begin;
   }
   const std::size_t end = std::min(text.find('\n', begin), text.size());
-  const std::string_view content = std::string_view(text).substr(begin, end - begin);
+  const std::string content = text.substr(begin, end - begin);
   const std::size_t first = content.find_first_not_of(" \t");
-  if (first == std::string_view::npos || content[first] == '[') return false;
-  if (content.find("\"\"\"") != std::string_view::npos || content.find("'''") != std::string_view::npos) return false;
-  if (const auto open = content.find('[');
-      open != std::string_view::npos && content.find(']', open) == std::string_view::npos)
-    return false;
+  if (first == std::string::npos || content[first] == '[') return std::nullopt;
+  if (content.find("\"\"\"") != std::string::npos || content.find("'''") != std::string::npos) return std::nullopt;
+  if (const auto open = content.find('['); open != std::string::npos && content.find(']', open) == std::string::npos)
+    return std::nullopt;
   text.replace(begin, end - begin, "");
-  return true;
+  return content;
 }
 
 /// Parses as far as it goes; every syntax error is noted.
-toml::table parse(std::string text, const std::string& file, std::vector<ConfigError>& errors) {
-  while (errors.size() < kMostSyntaxErrors) {
+template <typename Config>
+toml::table parse(const std::vector<KeyOf<Config>>& keys, std::string text, const std::string& file,
+                  LoadOutcomeOf<Config>& outcome) {
+  while (outcome.errors.size() < kMostSyntaxErrors) {
     try {
       return toml::parse(text, file);
     } catch (const toml::parse_error& error) {
       const unsigned line = error.source().begin.line;
-      errors.push_back({file, line, {}, "invalid TOML: " + std::string(error.description())});
-      if (!blank(text, line)) break;
+      outcome.errors.push_back({file, line, {}, "invalid TOML: " + std::string(error.description())});
+      const auto blanked = blank(text, line);
+      if (!blanked) break;
+      doubt_line(keys, *blanked, outcome.doubts);
     }
   }
+  outcome.doubts.all = true;
   return {};
 }
 
 template <typename Config>
 void apply_flags(const std::vector<KeyOf<Config>>& keys, std::span<const FlagSetting> flags,
                  LoadOutcomeOf<Config>& outcome) {
-  for (const FlagSetting& flag : flags)
-    if (auto problem = set_from_text(outcome.config, flag.key, flag.text))
-      outcome.errors.push_back({kCommandLine, 0, flag.key, find(keys, flag.key) ? *problem : unknown(keys, flag.key)});
+  for (const FlagSetting& flag : flags) {
+    const auto problem = set_from_text(outcome.config, flag.key, flag.text);
+    if (!problem) continue;
+    outcome.errors.push_back({kCommandLine, 0, flag.key, find(keys, flag.key) ? *problem : unknown(keys, flag.key)});
+    doubt(keys, flag.key, outcome.doubts);
+  }
+}
+
+/// Whether what is said of `key` hangs from a value in doubt: a message names each key that it depends on.
+bool is_doubtful(const Doubts& doubts, const std::string& key, const std::string& message) {
+  return doubts.all || std::ranges::any_of(doubts.keys, [&](const std::string& other) {
+           return key == other || names(message, other);
+         });
 }
 
 /// Flags over the file, then what only shows when all is known.
@@ -187,9 +232,11 @@ LoadOutcomeOf<Config> finish(LoadOutcomeOf<Config> outcome, const std::vector<Ke
                              const Reader<Config>& reader) {
   std::ranges::stable_sort(outcome.errors, {}, &ConfigError::line);
   apply_flags(keys, flags, outcome);
-  if (!outcome.errors.empty()) return outcome;
+  const Doubts values = outcome.doubts;
   for (auto& problem : contradictions(outcome.config)) {
     const std::string& key = problem.first;
+    if (is_doubtful(values, key, problem.second)) continue;
+    outcome.doubts.keys.insert(key);
     const bool from_flag = std::ranges::any_of(flags, [&key](const FlagSetting& flag) { return flag.key == key; });
     const unsigned line = from_flag ? 0 : reader.line_of(key);
     outcome.errors.push_back({from_flag ? kCommandLine : file, line, key, std::move(problem.second)});
@@ -213,11 +260,27 @@ std::string print(std::span<const ConfigError> errors) {
   return text;
 }
 
+bool names(std::string_view text, std::string_view name) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; };
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::string_view before = text.substr(0, at);
+    const std::string_view after = text.substr(at + name.size());
+    const bool begins = before.empty() || !(is_word(before.back()) || before.back() == '.' || before.back() == '/');
+    const bool goes_on = after.size() > 1 && (after.front() == '.' || after.front() == '/') && is_word(after[1]);
+    if (begins && !goes_on && (after.empty() || !is_word(after.front()))) return true;
+  }
+  return false;
+}
+
+bool Doubts::within(std::string_view prefix) const {
+  return all || std::ranges::any_of(keys, [prefix](const std::string& key) { return key.starts_with(prefix); });
+}
+
 template <typename Config>
 LoadOutcomeOf<Config> load_text(std::string_view text, const std::string& name, std::span<const FlagSetting> flags) {
   const std::vector<KeyOf<Config>> keys = schema<Config>();
   LoadOutcomeOf<Config> outcome;
-  const toml::table table = parse(std::string(text), name, outcome.errors);
+  const toml::table table = parse(keys, std::string(text), name, outcome);
   Reader<Config> reader(keys, name, outcome);
   reader.read(table, {});
   return finish(std::move(outcome), keys, flags, name, reader);
@@ -229,6 +292,7 @@ LoadOutcomeOf<Config> load(const std::optional<std::filesystem::path>& file, std
   const auto refuse = [&](std::string why) {
     LoadOutcomeOf<Config> outcome;
     outcome.errors.push_back({file->string(), 0, {}, std::move(why)});
+    outcome.doubts.all = true;
     apply_flags(schema<Config>(), flags, outcome);
     return outcome;
   };

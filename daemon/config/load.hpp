@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,11 +27,24 @@ std::string to_string(const ConfigError& error);
 /// One line for each error.
 std::string print(std::span<const ConfigError> errors);
 
+/// Whether `text` has `name`, a key or a path, as a whole: "/etc/weft/ca" is not in "/etc/weft/ca.crt".
+bool names(std::string_view text, std::string_view name);
+
+/// Keys whose values are wrong or were not understood. What depends on one of them is not known.
+struct Doubts {
+  bool all = false;                           ///< the file could not be read to its end
+  std::set<std::string, std::less<>> keys{};  ///< names
+
+  /// Whether there is one among the keys that begin with `prefix`, as in "security.".
+  bool within(std::string_view prefix) const;
+};
+
 /// A configuration, or what is wrong with it.
 template <typename Config>
 struct LoadOutcomeOf {
-  Config config;                    ///< defaults where nothing valid was said; use it only when there are no errors
-  std::vector<ConfigError> errors;  ///< by line within the file, then the flags'
+  Config config;                    ///< defaults where nothing valid was said; to be run with only without errors
+  std::vector<ConfigError> errors;  ///< by line within the file, then the flags', then those between keys
+  Doubts doubts;                    ///< of what is in `errors`
 };
 /// The outcome of loading weftd's configuration.
 using LoadOutcome = LoadOutcomeOf<WeftdConfig>;
@@ -41,7 +55,8 @@ struct FlagSetting {
   std::string text;
 };
 
-/// Reads `file` (none: defaults only), then the flags over it, then checks the whole.
+/// Reads `file` (none: defaults only), then the flags over it, then checks the whole. An error between keys is left out
+/// when one of them is in doubt.
 template <typename Config = WeftdConfig>
 LoadOutcomeOf<Config> load(const std::optional<std::filesystem::path>& file, std::span<const FlagSetting> flags = {});
 /// The same for a text already in memory; `name` stands for the file in the errors.

@@ -212,7 +212,8 @@ std::vector<std::pair<std::string, std::string>> security_contradictions(const W
        "takes security.require_client_certificate = false: a new node has no certificate yet");
   must(!tls || tokens || enrolls || security.proxy.is_set() || (certificates && !security.certificate_roles.empty()),
        "security.certificate",
-       "nobody could get in: set security.tokens_file, or security.client_authorities and security.certificate_roles");
+       "nobody could get in: set security.tokens_file, or security.client_authorities and security.certificate_roles, "
+       "or security.enroll.certificate, security.proxy.certificates or security.proxy.secret_file");
   for (const std::string& rule : security.certificate_roles)
     if (const auto parsed = api::access::parse_certificate_rule(rule); !parsed)
       must(false, "security.certificate_roles", parsed.error().message);

@@ -131,6 +131,22 @@ class BadInput(unittest.TestCase):
                 self.assertIn(words, done.stderr)
         self.assertFalse(os.path.exists(self.state))
 
+    def test_values_files_and_roles_are_told_in_one_round(self):
+        path = self.write("weftd.toml", '[security]\ncertificate = "/nosuch1"\ntokens_file = "/nosuch2"\ncertificate_roles = ["a=b"]\n'
+                          '[infiniband]\nexpected_topology = "/nosuch3"\n[metrics]\nscrape_interval = "2h"\n')
+        done = run_weftd(["--config", path, "--check-config"])
+        self.assertEqual(USAGE, done.returncode)
+        for words in ("security.certificate: cannot read /nosuch1: No such file", "security.tokens_file: cannot read /nosuch2: No such",
+                      "infiniband.expected_topology: cannot read /nosuch3: No such", "security.key: must be set too",
+                      "security.certificate_roles: ", "metrics.scrape_interval: "):
+            with self.subTest(words):
+                self.assertIn(words, done.stderr)
+        for name in ("/nosuch1", "/nosuch2", "/nosuch3"):
+            self.assertEqual(1, done.stderr.count(name), done.stderr)
+        many = self.write("many.toml", "".join(f"nonsense{number} = 1\n" for number in range(300)))
+        said = run_weftd(["--config", many, "--check-config"]).stderr.splitlines()
+        self.assertEqual((101, "and 200 more errors"), (len(said), said[-1]))
+
     def test_files_and_flags_that_are_not_there(self):
         for arguments, words in ((("--config", os.path.join(self.place, "none.toml")), "none.toml"), (("--no-such-flag",), "no-such-flag"),
                                  (("--sweep-interval", "fast"), "fast"), (("--http", "nowhere"), "nowhere")):

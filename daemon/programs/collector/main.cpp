@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <utility>
 #include <vector>
 
 #include "api/access/own_certificate.hpp"
@@ -41,13 +42,16 @@ int print_reading(const CollectorConfig& config) {
 }
 
 /// What is wrong with the files that the configuration names. That of jobs may come and go.
-std::vector<weft::Error> check_named_files(const CollectorConfig& config) {
+std::vector<weft::Error> check_named_files(const CollectorConfig& config, const weft::config::Doubts&) {
   constexpr std::size_t kMostBytes = 1UL << 20;
   std::vector<weft::Error> errors;
-  for (const std::filesystem::path& path :
-       {config.analyzer.authorities, config.analyzer.certificate, config.analyzer.key, config.analyzer.token_file})
+  const weft::config::Analyzer& to = config.analyzer;
+  for (const auto& [key, path] :
+       {std::pair{"analyzer.authorities: ", to.authorities}, std::pair{"analyzer.certificate: ", to.certificate},
+        std::pair{"analyzer.key: ", to.key}, std::pair{"analyzer.token_file: ", to.token_file}})
     if (!path.empty())
-      if (const auto read = weft::runtime::read_regular(path, kMostBytes); !read) errors.push_back(read.error());
+      if (const auto read = weft::runtime::read_regular(path, kMostBytes); !read)
+        errors.push_back({read.error().code, key + read.error().message});
   // A token is needed once, and may come later.
   const std::filesystem::path& token_file = config.analyzer.enroll_token_file;
   if (std::error_code ignored; !token_file.empty() && std::filesystem::exists(token_file, ignored)) {

@@ -56,9 +56,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", WEFT_VERSION);
   app.footer(
       "Every key of the configuration file is also a flag. Without a file and flags weftd monitors every active "
-      "InfiniBand port of this machine. \"weftd store copy FROM TO\" moves incidents, plans and the audit trail to "
-      "PostgreSQL or "
-      "back. Exit codes: 0 stopped, 1 cannot run, 2 wrong configuration or usage.");
+      "InfiniBand port of this machine. \"weftd store restore FILE STATE_DIR\" puts a backup of weftctl backup back, "
+      "\"weftd store copy FROM TO\" moves "
+      "incidents, plans and the audit trail to PostgreSQL or back. Exit codes: 0 stopped, 1 cannot run, 2 wrong "
+      "configuration or usage.");
   app.add_flag_callback(
       "--counter-reference",
       [] {
@@ -72,7 +73,10 @@ int main(int argc, char** argv) {
   const weft::SystemClock clock;
   const auto command = weft::config::read_command_line<weft::config::WeftdConfig>(
       app, argc, argv, weft::daemon::manual(WEFT_VERSION),
-      [&clock](const weft::config::WeftdConfig& config) { return weft::daemon::check_named_files(config, clock); },
+      [&clock](const weft::config::WeftdConfig& config, const weft::config::Doubts& doubts) {
+        weft::daemon::warn_of_account(config, std::cerr);
+        return weft::daemon::check_named_files(config, doubts, clock);
+      },
       &upgrade);
   if (command.exit && !(upgrade && command.is_valid)) return *command.exit;
   if (upgrade) return check_upgrade(command.config);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/weftd/named_files.hpp"
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <utility>
 
 #include "analyzer/remedy/budget.hpp"
@@ -12,6 +14,7 @@
 #include "daemon/platform/runtime/regular_file.hpp"
 #include "daemon/programs/sweeper/node_names.hpp"
 #include "daemon/programs/weftd/event_dispatcher.hpp"
+#include "daemon/programs/weftd/input_files.hpp"
 #include "daemon/programs/weftd/management_key.hpp"
 #include "daemon/programs/weftd/pushed_switches.hpp"
 #include "daemon/programs/weftd/remedy_setup.hpp"
@@ -113,33 +116,86 @@ std::string store_name(const config::WeftdConfig& config) {
   return address ? address->name : "PostgreSQL";
 }
 
-std::vector<Error> check_named_files(const config::WeftdConfig& config, const Clock& clock) {
+namespace {
+
+/// What is wrong with [security]'s files, by parts that are of use alone, so that one that is wrong hides no other.
+std::vector<Error> check_security_files(const config::Security& security, const config::Doubts& doubts, TimePoint now) {
+  config::Security tokens;
+  tokens.tokens_file = security.tokens_file;
+  std::vector<config::Security> parts{tokens};
+  if (!doubts.within("security.")) {
+    config::Security tls = security;
+    tls.tokens_file.clear();
+    tls.proxy = {};
+    config::Security proxy;
+    proxy.proxy = security.proxy;
+    parts.insert(parts.end(), {tls, proxy});
+  }
+  std::vector<Error> errors;
+  for (const config::Security& part : parts)
+    if (const auto read = read_security(part, now); !read) errors.push_back(read.error());
+  return errors;
+}
+
+/// Both, but without those of `errors` that tell once more of a file that cannot be read.
+std::vector<Error> with_unreadable(std::vector<UnreadableFile> files, const std::vector<Error>& errors) {
+  const auto repeats = [&files](const Error& error) {
+    return std::ranges::any_of(
+        files, [&](const UnreadableFile& each) { return config::names(error.message, each.path.string()); });
+  };
+  std::vector<Error> others;
+  std::ranges::remove_copy_if(errors, std::back_inserter(others), repeats);
+  std::vector<Error> all;
+  for (UnreadableFile& file : files) all.push_back(std::move(file.error));
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+}  // namespace
+
+std::vector<Error> check_named_files(const config::WeftdConfig& config, const config::Doubts& doubts,
+                                     const Clock& clock) {
+  if (doubts.all) return {};
   std::vector<Error> errors;
   const auto check = [&errors](const auto& read) {
     if (!read) errors.push_back(read.error());
   };
+  const auto check_all = [&errors](std::vector<Error> found) {
+    for (Error& error : found) errors.push_back(std::move(error));
+  };
   check(read_expected_topology(config.infiniband.expected_topology));
   check(sweeper::read_node_names(config.infiniband.node_name_map));
   check(read_management_key(config.infiniband.management_key_file));
-  if (config.ethernet.is_watched()) check(read_ethernet_fabric(config.ethernet));
-  check(read_expected_ethernet(config.ethernet));
-  for (Error& error : check_gnmi_files(config.gnmi)) errors.push_back(std::move(error));
-  if (config.otlp.is_taken()) check(read_metric_names(config.otlp));
+  if (!doubts.within("ethernet.")) {
+    if (config.ethernet.is_watched()) check(read_ethernet_fabric(config.ethernet));
+    check(read_expected_ethernet(config.ethernet));
+  }
+  if (!doubts.within("gnmi.")) check_all(check_gnmi_files(config.gnmi));
+  if (config.otlp.is_taken() && !doubts.within("otlp.")) check(read_metric_names(config.otlp));
   check(read_profiles(config.drift_profiles_file));
-  check(read_security(config.security, clock.now()));
-  check(make_remedy_options(config, clock));
+  check_all(check_security_files(config.security, doubts, clock.now()));
+  if (!doubts.within("remedy.")) {
+    std::vector<Error> failures;
+    static_cast<void>(make_remedy_options(config, clock, &failures));
+    check_all(std::move(failures));
+  }
   if (const std::string program = config.remedy.infiniband_port.program.string();
       config.infiniband.enabled && !program.empty())
     if (const auto found = runtime::find_program(std::filesystem::absolute(program).string(), ""); !found)
       errors.push_back({ErrorCode::kNotFound,
                         "remedy.infiniband_port.program: " + found.error().message + ", or it is not executable"});
-  check(check_site_files(config.site));
-  const api::Publication nothing;
-  check(EventDispatcher::make(config, nothing, clock));
-  const auto store = store::check_store(config.state_dir, store_options(config));
-  check(store);
-  if (store && !store->empty()) std::cout << *store << ".\n";
-  return errors;
+  if (!doubts.within("site.")) check(check_site_files(config.site));
+  if (const api::Publication nothing; !doubts.within("events.")) check(EventDispatcher::make(config, nothing, clock));
+  if (!doubts.within("store.") && !doubts.within("site.") && !doubts.within("state_dir")) {
+    const auto store = store::check_store(config.state_dir, store_options(config));
+    check(store);
+    if (store && !store->empty()) std::cout << *store << ".\n";
+  }
+  return with_unreadable(unreadable(input_files(config)), std::move(errors));
+}
+
+void warn_of_account(const config::WeftdConfig& config, std::ostream& out) {
+  for (const std::string& sentence : unreadable_to("weft", input_files(config))) out << "warning: " << sentence << '\n';
 }
 
 }  // namespace weft::daemon

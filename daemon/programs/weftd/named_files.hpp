@@ -3,6 +3,7 @@
 // The files that the configuration of weftd names.
 
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "analyzer/ports/ethernet_fabric.hpp"
 #include "daemon/adapters/store/history_reader.hpp"
 #include "daemon/adapters/store/store.hpp"
-#include "daemon/config/config.hpp"
+#include "daemon/config/load.hpp"
 #include "fabric/clock.hpp"
 #include "fabric/expected_cabling.hpp"
 #include "fabric/result.hpp"
@@ -41,7 +42,11 @@ store::HistoryPlace history_place(const config::WeftdConfig& config);
 std::string store_name(const config::WeftdConfig& config);
 
 /// Opens every file that the configuration names, as at the start of weftd, and connects to its database; that it is
-/// reachable is said on standard output. What is wrong with them, one error for each; nothing is changed.
-std::vector<Error> check_named_files(const config::WeftdConfig& config, const Clock& clock);
+/// reachable is said on standard output. What is wrong with them, one error for each; nothing is changed. What depends
+/// on a value in doubt is left out.
+std::vector<Error> check_named_files(const config::WeftdConfig& config, const config::Doubts& doubts,
+                                     const Clock& clock);
+/// Where root asks: a line for each file that the user of the unit may not read, with what lets it.
+void warn_of_account(const config::WeftdConfig& config, std::ostream& out);
 
 }  // namespace weft::daemon

@@ -63,7 +63,8 @@ actuate::SlurmOptions slurm_options(const config::Remedy::Slurm& from) {
 
 }  // namespace
 
-Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& config, const Clock& clock) {
+Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& config, const Clock& clock,
+                                                    std::vector<Error>* failures) {
   const config::Remedy& remedy = config.remedy;
   RemedyControllerOptions options;
   options.hands_off_file = config.hands_off_file();
@@ -86,6 +87,7 @@ Result<RemedyControllerOptions> make_remedy_options(const config::WeftdConfig& c
   const auto take = [&](Result<std::unique_ptr<actuate::Actuator>> made, const std::vector<RemedyAction>& actions) {
     if (!made) {
       if (!failure) failure = made.error();
+      if (failures != nullptr) failures->push_back(made.error());
       return;
     }
     for (const RemedyAction action : actions) actuator_of(settings, action) = (*made)->name();

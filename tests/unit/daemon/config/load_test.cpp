@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <sstream>
 
 namespace weft::config {
 namespace {
@@ -114,6 +116,104 @@ switch_port_pattern = "("
   EXPECT_EQ(outcome.errors[1].key, "ethernet.switch_port_pattern");
   EXPECT_EQ(load_text("[ethernet]\nfabric = \"a b\"\n", "x.toml").errors.size(), 1U);
   EXPECT_TRUE(load_text("[ethernet]\ncabling = \"/x\"\nfabric = \"roce\"\n", "x.toml").config.ethernet.is_watched());
+}
+
+TEST(Load, ErrorsBetweenKeysComeWithThoseOfValues) {
+  const LoadOutcome outcome = load_text(R"([security]
+certificate = "/c"
+certificate_roles = ["a=b"]
+[metrics]
+scrape_interval = "2h"
+)",
+                                        "x.toml");
+  std::set<std::string> keys;
+  for (const ConfigError& error : outcome.errors) keys.insert(error.key);
+  EXPECT_EQ(keys, (std::set<std::string>{"metrics.scrape_interval", "security.certificate",
+                                         "security.certificate_roles", "security.key"}))
+      << print(outcome.errors);
+  EXPECT_TRUE(outcome.doubts.within("security."));
+  EXPECT_TRUE(outcome.doubts.within("metrics."));
+  EXPECT_FALSE(outcome.doubts.within("infiniband."));
+}
+
+TEST(Load, WhatDependsOnAValueThatWasNotUnderstoodIsNotJudged) {
+  // Without certificate and without tokens_file the rest would be in contradiction.
+  const std::string rest = "key = \"/k\"\n[listen]\ngrpc = \"0.0.0.0:9641\"\n";
+  for (const char* broken :
+       {"certificate = 7\ntokens_file = \"/t\"\n", "certificat = \"/c\"\ntokens_file = \"/t\"\n",
+        "certificate = \"/c\"\ntokens_file = [\"/t\"]\n", "certificate = /c\ntokens_file = \"/t\"\n"}) {
+    const LoadOutcome outcome = load_text(std::string("[security]\n") + broken + rest, "x.toml");
+    EXPECT_EQ(outcome.errors.size(), 1U) << print(outcome.errors);
+    EXPECT_TRUE(outcome.doubts.within("security.")) << broken;
+    EXPECT_FALSE(outcome.doubts.all);
+  }
+  const LoadOutcome section = load_text("security = 3\n[listen]\ngrpc = \"0.0.0.0:9641\"\n", "x.toml");
+  EXPECT_EQ(section.errors.size(), 1U) << print(section.errors);
+  const LoadOutcome end = load_text("[listen]\ngrpc = \"0.0.0.0:9641\"\n[security\ncertificate = \"/c\"\n", "x.toml");
+  EXPECT_EQ(end.errors.size(), 1U) << print(end.errors);
+  EXPECT_TRUE(end.doubts.all);
+}
+
+/// Each key of a file that is good, when its value is of a wrong type, is the only one that is told of: what is said of
+/// others names it.
+template <typename Config>
+void expect_only_the_broken_key(const std::string& good) {
+  ASSERT_EQ(print(load_text<Config>(good, "x.toml").errors), "");
+  std::vector<std::string> lines;
+  for (std::istringstream stream(good); stream;)
+    if (std::string line; std::getline(stream, line)) lines.push_back(line);
+  std::size_t broken = 0;
+  for (std::string& line : lines) {
+    const std::size_t equals = line.find(" = ");
+    if (equals == std::string::npos) continue;
+    const std::string kept = line;
+    line = line.substr(0, equals) + " = {}";
+    std::string text;
+    for (const std::string& each : lines) text += each + '\n';
+    const auto outcome = load_text<Config>(text, "x.toml");
+    EXPECT_EQ(outcome.errors.size(), 1U) << kept << '\n' << print(outcome.errors);
+    line = kept;
+    ++broken;
+  }
+  EXPECT_GT(broken, 0U);
+}
+
+TEST(Load, AMessageBetweenKeysNamesAllOfThem) {
+  const std::string security =
+      "[listen]\ngrpc = \"0.0.0.0:9641\"\nhttp = \"0.0.0.0:9640\"\n[security]\ncertificate = \"/c\"\nkey = \"/k\"\n";
+  expect_only_the_broken_key<WeftdConfig>("[listen]\ngrpc = \"0.0.0.0:1\"\n[security]\nallow_plain_text = true\n");
+  expect_only_the_broken_key<WeftdConfig>(security + "tokens_file = \"/t\"\n");
+  expect_only_the_broken_key<WeftdConfig>(security +
+                                          "client_authorities = \"/a\"\ncertificate_roles = [\"a=viewer\"]\n"
+                                          "require_client_certificate = true\n");
+  expect_only_the_broken_key<WeftdConfig>(
+      security + "client_authorities = \"/a\"\n[security.enroll]\ncertificate = \"/c\"\nkey = \"/k\"\n");
+  for (const char* proxy : {"certificates = [\"p\"]\n", "secret_file = \"/s\"\n"})
+    for (const char* roles : {"group_roles = [\"g=viewer\"]\n", "default_role = \"viewer\"\n"})
+      expect_only_the_broken_key<WeftdConfig>(security + "client_authorities = \"/a\"\n[security.proxy]\n" + proxy +
+                                              roles);
+  expect_only_the_broken_key<WeftdConfig>(
+      "[store]\nurl = \"postgresql://weft@db/weft\"\nhistory_shared = true\nhistory_interval = \"2h\"\n"
+      "history_retention = \"3h\"\n[infiniband]\nsweep_interval = \"1h\"\ndetail_interval = \"2h\"\n[site]\n"
+      "shard = \"a\"\naddress = \"a.example:1\"\ncollectors = [\"x*\"]\nauthorities = \"/a\"\ncertificate = \"/c\"\n"
+      "key = \"/k\"\ntoken_file = \"/t\"\n");
+  expect_only_the_broken_key<WeftdConfig>("[events]\nurls = [\"https://a\"]\nkey_file = \"/k\"\n");
+  expect_only_the_broken_key<WeftdConfig>(
+      "[remedy.ufm]\nurl = \"https://u\"\ncredentials_file = \"/c\"\n[remedy.webhook]\nurl = \"https://w\"\n"
+      "status_url = \"https://w/s\"\nkey_file = \"/k\"\nactions = [\"drain_node\"]\n");
+  expect_only_the_broken_key<CollectorConfig>(
+      "[analyzer]\naddress = \"weft.example:1\"\nauthorities = \"/a\"\ncertificate = \"/c\"\nkey = \"/k\"\n"
+      "token_file = \"/t\"\n");
+  expect_only_the_broken_key<CollectorConfig>("node_name = \"n\"\n[analyzer]\nenroll_token_file = \"/t\"\n");
+}
+
+TEST(Load, ANameIsFoundAsAWholeOnly) {
+  EXPECT_TRUE(names("cannot read /etc/weft/ca: no", "/etc/weft/ca"));
+  EXPECT_TRUE(names("set security.key.", "security.key"));
+  EXPECT_TRUE(names("/a/b, /a", "/a"));
+  EXPECT_FALSE(names("/etc/weft/ca.crt", "/etc/weft/ca"));
+  EXPECT_FALSE(names("security.enroll.certificate", "enroll.certificate"));
+  EXPECT_FALSE(names("security.certificate_roles", "security.certificate"));
 }
 
 TEST(Load, TheSameKeyTwiceIsAnError) {

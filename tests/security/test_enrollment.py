@@ -278,6 +278,8 @@ class Configuration(EnrollmentTest):
         done = check()
         self.assertEqual((0, f"{path} is valid, but for what was not looked at.\n"), (done.returncode, done.stdout), done.stderr)
         self.assertIn("warning: not looked at: analyzer.enroll_token_file", done.stderr)
+        once = subprocess.run([program("weft-collector"), "--config", path, "--once"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((0, "{"), (once.returncode, once.stdout[:1]), once.stderr + " it sends nothing, and needs no key")
         started = subprocess.run([program("weft-collector"), "--config", path], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(2, started.returncode)
         self.assertIn("is a credential of the unit", started.stderr)

@@ -75,7 +75,7 @@ weft::config::CommandLine<CollectorConfig> read_command_line(int argc, char** ar
       "or usage.");
   app.add_flag("--once", once, "Print one reading as JSON and exit");
   return weft::config::read_command_line<CollectorConfig>(app, argc, argv, weft::collector::manual(WEFT_VERSION),
-                                                          check_named_files);
+                                                          check_named_files, &once);
 }
 
 }  // namespace

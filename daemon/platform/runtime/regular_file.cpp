@@ -2,14 +2,29 @@
 #include "daemon/platform/runtime/regular_file.hpp"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "daemon/platform/runtime/unique_fd.hpp"
 
 namespace weft::runtime {
+namespace {
+
+/// Its name, or its number where it has none.
+std::string own_user() {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  const uid_t user = ::geteuid();
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) return entry.pw_name;
+  return std::to_string(user);
+}
+
+}  // namespace
 
 Result<std::string> read_regular(const std::filesystem::path& path, std::size_t most,
                                  const std::function<Result<void>(const struct stat&)>& is_fit) {
@@ -17,7 +32,8 @@ Result<std::string> read_regular(const std::filesystem::path& path, std::size_t 
   const std::string name = path.string();
   const auto cannot_read = [&name](int error) {
     return fail(error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
-                "cannot read " + name + ": " + errno_message(error));
+                "cannot read " + name + ": " + errno_message(error) +
+                    (error == EACCES ? " for user " + own_user() + ", as which this program runs" : ""));
   };
   // O_NONBLOCK: a FIFO of that name must not hold us up.
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

@@ -2,6 +2,7 @@
 #include "daemon/platform/runtime/regular_file.hpp"
 
 #include <gmock/gmock.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,6 +70,19 @@ TEST_F(RegularFile, MayBeRefusedByItsMode) {
   });
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().message, "its size is 6");
+}
+
+TEST_F(RegularFile, ThatMayNotBeReadNamesTheUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  write("text");
+  ASSERT_EQ(::chmod(path_.c_str(), 0600), 0);
+  const passwd* const nobody = ::getpwnam("nobody");
+  ASSERT_NE(nobody, nullptr);
+  ASSERT_EQ(::seteuid(nobody->pw_uid), 0);
+  const auto read = read_regular(path_, 100);
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("Permission denied for user nobody, as which this program runs"));
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ Result<EnrollText> parse_enroll_text(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
   line = line.substr(0, line.find_last_not_of(kBlanks) + 1);
   if (line.size() > kLongestText) return wrong("it is too long");
-  if (take_field(line) != kVersion) return wrong("it does not begin with " + std::string(kVersion) + ":");
+  if (take_field(line) != kVersion) return wrong("it does not begin with \"" + std::string(kVersion) + ":\"");
   EnrollText text;
   text.node = take_field(line);
   if (!check_node_name(text.node)) return wrong("its second part is no node's name");

@@ -88,7 +88,8 @@ std::vector<CollectorKey> analyzer_schema_of_collector() {
        "",
        "File with a one-time token (weftctl enroll), instead of the four files before: with it the collector gets a "
        "certificate from weftd, keeps it in state_dir and renews it by itself. The file may be deleted afterwards. A "
-       "new token in it is used at once, for when a certificate has expired."},
+       "new token in it, for when a certificate has expired, is used at once; below $CREDENTIALS_DIRECTORY, where the "
+       "unit has a copy of /etc/weft/collector, when the collector starts again."},
       {"analyzer.uplink",
        [](CollectorConfig& c) -> Field { return &c.analyzer.uplink; },
        {},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/programs/uplink/enrollment.hpp"
 
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -90,14 +91,18 @@ void Enrollment::look(TimePoint wall, Steady::time_point now) {
     ask(std::nullopt, now);
 }
 
+std::string Enrollment::token_place() const {
+  return place_of_token(options_.token_file, std::getenv("CREDENTIALS_DIRECTORY"));
+}
+
 /// Where there is none although one is needed it says so.
 std::optional<EnrollText> Enrollment::read_token() {
   const std::string name = options_.token_file.string();
   const auto wanting = [&](const std::string& why) {
     std::string& told = told_[name];
     if (std::exchange(told, why) != why)
-      enroll_log()->error("{}: on weftd's host make a token (weftctl enroll {}) and put it into {}", why, options_.node,
-                          name);
+      enroll_log()->error("{}; on weftd's host make a token (weftctl enroll {}) and put it into {}", why, options_.node,
+                          token_place());
     return std::nullopt;
   };
   const auto text = runtime::read_regular(options_.token_file, kMostBytes);
@@ -155,8 +160,8 @@ void Enrollment::take(const Result<api::CertificateAnswer>& answer, TimePoint wa
   if (!answer) {
     std::string why = answer.error().message;
     if (is_renewal && own_ && wall >= own_->end)
-      why += "; the certificate ended at " + minute_text(own_->end) + ": put a new token into " +
-             options_.token_file.string() + " (weftctl enroll " + options_.node + ')';
+      why += "; the certificate ended at " + minute_text(own_->end) + ": make a new token (weftctl enroll " +
+             options_.node + ") and put it into " + token_place();
     fails(servers_.current(), (is_renewal ? "the certificate was not renewed: " : "this node was not enrolled: ") + why,
           now);
     if (servers_.try_next()) next_ = now;

@@ -63,6 +63,7 @@ class Enrollment {
 
   void read_own();
   std::optional<api::access::EnrollText> read_token();
+  std::string token_place() const;
   Result<std::string> pending_key();
   void ask(std::optional<api::access::EnrollText> token, Steady::time_point now);
   void take(const Result<api::CertificateAnswer>& answer, TimePoint wall, Steady::time_point now);

@@ -134,7 +134,9 @@ class Uplink {
         is_welcome_ = true;
         progress_ = Steady::now();
         troubles_.clear();
-        log()->info("connected to {}; batches up to {} are stored there", analyzers_.current(), event.sequence);
+        log()->info("connected to {}; {}", analyzers_.current(),
+                    event.sequence == 0 ? "no batch of ours is stored there yet"
+                                        : "batches up to " + std::to_string(event.sequence) + " are stored there");
         return shipper_.welcome(event.sequence);
       case api::TelemetryEvent::Kind::kAcknowledgement:
         backoff_.reset();
@@ -175,7 +177,7 @@ class Uplink {
     else if (api::is_standby(why))
       log()->info("{} does not lead ({})", analyzers_.current(), why);
     else
-      log()->warn("no connection to {}: {}", analyzers_.current(), why);
+      log()->warn("no connection to {}: {}", analyzers_.current(), uplink::with_tls_hint(why, options_));
   }
 
   /// Ends the stream, once; its end is told.

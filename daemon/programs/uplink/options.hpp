@@ -39,4 +39,12 @@ struct Options {
   Result<void> check() const;
 };
 
+/// Where a person puts a new token for `token_file`, and what else it takes. `credentials`: $CREDENTIALS_DIRECTORY, or
+/// null. A file below it is a copy that systemd made when the unit started, of /etc/weft/collector/FILE for
+/// collector_FILE (LoadCredential= in weft-collector.service; systemd.exec(5)).
+std::string place_of_token(const std::filesystem::path& token_file, const char* credentials);
+
+/// `why` no connection came about, with what to set where a weftd with TLS may have ended one in clear text.
+std::string with_tls_hint(const std::string& why, const Options& options);
+
 }  // namespace weft::uplink

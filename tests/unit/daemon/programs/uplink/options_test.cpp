@@ -39,5 +39,23 @@ TEST(UplinkOptions, MissingAndOutOfBoundsValuesAreNamed) {
   EXPECT_EQ(options.check().error().message, "interval in milliseconds is 0; it must be 1 to 3600000");
 }
 
+TEST(UplinkOptions, ATokenGoesWhereTheUnitsCredentialComesFrom) {
+  EXPECT_EQ(place_of_token("/etc/t/enroll.token", nullptr), "/etc/t/enroll.token");
+  EXPECT_EQ(place_of_token("/etc/t/enroll.token", "/run/credentials/u"), "/etc/t/enroll.token");
+  EXPECT_EQ(place_of_token("/run/credentials/u/collector_enroll.token", "/run/credentials/u"),
+            "/etc/weft/collector/enroll.token, then restart weft-collector");
+  EXPECT_EQ(place_of_token("/run/credentials/u/mine", "/run/credentials/u"),
+            "the file that the unit's LoadCredential= names for mine, then restart weft-collector");
+}
+
+TEST(UplinkOptions, AConnectionInClearTextThatWasEndedNamesTheKeysForTls) {
+  const std::string closed =
+      "failed to connect to all addresses; last error: UNAVAILABLE: ipv4:127.0.0.1:1: Socket closed";
+  EXPECT_EQ(with_tls_hint(closed, {}),
+            closed + " (if weftd there has TLS, set analyzer.enroll_token_file, or analyzer.authorities)");
+  EXPECT_EQ(with_tls_hint(closed, some_options()), closed) << "it has TLS by its token";
+  EXPECT_EQ(with_tls_hint("Connection refused", {}), "Connection refused");
+}
+
 }  // namespace
 }  // namespace weft::uplink

@@ -9,13 +9,18 @@
 namespace weft::ctl {
 namespace {
 
-std::string sources_text(const v1::Collector& collector) {
-  std::string text;
+/// What fails comes first. What only lacks a right or a program that most hosts do not give, is told where `is_whole`;
+/// else one word says that there is such.
+std::string sources_text(const v1::Collector& collector, bool is_whole) {
+  std::string failing, limited;
   for (const v1::Source& source : collector.sources()) {
     if (source.ok() && source.message().empty()) continue;
+    std::string& text = source.ok() ? limited : failing;
     text += (text.empty() ? "" : "; ") + source.name() + (source.ok() ? ": " : " FAILS: ") + source.message();
   }
-  return text.empty() ? "-" : text;
+  if (!limited.empty() && !is_whole) limited = "limited";
+  if (failing.empty() || limited.empty()) return failing.empty() && limited.empty() ? "-" : failing + limited;
+  return failing + "; " + limited;
 }
 
 /// As many as fit beside the other columns, and at least one: a host may run any number, of names of any length.
@@ -98,7 +103,8 @@ Exit show_collectors(const Session& session, const std::vector<std::string>& hos
          one.has_behind_seconds() ? seconds_text(one.behind_seconds()) : "-",
          one.address().empty() ? "-" : one.address(), one.version().empty() ? "-" : one.version(),
          std::to_string(one.batches()), std::to_string(one.late_batches()), std::to_string(one.lost_batches()),
-         one.has_behind_seconds() ? seconds_text(one.clock_offset_seconds()) : "-", jobs_text(one), sources_text(one)});
+         one.has_behind_seconds() ? seconds_text(one.clock_offset_seconds()) : "-", jobs_text(one),
+         sources_text(one, !hosts.empty())});
     if (shards) cells.insert(cells.end() - 1, one.shard());
     table.add(std::move(cells));
   }

@@ -88,6 +88,31 @@ TEST_F(ListVerbs, JobsOfACollectorAreAFewOfMany) {
               HasSubstr("slurm:10 slurm:11 slurm:12 slurm:13 slurm:14 slurm:15 and 58 more  "));
 }
 
+TEST_F(ListVerbs, OfManyCollectorsOnlySourcesThatFailAreToldWhole) {
+  HostView host;
+  host.host = "gpu-1";
+  host.state = CollectorState::kConnected;
+  auto reading = std::make_shared<HostReading>();
+  reading->inventory = std::make_shared<const HostInventory>();
+  reading->sources = {
+      {"sysfs", true, ""}, {"module", true, "CAP_NET_ADMIN is missing"}, {"ethtool", false, "no answer"}};
+  const auto told = [&](const std::vector<std::string>& hosts) {
+    host.reading = std::make_shared<const HostReading>(*reading);
+    auto snapshot = std::make_shared<Snapshot>(*publication.load());
+    snapshot->hosts = std::make_shared<std::vector<std::shared_ptr<const HostView>>>(
+        std::vector<std::shared_ptr<const HostView>>{std::make_shared<const HostView>(host)});
+    publication.publish(snapshot);
+    return say(Exit::kGood, show_collectors, hosts);
+  };
+  EXPECT_THAT(told({}), HasSubstr("ethtool FAILS: no answer; limited\n"));
+  EXPECT_THAT(told({"gpu-1"}), HasSubstr("ethtool FAILS: no answer; module: CAP_NET_ADMIN is missing\n"));
+  reading->sources.pop_back();
+  EXPECT_THAT(told({}), HasSubstr(" limited\n"));
+  EXPECT_THAT(told({"gpu-1"}), HasSubstr(" module: CAP_NET_ADMIN is missing\n"));
+  reading->sources.pop_back();
+  EXPECT_THAT(told({}), HasSubstr(" -\n"));
+}
+
 TEST_F(Verbs, AStatusWithoutADatabaseIsBadNews) {
   Snapshot pair = *api::make_snapshot(1, {});
   pair.health = std::make_shared<std::vector<NodeHealth>>();

@@ -68,6 +68,8 @@ struct Source {
 constexpr std::array kSources{
     // Of one verb first.
     Source{"drain", "NODE", Names::kHosts},
+    Source{"enroll", "NODE", Names::kHosts},
+    Source{"enroll --revoke", "NODE", Names::kEnrollTokens},
     Source{"undrain", "NODE", Names::kDrainedHosts},
     Source{"restore", "LINK", Names::kHeldLinks},
     Source{"lower-cost", "LINK", Names::kCostlyLinks},
@@ -153,13 +155,21 @@ Place place_of(const usage::Command& program, const std::vector<std::string>& wo
   return place;
 }
 
+/// What an option that was given makes of them comes first: "enroll --revoke".
+std::optional<Names> names_at(const Place& place, std::string_view argument) {
+  for (const std::string& option : place.given)
+    for (const Source& source : kSources)
+      if (source.argument == argument && source.verb == place.verb + ' ' + option) return source.names;
+  return names_for(place.verb, argument);
+}
+
 void add_values(Candidates& found, const Place& place, const usage::Option& option, const std::string& before,
                 const std::string& begun, const AskNames& ask) {
   const auto add = [&](const std::string& word, const std::string& help) {
     if (word.starts_with(begun)) found.words.push_back({before + word, help});
   };
   for (const std::string& choice : option.choices) add(choice, "");
-  if (const auto names = names_for(place.verb, option.names.front())) {
+  if (const auto names = names_at(place, option.names.front())) {
     for (const Candidate& name : ask(*names, begun)) add(name.word, name.help);
     // A port follows.
     found.open = names == Names::kLinkEnds && begun.find(':') == std::string::npos;

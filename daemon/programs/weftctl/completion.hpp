@@ -35,7 +35,8 @@ enum class Names {
   kAcceptances,
   kRunningAcceptances,
   kFabrics,
-  kJobs
+  kJobs,
+  kEnrollTokens  ///< nodes with a token that was not used
 };
 
 /// One word that may come next.

@@ -163,6 +163,14 @@ std::vector<Candidate> collectors(Client& client) {
   return names;
 }
 
+std::vector<Candidate> enroll_tokens(Client& client) {
+  const auto tokens = client.call(client.enroll, &v1::EnrollService::Stub::ListTokens, v1::ListEnrollTokensRequest());
+  std::vector<Candidate> names;
+  for (const v1::EnrollToken& token : tokens.tokens())
+    if (!token.has_used()) names.push_back({token.node(), "made by " + token.made_by()});
+  return names;
+}
+
 }  // namespace
 
 std::vector<Candidate> ask_names(Client& client, Names names, const std::string& fabric, const std::string& begun) {
@@ -195,6 +203,8 @@ std::vector<Candidate> ask_names(Client& client, Names names, const std::string&
       return jobs(client);
     case Names::kWindows:
       return windows(client);
+    case Names::kEnrollTokens:
+      return enroll_tokens(client);
     case Names::kAcceptances:
     case Names::kRunningAcceptances:
       return acceptances(client, names == Names::kRunningAcceptances);

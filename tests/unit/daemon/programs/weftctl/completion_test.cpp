@@ -40,6 +40,12 @@ usage::Command program() {
       .name = "backup", .help = {}, .footer = {}, .options = {}, .arguments = {option("FILE", "TEXT")}, .verbs = {}};
   usage::Command end{
       .name = "end", .help = {}, .footer = {}, .options = {}, .arguments = {option("ID", "TEXT")}, .verbs = {}};
+  usage::Command enroll{.name = "enroll",
+                        .help = {},
+                        .footer = {},
+                        .options = {option("--revoke")},
+                        .arguments = {option("NODE", "TEXT")},
+                        .verbs = {}};
   usage::Command windows{
       .name = "maintenance", .help = {}, .footer = {}, .options = {}, .arguments = {}, .verbs = {end}};
   return {.name = "weftctl",
@@ -48,7 +54,7 @@ usage::Command program() {
           .options = {option("--server", "HOST:PORT"), option("--color", "WHEN", {"auto", "always", "never"}),
                       option("--ca", "FILE")},
           .arguments = {},
-          .verbs = {ports, plan, isolate, windows, backup}};
+          .verbs = {ports, plan, isolate, windows, backup, enroll}};
 }
 
 std::vector<Candidate> names(Names which, const std::string& begun) {
@@ -68,6 +74,10 @@ std::vector<Candidate> names(Names which, const std::string& begun) {
       return {{"PLAN-8", ""}};
     case Names::kWindows:
       return {{"MW-3", ""}};
+    case Names::kHosts:
+      return {{"gpu-1", "host"}};
+    case Names::kEnrollTokens:
+      return {{"gpu-7", "made by root"}};
     default:
       return {};
   }
@@ -115,6 +125,8 @@ TEST(Completion, EachVerbIsOfferedWhatItCanBeUsedOn) {
   EXPECT_EQ(names_for("drain", "NODE"), Names::kHosts);
   EXPECT_EQ(names_for("undrain", "NODE"), Names::kDrainedHosts);
   EXPECT_EQ(names_for("ports", "NODE"), Names::kNodes);
+  EXPECT_THAT(offered({"enroll", ""}), ElementsAre("gpu-1"));
+  EXPECT_THAT(offered({"enroll", "--revoke", ""}), ElementsAre("gpu-7")) << "those that have a token";
   EXPECT_EQ(names_for("approve", "ID"), Names::kApprovable);
   EXPECT_EQ(names_for("reject", "ID"), Names::kRejectable);
   EXPECT_EQ(names_for("abort", "ID"), Names::kPlans);

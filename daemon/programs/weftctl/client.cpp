@@ -161,6 +161,9 @@ void check(Client::Kind kind, const grpc::Status& status, const std::string& ser
 
 std::string reason_not_reached(const std::string& message, std::string_view server) {
   const std::string reason = api::unreachable_reason(message);
+  const bool is_here = server.starts_with("unix:") || is_loopback_address(std::string(server));
+  if (is_here && (reason == "Connection refused" || reason == "No such file or directory"))
+    return reason + "; whether weftd runs here: systemctl status weftd";
   if (reason != "Socket closed") return reason;
   // A weftd with TLS ends a connection in clear text without a word. A socket of its host has no TLS.
   return server.starts_with("unix:") ? "it ended the connection"

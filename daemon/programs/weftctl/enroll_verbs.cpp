@@ -132,7 +132,8 @@ Exit make_enroll_tokens(const Session& session, const EnrollWanted& wanted) {
   if (wanted.folder.empty())
     for (const auto& token : all.tokens()) session.out << token.token() << '\n';
   else
-    session.out << all.tokens_size() << " tokens in " << wanted.folder << '\n';
+    session.out << all.tokens_size() << (all.tokens_size() == 1 ? " token in " : " tokens in ") << wanted.folder
+                << '\n';
   // Not into a file that the tokens go to.
   std::cerr << "Each counts once, for the node that it names, until " << time_text(all.tokens(0).expires())
             << ". On the node: /etc/weft/collector/enroll.token, mode 0600 (guide: security.md).\n";

@@ -40,8 +40,15 @@ v1::ListNodesResponse chosen_nodes(const Session& session, const NodeChoice& cho
   if (!choice.node.empty()) {
     v1::GetNodeRequest request;
     request.set_node(choice.node);
-    const auto found = session.client.call(session.client.fabric, &v1::FabricService::Stub::GetNode, request);
-    for (const v1::Node& node : found.nodes()) named.insert(key_of(node));
+    try {
+      const auto found = session.client.call(session.client.fabric, &v1::FabricService::Stub::GetNode, request);
+      for (const v1::Node& node : found.nodes()) named.insert(key_of(node));
+    } catch (const Failure& failure) {
+      if (!std::string_view(failure.what()).starts_with("no node named ")) throw;
+      throw Failure(failure.exit, std::string(failure.what()) +
+                                      "; those with it in their names: weftctl nodes --contains " +
+                                      printable(choice.node.substr(0, choice.node.find(':'))));
+    }
   }
   v1::ListNodesRequest request;
   request.set_fabric(choice.fabric);

@@ -41,6 +41,8 @@ std::string complaint(const usage::Command& program, const std::vector<std::stri
     add_options();
   }
   const std::string option = word.substr(0, word.find('='));
+  if (std::ranges::find(known, option) != known.end())
+    return option + " stands behind its verb: " + name + ' ' + option;
   return name + " has no option " + option + "; " + meant(option, known, name + " --help lists all");
 }
 

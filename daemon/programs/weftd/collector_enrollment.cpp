@@ -137,7 +137,10 @@ Result<std::vector<MadeEnrollToken>> CollectorEnrollment::make_now(const std::ve
         record_of(now, who, "enrollment allowed", "a token for " + node + ", until " + net::utc_text(expires)));
   }
   if (auto saved = store_.save_enroll_tokens(tokens, {}, records); !saved) return tl::unexpected(saved.error());
-  enroll_log()->info("{} made tokens for {} nodes, {} the first", who, nodes.size(), nodes.front());
+  if (nodes.size() == 1)
+    enroll_log()->info("{} made a token for {}", who, nodes.front());
+  else
+    enroll_log()->info("{} made tokens for {} nodes, {} the first", who, nodes.size(), nodes.front());
   return made;
 }
 

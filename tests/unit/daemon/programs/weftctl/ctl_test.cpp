@@ -209,6 +209,7 @@ TEST(Mistakes, SayWhatMayHaveBeenMeant) {
   EXPECT_EQ(complaint(program, {}, {"frobnicate"}), "unknown verb \"frobnicate\"; weftctl --help lists all");
   EXPECT_EQ(complaint(program, {"status"}, {"--wacth"}),
             "weftctl status has no option --wacth; did you mean \"--watch\"?");
+  EXPECT_EQ(complaint(program, {"status"}, {"--watch"}), "--watch stands behind its verb: weftctl status --watch");
   EXPECT_EQ(usage::nearest("inc", std::vector<std::string>{"incident", "incidents"}), "");
 }
 

@@ -43,6 +43,8 @@ TEST_F(NodeVerbs, AreChosenByNameTextAndType) {
   EXPECT_EQ(nodes({.down_only = true}), (Names{"gpu-10 mlx5_0"}));
   EXPECT_EQ(say(Exit::kGood, show_nodes, NodeChoice{.type = "adapter", .names_only = true}), "gpu-2\ngpu-10\n");
   EXPECT_EQ(fails(show_nodes, NodeChoice{.node = "gpu-3"}).exit, Exit::kBadNews);
+  EXPECT_STREQ(fails(show_topology, NodeChoice{.node = "leaf:3"}).what(),
+               "no node named leaf:3; those with it in their names: weftctl nodes --contains leaf");
 }
 
 TEST_F(NodeVerbs, LinksAreInTheOrderInWhichPeopleCount) {

@@ -202,6 +202,17 @@ class Commands(weft_testing.SubnetTest):
             with self.subTest(path):
                 self.weftd.client.text(path + ("?from=gpu-0001&to=gpu-0016" if path.endswith("/path") else ""))
 
+    def test_help_of_weftctl_fits_two_screens(self):
+        said = subprocess.run([program("weftctl"), "--help"], capture_output=True, text=True, check=True, timeout=20).stdout.splitlines()
+        self.assertLessEqual(len(said), 2 * 24)
+        self.assertLessEqual(max(map(len, said)), 80)
+        whole = subprocess.run([program("weftctl"), "--help-all"], capture_output=True, text=True, check=True, timeout=20).stdout
+        for words in ("Exit status: 0 good", "WEFT_TOKEN_FILE", "Examples:"):
+            self.assertIn(words, whole)
+        of_verb = [subprocess.run([program("weftctl"), *words], capture_output=True, text=True, check=True, timeout=20).stdout
+                   for words in (("help", "path"), ("path", "--help"))]
+        self.assertEqual(*of_verb)
+
     def test_help_of_the_daemons_fits_two_screens(self):
         for name in ("weftd", "weft-collector"):
             short, whole = (subprocess.run([program(name), flag], capture_output=True, text=True, check=True, timeout=20).stdout

@@ -49,6 +49,14 @@ void append_option(std::string& page, const Option& option, std::size_t columns,
     page += names + told.substr(names.size());
 }
 
+/// In `columns` columns at most: the first sentence, else its begin up to ';' or ':', else the words that fit.
+std::string brief(const std::string& help, std::size_t columns) {
+  std::string text = first_sentence(help);
+  if (text.size() > columns) text = text.substr(0, std::min(text.find("; "), text.find(": ")));
+  if (text.size() > columns) text = wrapped(text, columns - 4).front() + " ...";
+  return text;
+}
+
 std::vector<std::string> groups_of(const Command& command) {
   std::vector<std::string> groups;
   for (const Option& option : command.options)
@@ -88,6 +96,25 @@ std::string help_page(const Command& command, std::size_t columns, HelpLength le
     page += '\n';
     append_wrapped(page, command.footer, columns, 0);
   }
+  return page;
+}
+
+std::string overview_page(const Command& program, const std::string& footer, std::size_t columns) {
+  columns = std::max<std::size_t>(columns, 40);
+  std::string page;
+  append_wrapped(page, program.help, columns, 0);
+  page += "Usage: " + program.name + " [OPTION]... VERB ...\n\nSubcommands:\n";
+  std::size_t longest = 0;
+  for (const Command& verb : program.verbs) longest = std::max(longest, verb.name.size());
+  const std::size_t margin = longest + 4;
+  for (const Command& verb : program.verbs)
+    page +=
+        "  " + verb.name + std::string(margin - 2 - verb.name.size(), ' ') + brief(verb.help, columns - margin) + '\n';
+  std::string options;
+  for (const Option& option : program.options) options += (options.empty() ? " " : ", ") + option.names.front();
+  page += '\n';
+  append_wrapped(page, "Options, also after a verb; --help-all explains them:" + options + ".", columns, 0);
+  append_wrapped(page, footer, columns, 0);
   return page;
 }
 

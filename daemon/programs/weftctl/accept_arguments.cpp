@@ -60,7 +60,7 @@ void add_accept_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   const auto own = std::make_shared<AcceptGiven>();
   CLI::App* accept = app.add_subcommand(
       "accept",
-      "Pass or fail for a new or repaired fabric, rack or link, after it was watched for some time. Exit status 0 only "
+      "Pass or fail for a new or repaired fabric, rack or link: after it was watched for some time. Exit status 0 only "
       "for PASS, 1 for FAIL, 5 while something that must be measured is not");
   accept->add_option("--hosts", own->wish.hosts, "Hosts by name, with all their adapters, separated by commas")
       ->delimiter(',');

@@ -22,7 +22,7 @@ EnrollWanted wanted_tokens(const Arguments& given, const std::string& how_long) 
 
 void add_enroll_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* enroll = app.add_subcommand(
-      "enroll", "Make one-time tokens, with which the collectors of these nodes get certificates from weftd");
+      "enroll", "Make one-time tokens: with one the collector of a node gets a certificate from weftd");
   enroll->add_option("NODE", given.nodes, "node_name of each collector, by default its host name");
   enroll->add_option("--file", given.file, "File with more names, one per line; - for standard input")
       ->type_name("FILE");

@@ -51,7 +51,8 @@ void add_history_verb(CLI::App& app, Arguments& given, Verb& chosen) {
 
 void add_worst_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* worst = app.add_subcommand(
-      "worst", "Cables, modules, hosts or switches whose incidents did the most harm over a time, the worst first");
+      "worst",
+      "What did the most harm over a time, by its incidents: cables, modules, hosts or switches, the worst first");
   worst->add_option("OF", given.worst_of, "cables, modules, hosts or switches")
       ->capture_default_str()
       ->check(CLI::IsMember({"cables", "modules", "hosts", "switches"}));
@@ -77,7 +78,7 @@ void add_worst_verb(CLI::App& app, Arguments& given, Verb& chosen) {
 void add_evidence_verb(CLI::App& app, Arguments& given, Verb& chosen) {
   CLI::App* evidence = app.add_subcommand(
       "evidence",
-      "Write what Weft knows about an incident, node or port into one HTML file, for a return of parts or a ticket");
+      "What Weft knows about an incident, node or port in one HTML file: for a return of parts or a ticket");
   evidence->add_option("ABOUT", given.id, "INC-17 or 17; or a node, or one port, in the same forms as for ports")
       ->required();
   CLI::Option* port =
@@ -108,8 +109,11 @@ void add_evidence_verb(CLI::App& app, Arguments& given, Verb& chosen) {
 }
 
 void add_backup_verb(CLI::App& app, Arguments& given, Verb& chosen) {
-  CLI::App* backup =
-      app.add_subcommand("backup", "Copy incidents, plans and the audit trail to a file here, while weftd runs");
+  CLI::App* backup = app.add_subcommand(
+      "backup",
+      "Copy incidents, plans and the audit trail to a file here: while weftd runs, for an admin (on "
+      "weftd's host root, or sudo). The way back, with weftd stopped there: weftd store restore FILE "
+      "STATE_DIR");
   backup->add_option("FILE", given.word, "A new file")->required();
   backup->callback([&] { chosen = [&](const Session& session) { return back_up(session, given.word); }; });
 }

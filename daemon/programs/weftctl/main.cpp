@@ -13,6 +13,7 @@
 
 #include "api/publication/utf8.hpp"
 #include "daemon/platform/cli/from_app.hpp"
+#include "daemon/platform/cli/help_page.hpp"
 #include "daemon/platform/cli/standard_places.hpp"
 #include "daemon/programs/weftctl/arguments.hpp"
 #include "daemon/programs/weftctl/completion.hpp"
@@ -188,9 +189,9 @@ void add_incident_verbs(CLI::App& app, Arguments& given, Verb& chosen) {
   });
   CLI::App* collectors =
       app.add_subcommand("collectors", "Collectors: connection state, lost batches, failing sources");
-  collectors->add_option("HOST", given.nodes, "Host names; default: all");
+  collectors->add_option("HOST", given.nodes, "Host names, with all that their sources say; default: all");
   CLI::App* drift = app.add_subcommand("drift",
-                                       "Settings that differ among ports of one make, or between the ends of a link. "
+                                       "Settings that differ: among ports of one make, or between the ends of a link. "
                                        "Exit status 1 if one is an incident");
   drift->add_option("FACT", given.fact, "Only this setting, by its name: firmware, mtu; default: all");
   drift->callback([&] { chosen = [&](const Session& session) { return show_drift(session, given.fact); }; });
@@ -331,6 +332,13 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(kFooter);
+  app.set_help_all_flag("--help-all", "Print the verbs, options, exit status and environment, and exit");
+  app.formatter_fn([](const CLI::App* of, const std::string& name, CLI::AppFormatMode mode) {
+    const bool is_whole = of->get_parent() != nullptr || mode == CLI::AppFormatMode::All;
+    if (is_whole) return CLI::Formatter().make_help(of, name, CLI::AppFormatMode::Normal);
+    const std::size_t columns = usage::terminal_columns(STDOUT_FILENO);
+    return usage::overview_page(usage::describe(*of), kOverviewFooter, columns == 0 ? 80 : columns);
+  });
   add_fabric_verbs(app, given, chosen);
   add_history_verbs(app, given, chosen);
   add_incident_verbs(app, given, chosen);
@@ -390,8 +398,16 @@ Exit print_candidates(const std::vector<std::string>& words) {
   return Exit::kGood;
 }
 
+/// "weftctl help path" is "weftctl path --help".
+std::vector<std::string> with_help(std::vector<std::string> words) {
+  if (words.size() < 2 || words[1] != "help") return words;
+  words.erase(words.begin() + 1);
+  words.emplace_back("--help");
+  return words;
+}
+
 Exit command(int argc, char** argv) {
-  const std::vector<std::string> words = with_interval({argv, argv + argc});
+  const std::vector<std::string> words = with_help(with_interval({argv, argv + argc}));
   for (std::size_t at = 1; at < words.size(); ++at)
     if (api::valid_utf8(words[at]) != words[at])
       throw Failure(Exit::kWrongUsage,

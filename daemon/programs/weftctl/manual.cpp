@@ -164,6 +164,9 @@ certificate.)";
 
 }  // namespace
 
+const char* const kOverviewFooter =
+    "weftctl help VERB has details and examples; --help-all also exit status and environment, man weftctl everything.";
+
 const char* const kFooter = R"(
 Examples:
   weftctl status                       monitoring status
@@ -181,7 +184,7 @@ Examples:
   weftctl drain dgx-04 --reason "new cable"
   weftctl hands-off on --reason "work on the spines"
 
-weftctl VERB --help has details. Exit status: 0 good; 1 bad news (a node is not healthy or is to get no new
+weftctl help VERB has details. Exit status: 0 good; 1 bad news (a node is not healthy or is to get no new
 jobs, a path is incomplete, automation is stopped); 2 wrong usage; 3 weftd cannot be reached, is too busy, or
 stands by, or a shard of a site does not answer that may know better (lists end with 0 then, and say so);
 4 refused (by a guard, by a missing permission, by a limit, by the state of a plan or an incident); 5 not over

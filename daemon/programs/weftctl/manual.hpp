@@ -9,7 +9,9 @@
 
 namespace weft::ctl {
 
-/// Below the program's own help: examples, exit status, environment.
+/// Below the overview: where the rest is.
+extern const char* const kOverviewFooter;
+/// Below the program's whole help: examples, exit status, environment.
 extern const char* const kFooter;
 
 /// Examples for a verb's help, each line "  weftctl ...   what it does"; empty for a verb that has none.

@@ -23,7 +23,8 @@ trail stay as they are, and are verified in the copy.)";
 constexpr const char* kFiles = R"(/etc/weft/weftd.toml: the configuration, if it exists.
 
 /var/lib/weft: the state directory. weft.db holds incidents, plans and the audit trail (unless store.url names a PostgreSQL for them),
-history.db the history of ports. A copy of the directory, made while weftd is stopped, is a backup.
+history.db the history of ports. weftctl backup copies weft.db while weftd runs; a copy of the directory, made while weftd is
+stopped, has the history, too.
 
 /var/lib/weft/store: which PostgreSQL this directory goes with.
 

@@ -71,5 +71,33 @@ TEST(HelpPage, AnAbbreviationEndsNoSentence) {
   EXPECT_NE(page.find("Of a port, e.g. mlx5_0 or vol. 1 of it\n"), std::string::npos) << page;
 }
 
+TEST(HelpPage, AnOverviewHasALineForEachVerb) {
+  Command tool = program();
+  const auto add = [&tool](const char* name, const char* help) {
+    Command verb;
+    verb.name = name;
+    verb.help = help;
+    tool.verbs.push_back(verb);
+  };
+  add("nodes", "Adapters, switches and routers");
+  add("path", "Path from one port to another; on Ethernet all of them. Exit status 1 if one is incomplete");
+  add("worst", "What did the most harm: cables, modules, hosts or switches");
+  add("drain", "No clause of this sentence is short enough to be in one line of it");
+  EXPECT_EQ(overview_page(tool, "The rest by: weftd help VERB.", 50),
+            "Watches fabrics.\n"
+            "Usage: weftd [OPTION]... VERB ...\n"
+            "\n"
+            "Subcommands:\n"
+            "  nodes  Adapters, switches and routers\n"
+            "  path   Path from one port to another\n"
+            "  worst  What did the most harm\n"
+            "  drain  No clause of this sentence is short ...\n"
+            "\n"
+            "Options, also after a verb; --help-all explains\n"
+            "them: --help, --http, --listen-socket,\n"
+            "--remedy-mode.\n"
+            "The rest by: weftd help VERB.\n");
+}
+
 }  // namespace
 }  // namespace weft::usage

@@ -105,12 +105,21 @@ bool is_listened_on(std::string_view path) {
   return connected;
 }
 
+/// Of a server of this machine on which nothing listens, what tells whether weftd runs.
+std::string what_runs_here(const std::string& message, const std::string& server) {
+  const std::string reason = api::unreachable_reason(message);
+  const bool is_here = server.starts_with("unix:") || is_loopback_address(server);
+  const bool is_away = reason == "Connection refused" || reason == "No such file or directory";
+  return is_here && is_away ? "; whether it runs here: systemctl status weftd" : "";
+}
+
 /// Of a command that got no answer, whether it was done: nothing waits for a weftd that is started later.
 [[noreturn]] void say_what_became(const grpc::Status& status, const std::string& server) {
   // Only a call for which there was never a connection was certainly not sent (gRPC 1.51).
   if (status.error_message().find("failed to connect") != std::string::npos)
     throw Failure(Exit::kUnreachable,
                   "cannot reach weftd at " + server + ": " + reason_not_reached(status.error_message(), server) +
+                      what_runs_here(status.error_message(), server) +
                       ". Nothing was done, and nothing is kept for later: repeat it when weftd runs; "
                       "--server names another");
   throw Failure(Exit::kUnreachable, "no answer from weftd at " + server + ": " + status.error_message() +
@@ -140,9 +149,9 @@ void check(Client::Kind kind, const grpc::Status& status, const std::string& ser
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       if (is_for_another(status)) say_who_is_asked(kind, status, server);
-      throw Failure(Exit::kUnreachable, "cannot reach weftd at " + server + ": " +
-                                            reason_not_reached(status.error_message(), server) +
-                                            "; --server names another");
+      throw Failure(Exit::kUnreachable,
+                    "cannot reach weftd at " + server + ": " + reason_not_reached(status.error_message(), server) +
+                        what_runs_here(status.error_message(), server) + "; --server names another");
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
       throw Failure(is_done_unstored(status) ? Exit::kUnstored : Exit::kRefused, status.error_message());
     case grpc::StatusCode::FAILED_PRECONDITION:
@@ -161,9 +170,6 @@ void check(Client::Kind kind, const grpc::Status& status, const std::string& ser
 
 std::string reason_not_reached(const std::string& message, std::string_view server) {
   const std::string reason = api::unreachable_reason(message);
-  const bool is_here = server.starts_with("unix:") || is_loopback_address(std::string(server));
-  if (is_here && (reason == "Connection refused" || reason == "No such file or directory"))
-    return reason + "; whether weftd runs here: systemctl status weftd";
   if (reason != "Socket closed") return reason;
   // A weftd with TLS ends a connection in clear text without a word. A socket of its host has no TLS.
   return server.starts_with("unix:") ? "it ended the connection"

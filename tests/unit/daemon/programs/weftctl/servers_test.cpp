@@ -367,8 +367,7 @@ TEST_F(Servers, WhyNobodyAnswersIsSaidInPlainWords) {
   const std::string failed = "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:9641: ";
   for (const auto& [message, words] : std::initializer_list<std::pair<std::string, std::string>>{
            {"DNS resolution failed for weft1:9641: C-ares status is not ARES_SUCCESS qtype=AAAA name=weft1 "
-            "is_balancer=0: "
-            "Domain name not found",
+            "is_balancer=0: Domain name not found",
             "its name cannot be looked up: Domain name not found"},
            {failed + "Failed to connect to remote host: Connection refused", "Connection refused"},
            {failed + "connection attempt timed out before receiving SETTINGS frame",
@@ -377,8 +376,9 @@ TEST_F(Servers, WhyNobodyAnswersIsSaidInPlainWords) {
            {"shard south: " + failed + "Connection refused", "shard south: " + failed + "Connection refused"}}) {
     StandIn silent({grpc::StatusCode::UNAVAILABLE, message});
     use(silent.address());
+    const std::string here = words == "Connection refused" ? "; whether it runs here: systemctl status weftd" : "";
     EXPECT_EQ(fails(show_plan, "PLAN-1").what(),
-              "cannot reach weftd at " + silent.address() + ": " + words + "; --server names another");
+              "cannot reach weftd at " + silent.address() + ": " + words + here + "; --server names another");
     use(silent.address() + ",127.0.0.1:1");
     EXPECT_THAT(fails(show_plan, "PLAN-1").what(),
                 AllOf(HasSubstr("reached: " + silent.address() + ": " + words + "; 127.0.0.1:1: Connection refused")));

@@ -98,6 +98,7 @@ struct Snapshot {
   TimePoint taken = kNever;
   std::vector<FabricView> fabrics;
   bool watches_subnets = true;  ///< false: there is no subnet or Ethernet fabric to wait for
+  std::string no_port{};  ///< why no port of this host leads to a subnet, and what to do; empty: not known, or one
   /// Hosts with a collector, sorted by name; null where there never was one.
   std::shared_ptr<const std::vector<std::shared_ptr<const HostView>>> hosts;
   std::shared_ptr<const DriftReport> drift;  ///< how their configurations differ; null: not judged yet

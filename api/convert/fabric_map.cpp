@@ -325,6 +325,7 @@ std::string fabric_map(const Snapshot& snapshot) {
 
 std::string fabric_map_state(const Snapshot& snapshot, TimePoint now) {
   std::string json = is_ready(snapshot) ? "{\"ready\":true" : "{\"ready\":false";
+  if (!is_ready(snapshot)) append_member(json, "notReady", not_ready_text(snapshot));
   if (snapshot.taken != kNever) append_member(json, "taken", time_text(snapshot.taken));
   json += snapshot.figures.store_ok ? ",\"storeOk\":true" : ",\"storeOk\":false";
   append_member(json, "storeStatus", snapshot.figures.store_status);

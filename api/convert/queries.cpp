@@ -107,6 +107,7 @@ v1::Status status(const Snapshot& snapshot) {
   open.set_warning(by_severity[1]);
   open.set_critical(by_severity[2]);
   status.set_ready(is_ready(snapshot));
+  status.set_not_ready(not_ready_text(snapshot));
   status.set_store_ok(snapshot.figures.store_ok);
   status.set_store_status(valid_utf8(snapshot.figures.store_status));
   status.set_revision(snapshot.revision);

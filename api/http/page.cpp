@@ -243,7 +243,11 @@ std::string status_page(const Snapshot& snapshot, TimePoint now) {
   std::string page = kHead;
   if (snapshot.leadership.is_shared) page += "<p>" + html_text(leadership_text(snapshot.leadership)) + "</p>";
   append_shard(page, snapshot.site);
-  if (snapshot.fabrics.empty()) page += "<p class=\"dim\">No fabric is monitored yet.</p>";
+  if (snapshot.fabrics.empty()) {
+    std::string why = is_ready(snapshot) ? "no fabric is monitored yet" : not_ready_text(snapshot);
+    why.front() = 'N';
+    page += "<p class=\"dim\">" + html_text(why) + ".</p>";
+  }
   if (!snapshot.figures.store_ok)
     page += "<p class=\"WARNING\">Not all data is stored: " + html_text(snapshot.figures.store_status) + "</p>";
   append_brakes(page, snapshot.remedy, now);

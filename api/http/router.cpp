@@ -49,7 +49,7 @@ HttpReply readiness(const Snapshot& snapshot, const HttpTarget& target, TimePoin
   if (role == "leader" && !snapshot.leadership.is_held)
     return text_reply(503, "not ready: " + leadership_text(snapshot.leadership) + '\n');
   if (is_ready(snapshot)) return text_reply(200, "ready\n");
-  std::string text = "not ready: a fabric has not been read completely yet\n";
+  std::string text = "not ready: " + not_ready_text(snapshot) + '\n';
   for (const FabricView& fabric : snapshot.fabrics) text += fabric.name + ": " + fabric.status + '\n';
   return text_reply(503, std::move(text));
 }

@@ -31,6 +31,12 @@ bool is_ready(const Snapshot& snapshot) {
                              [](const FabricView& fabric) { return is_swept(fabric) || fabric.is_unreachable; });
 }
 
+std::string not_ready_text(const Snapshot& snapshot) {
+  if (is_ready(snapshot)) return {};
+  if (!snapshot.fabrics.empty() || !snapshot.watches_subnets) return "a fabric has not been read completely yet";
+  return "no fabric is monitored yet" + (snapshot.no_port.empty() ? "" : ": " + valid_utf8(snapshot.no_port));
+}
+
 bool is_before_first_sweep(const Snapshot& snapshot) {
   return (snapshot.watches_subnets || !snapshot.fabrics.empty()) && std::ranges::none_of(snapshot.fabrics, is_swept);
 }

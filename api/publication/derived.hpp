@@ -20,6 +20,8 @@ std::string own_shard(const Snapshot& snapshot);
 /// There is a complete first sweep of every fabric that a port of this host leads to, of one at least, and an analysis
 /// of it. Where no subnet is to be watched nothing is missing.
 bool is_ready(const Snapshot& snapshot);
+/// Why is_ready() is false and what to do about it, without a capital letter and a full stop; empty when it is true.
+std::string not_ready_text(const Snapshot& snapshot);
 
 /// Fabrics are to be watched, and none has a complete sweep yet: no node and no port is known.
 bool is_before_first_sweep(const Snapshot& snapshot);

@@ -276,6 +276,7 @@ Exit show_links(const Session& session, const LinkChoice& choice) {
     session.out << (known > 0 ? "No links are down" : none);
     if (unread > 0) session.out << "; not read: " << unread;
     session.out << where_asked(links) << ".\n";
+    if (known == 0 && links.missing_shards().empty()) session.out << not_ready_text(session);
     return Exit::kGood;
   }
   sort_by_ends(*links.mutable_links());

@@ -134,7 +134,7 @@ Exit show_nodes(const Session& session, const NodeChoice& choice) {
     return Exit::kGood;
   }
   if (nodes.nodes().empty()) {
-    session.out << none_text(choice) << where_asked(nodes) << ".\n";
+    session.out << none_text(choice) << where_asked(nodes) << ".\n" << not_ready_text(session);
     return Exit::kGood;
   }
   sort_by_name(*nodes.mutable_nodes());
@@ -171,7 +171,7 @@ Exit show_topology(const Session& session, const NodeChoice& choice) {
     return Exit::kGood;
   }
   if (topology.nodes().empty()) {
-    session.out << none_text(choice) << where_asked(topology) << ".\n";
+    session.out << none_text(choice) << where_asked(topology) << ".\n" << not_ready_text(session);
     return Exit::kGood;
   }
   sort_by_name(*topology.mutable_nodes());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <string>
 
@@ -140,6 +141,17 @@ void print_waiting_plans(const Session& session) {
 
 }  // namespace
 
+std::string not_ready_text(const v1::Status& status) {
+  if (status.ready()) return {};
+  const std::string why = printable(status.not_ready());
+  return "Not ready: " + (why.empty() ? "a fabric has not been read completely yet" : why) + ".\n";
+}
+
+std::string not_ready_text(const Session& session) {
+  return not_ready_text(
+      session.client.call(session.client.fabric, &v1::FabricService::Stub::GetStatus, v1::GetStatusRequest()));
+}
+
 void print_unstored(std::ostream& out, const v1::Status& status) {
   if (status.store_ok()) return;
   out << "Not all data is stored: " << printable(status.store_status())
@@ -180,7 +192,10 @@ Exit show_status(const Session& session) {
                    (fabric.links_unknown() > 0 ? ", " + std::to_string(fabric.links_unknown()) + " not read" : ""),
                age_text(fabric.has_last_sweep(), fabric.last_sweep().finished(), session.now)});
   if (table.empty()) {
-    session.out << "No fabric is monitored yet.\n";
+    std::string why = printable(status.not_ready());
+    if (why.empty()) why = "no fabric is monitored yet";
+    why.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(why.front())));
+    session.out << why << ".\n";
   } else {
     table.print(session.sheet());
   }
@@ -191,7 +206,7 @@ Exit show_status(const Session& session) {
   print_waiting_plans(session);
   print_modes(session.out, remedies);
   print_held(session.out, remedies);
-  if (!status.ready()) session.out << "Not ready: a fabric has not been read completely yet.\n";
+  if (!status.ready() && !table.empty()) session.out << not_ready_text(status);
   if (status.has_leadership()) print_leadership(session, status.leadership());
   print_shards(session, status);
   // What the lists above found out since.

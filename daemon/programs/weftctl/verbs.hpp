@@ -46,6 +46,10 @@ void print_reach_of_brake(const Session& session);
 
 /// kBadNews when a fabric is not being watched, or there is no complete first picture yet.
 Exit show_status(const Session& session);
+/// A line with the reason why weftd does not know all that it shall monitor yet; empty when it does.
+std::string not_ready_text(const v1::Status& status);
+/// The same, as it says now: for a list that is empty.
+std::string not_ready_text(const Session& session);
 /// Which nodes are shown. Empty text: all.
 struct NodeChoice {
   std::string fabric{};

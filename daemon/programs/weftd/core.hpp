@@ -111,6 +111,8 @@ class Core {
   void show(SitePtr site);
   /// Switches that are read by gNMI, to be shown with the next picture.
   void show(std::shared_ptr<const std::vector<SwitchTarget>> targets) { switch_targets_ = std::move(targets); }
+  /// Shows why there is no port to monitor a subnet through, as of Snapshot::no_port; empty: there is one.
+  void show_no_port(std::string why) { no_port_ = std::move(why); }
 
   /// The end: commands whose change did not reach the disk, and all later ones, get kUnavailable. Call it when the
   /// store lane has stopped and its last answers were posted.
@@ -250,6 +252,7 @@ class Core {
   Leadership leadership_;
   SitePtr site_;  ///< null: none
   std::shared_ptr<const std::vector<SwitchTarget>> switch_targets_;
+  std::string no_port_;
   std::shared_ptr<const analyzer::IncidentList> shown_;
   std::uint64_t revision_ = 0;
   TimePoint started_;

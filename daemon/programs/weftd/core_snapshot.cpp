@@ -25,6 +25,7 @@ void Core::publish() {
   snapshot->taken = now;
   snapshot->fabrics = views();
   snapshot->watches_subnets = config_.infiniband.enabled || config_.ethernet.is_watched();
+  snapshot->no_port = no_port_;
   if (!writes_.is_writing() && unsaved_.empty())
     shown_ = incidents_.all();  // without those that have become too old to be kept
   snapshot->hosts = hosts_.views();

@@ -18,6 +18,10 @@ namespace asio = boost::asio;
 
 constexpr Duration kLookForFirstPortEvery = 5s;
 constexpr auto kSeeOffEvery = 250ms;
+constexpr const char* kNoPortAdvice =
+    "; weftd looks again every 5 s. A port is Active (ibstat) when its cable is plugged in and a subnet manager runs. "
+    "Without InfiniBand set infiniband.enabled = false, and for an Ethernet fabric ethernet.discovery = true (guide: "
+    "connect.md)";
 
 std::filesystem::path sweeper_program(const config::Infiniband& infiniband) {
   if (!infiniband.sweeper.empty()) return infiniband.sweeper;
@@ -97,12 +101,14 @@ void SubnetWatchers::look() {
 
 void SubnetWatchers::looked(const Result<std::vector<config::InfinibandPort>>& ports) {
   if (stopped_) return;
+  const std::string none = !ports ? ports.error().message : ports->empty() ? "no active InfiniBand port" : "";
+  core_.show_no_port(none.empty() || !watchers_.empty() ? "" : none + kNoPortAdvice);
   if (!ports && ports.error().message != complaint_) {
     complaint_ = ports.error().message;
     logger("infiniband")->warn("no InfiniBand port to monitor yet: {}", complaint_);
   } else if (ports) {
     if (ports->empty() && watchers_.empty() && complaint_.empty()) {
-      complaint_ = "no active InfiniBand port";
+      complaint_ = none;
       logger("infiniband")->warn("no InfiniBand port to monitor yet: {}", complaint_);
     }
     for (const config::InfinibandPort& port : *ports)

@@ -210,12 +210,17 @@ function MapOfShard({shard, ...what}: Selected & Drawn) {
   );
 }
 
+/** In place of a drawing. */
+function noFabric({notReady}: MapState) {
+  return notReady ? `${notReady.charAt(0).toUpperCase()}${notReady.slice(1)}.` : 'No fabric is monitored yet.';
+}
+
 function Fabrics({map, state, ...what}: {map?: FabricMap[]; state?: MapState} & Omit<Selected, 'shard'> & Drawn) {
   const [chosen, setChosen] = useState('');
   const owner = map?.find((each) => each.guids.includes(what.selected));
   const shown = owner ?? map?.find((each) => each.fabric === chosen) ?? map?.[0];
   const how = state?.fabrics.find((each) => each.fabric === shown?.fabric);
-  if (!shown || !how) return <section class="map"><p class="muted empty">{state ? 'No fabric is monitored yet.' : 'Loading …'}</p></section>;
+  if (!shown || !how) return <section class="map"><p class="muted empty">{state ? noFabric(state) : 'Loading …'}</p></section>;
   return (
     <>
       {map && map.length > 1 && (

@@ -421,6 +421,7 @@ export interface FabricState {
 
 export interface MapState {
   ready: boolean;
+  notReady?: string; // why, and what to do about it
   taken?: string;
   storeOk: boolean;
   storeStatus: string;

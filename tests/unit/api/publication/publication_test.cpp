@@ -94,6 +94,12 @@ TEST(Picture, IsReadyWhenEveryFabricHasASweep) {
   unreachable.is_unreachable = true;
   EXPECT_TRUE(is_ready(*make_snapshot(1, {fabric.build(), unreachable})));
   EXPECT_FALSE(is_ready(*make_snapshot(1, {unreachable}))) << "nothing is watched";
+  EXPECT_EQ(not_ready_text(*make_snapshot(1, {fabric.build()})), "");
+  EXPECT_EQ(not_ready_text(*make_snapshot(1, {unreachable})), "a fabric has not been read completely yet");
+  Snapshot empty;
+  EXPECT_EQ(not_ready_text(empty), "no fabric is monitored yet");
+  empty.no_port = "no active InfiniBand port";
+  EXPECT_EQ(not_ready_text(empty), "no fabric is monitored yet: no active InfiniBand port");
 }
 
 TEST(Picture, FindsNodesByGuidNodeNameAndHostName) {

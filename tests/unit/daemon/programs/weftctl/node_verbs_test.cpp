@@ -69,7 +69,21 @@ TEST_F(NodeVerbs, SayWhyTheListIsEmpty) {
             "No nodes of gpu-2 contain \"mlx5_9\".\n");
   EXPECT_EQ(say(Exit::kGood, show_topology, NodeChoice{.contains = "spine"}), "No nodes contain \"spine\".\n");
   publication.publish(api::make_snapshot(2, {}));
-  EXPECT_EQ(say(Exit::kGood, show_nodes, NodeChoice{}), "No nodes are known.\n");
+  EXPECT_EQ(say(Exit::kGood, show_nodes, NodeChoice{}),
+            "No nodes are known.\nNot ready: no fabric is monitored yet.\n");
+}
+
+TEST_F(NodeVerbs, WithoutAPortAListSaysWhyItIsEmpty) {
+  Snapshot snapshot = *api::make_snapshot(2, {});
+  snapshot.no_port = "no active InfiniBand port; do this";
+  publication.publish(std::make_shared<const Snapshot>(snapshot));
+  const std::string why = "Not ready: no fabric is monitored yet: no active InfiniBand port; do this.\n";
+  EXPECT_EQ(say(Exit::kGood, show_nodes, NodeChoice{}), "No nodes are known.\n" + why);
+  EXPECT_EQ(say(Exit::kGood, show_topology, NodeChoice{}), "No nodes are known.\n" + why);
+  EXPECT_EQ(say(Exit::kGood, show_links, LinkChoice{}), "No links are known.\n" + why);
+  const std::string status = say(Exit::kBadNews, show_status);
+  EXPECT_TRUE(status.starts_with("No fabric is monitored yet: no active InfiniBand port; do this.\n")) << status;
+  EXPECT_EQ(status.find("Not ready"), std::string::npos) << "it is said once";
 }
 
 TEST_F(NodeVerbs, TheTopologyIsSortedAndMayBeOfOneNode) {

@@ -159,6 +159,24 @@ class SubnetWatchersTest : public CoreTest {
   Duration longest_turn{};
 };
 
+TEST_F(SubnetWatchersTest, WithoutAnActivePortTheSnapshotSaysSoAndWhatToDo) {
+  start();
+  std::ofstream(config.infiniband.sweeper) << "#!/bin/sh\nprintf 'mlx5_0:1\\tInfiniBand\\tDown\\n'\n";
+  SubnetWatchers watchers(main, config, *core, *remedies, {}, 50ms);
+  watchers.start();
+  const auto says = [this](const std::string& text) {
+    core->tick();
+    clock.time += 1s;
+    const auto snapshot = publication.load();
+    return snapshot != nullptr && snapshot->no_port.find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(turn_until([&] { return says("no active InfiniBand port"); }));
+  EXPECT_TRUE(says("infiniband.enabled = false"));
+  std::ofstream(config.infiniband.sweeper) << kDeafSweeper;
+  EXPECT_TRUE(turn_until([&] { return says("") && publication.load()->no_port.empty(); }));
+  watchers.stop();
+}
+
 TEST_F(SubnetWatchersTest, AStandbyWhoseSweeperDoesNotEndHoldsNothingUp) {
   start();
   SubnetWatchers watchers(main, config, *core, *remedies, {});

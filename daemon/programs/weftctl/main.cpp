@@ -332,7 +332,6 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(kFooter);
-  app.set_help_all_flag("--help-all", "Print the verbs, options, exit status and environment, and exit");
   app.formatter_fn([](const CLI::App* of, const std::string& name, CLI::AppFormatMode mode) {
     const bool is_whole = of->get_parent() != nullptr || mode == CLI::AppFormatMode::All;
     if (is_whole) return CLI::Formatter().make_help(of, name, CLI::AppFormatMode::Normal);
@@ -351,6 +350,8 @@ void add_all(CLI::App& app, Arguments& given, Verb& chosen) {
       ->add_option("SHELL", given.shell, "Shell")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  // After the verbs, which would take it over.
+  app.set_help_all_flag("--help-all", "Print the verbs, options, exit status and environment, and exit");
   const auto add_watch = [&given](CLI::App* verb) {
     verb->add_option("--watch", given.every, "Repeat every SECONDS (default 2), until Ctrl-C")->type_name("[SECONDS]");
   };

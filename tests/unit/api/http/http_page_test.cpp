@@ -105,6 +105,17 @@ TEST_F(Page, WithoutFilesThePlainPageStandsInForThem) {
   EXPECT_THAT(route("/plain").body, HasSubstr("Open incidents"));
 }
 
+TEST_F(Page, WithoutAPortItSaysWhyNothingIsMonitored) {
+  Snapshot empty;
+  empty.no_port = "no active InfiniBand port; do this";
+  publication.publish(std::make_shared<const Snapshot>(empty));
+  const std::string why = "o fabric is monitored yet: no active InfiniBand port; do this";
+  EXPECT_EQ(route("/readyz").body, "not ready: n" + why + '\n');
+  EXPECT_EQ(json::parse(route("/api/v1/map/state").body)["notReady"], 'n' + why);
+  EXPECT_EQ(json::parse(route("/api/v1/status").body)["notReady"], 'n' + why);
+  EXPECT_THAT(route("/plain").body, HasSubstr(">N" + why + ".<"));
+}
+
 TEST_F(Page, NodesWithoutFreshDataAreCountedAndNothingLooksGood) {
   SmallFabric fabric(2);
   fabric.set(1, CounterId::kSymbolErrors, 0);

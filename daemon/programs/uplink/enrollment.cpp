@@ -10,6 +10,7 @@
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/platform/runtime/durable_file.hpp"
 #include "daemon/platform/runtime/regular_file.hpp"
+#include "daemon/programs/uplink/options.hpp"
 #include "fabric/hex_text.hpp"
 #include "fabric/list_text.hpp"
 #include "fabric/minute_text.hpp"

@@ -28,7 +28,8 @@ class InputFiles : public testing::Test {
     return place_ / name;
   }
 
-  fs::path place_ = fs::temp_directory_path() / ("weft-input-files-" + std::to_string(::getpid()));
+  // Other accounts may enter /tmp.
+  fs::path place_ = "/tmp/weft-input-files-" + std::to_string(::getpid());
 };
 
 TEST_F(InputFiles, AreThoseThatAStartReads) {

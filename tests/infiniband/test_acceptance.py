@@ -35,7 +35,7 @@ class Acceptance(weft_testing.SubnetTest):
         cls.addClassCleanup(shutil.rmtree, cls.place, True)
         cls.plan = os.path.join(cls.place, "plan.ibnetdiscover")
         cls.write_plan(cls.make_network())
-        cls.infiniband = f'expected_topology = "{cls.plan}"\n[drift]\nrollout = "0s"\nleast_hosts = 4\n'
+        cls.infiniband = f'expected_topology = "{cls.plan}"\n[drift]\nrollout = "0s"\nleast_hosts = 4\n[incidents]\nlink_down_hold = "1s"\n'
         super().setUpClass()
         cls.collectors = []
         cls.devices = {name: cls.make_tree(number, name) for number, name in enumerate(TOLD_OF)}
@@ -212,7 +212,7 @@ class Acceptance(weft_testing.SubnetTest):
 
         down = {"leaf-r0-p01 port 5", self.far("leaf-r0-p01", 5)}
         expect("PRESENCE", down, "")
-        expect("CABLING", {"leaf-r0-p03 port 5", "leaf-r0-p03 port 6"}, "the plan has")
+        expect("CABLING", {"leaf-r0-p03 port 5", "leaf-r0-p03 port 6", self.far("leaf-r0-p03", 5), self.far("leaf-r0-p03", 6)}, "the plan has")
         expect("LINK_RATE", {f"{NARROW[0]} port {NARROW[1]}"}, "runs at 1X HDR of 4X HDR, held back")
         expect("LINK_RATE", {f"{SLOW[0]} port {SLOW[1]}"}, "runs at 4X EDR of 4X HDR, held back")
         expect("BIT_ERRORS", {"gpu-0001 mlx5_0 port 1"}, "60,000 errors in ")
@@ -230,7 +230,7 @@ class Acceptance(weft_testing.SubnetTest):
         self.assertIn("gpu-0001 mlx5_0 port 1: 60,000 errors", shown)
 
         # What is an incident by now: on a busy machine it may be none yet when a run of ten seconds is over.
-        wait_until(lambda: any(one["kind"] == "LINK_DOWN" and "leaf-r0-p01 port 5" in one["headline"] for one in self.weftd.client.incidents("open")), 60, why=self.weftd.log)
+        wait_until(lambda: any(one["kind"] == "LINK_DOWN" and one["severity"] != "INFO" and "leaf-r0-p01 port 5" in one["headline"] for one in self.weftd.client.incidents("open")), 60, why=self.weftd.log)
         now = self.accept("--now", "--links", "leaf-r0-p01:5", "--ber-limit", LIMIT, expect=1)
         self.assertRegex(now, r"INC-\d+ LINK_DOWN is open")
 

@@ -11,6 +11,7 @@
 #include "api/access/account.hpp"
 #include "api/access/gate.hpp"
 #include "otlp/metrics_service.pb.h"
+#include "weft/v1/acceptance.pb.h"
 #include "weft/v1/enroll.pb.h"
 #include "weft/v1/evidence.pb.h"
 #include "weft/v1/fabric.pb.h"
@@ -37,6 +38,7 @@ std::set<std::string> methods_in_protos() {
       v1::Incident::descriptor()->file(),
       v1::MaintenanceWindow::descriptor()->file(),
       v1::Plan::descriptor()->file(),
+      v1::Acceptance::descriptor()->file(),
       v1::Hello::descriptor()->file(),
       v1::PortHistory::descriptor()->file(),
       v1::BackupChunk::descriptor()->file(),
@@ -72,11 +74,14 @@ TEST(PermissionTable, LetsViewersReadOnly) {
     const std::string method(permission.method.substr(permission.method.rfind('/') + 1));
     const bool reads = method.starts_with("Get") || method.starts_with("List") || method.starts_with("Watch") ||
                        method.starts_with("BatchGet") || method == "Check" || method == "ServerReflectionInfo" ||
-                       method == "Enroll";  // which asks for its own token
+                       method == "Enroll" ||  // which asks for its own token
+                       method == "Judge";     // which keeps nothing
     EXPECT_EQ(authorize(permission, viewer).has_value(), reads) << permission.method;
   }
   for (const Permission& route : http_permissions())
-    EXPECT_EQ(authorize(route, viewer).has_value(), route.method.starts_with("GET ")) << route.method;
+    EXPECT_EQ(authorize(route, viewer).has_value(),
+              route.method.starts_with("GET ") || route.method == "POST /api/v1/acceptances/judge")
+        << route.method;
 }
 
 TEST(PermissionTable, GivesEachRoleWhatTheLesserHas) {

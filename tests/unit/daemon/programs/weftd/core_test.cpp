@@ -308,7 +308,7 @@ TEST_F(CoreTest, SaysWhichCountersMovedAlsoAfterANewDiscovery) {
   const auto shown_as = [&](Duration later) {
     const FabricView& view = publication.load()->fabrics.front();
     const auto column = view.sweep->counters->column(CounterId::kSymbolErrors);
-    return view.counters_moved->shown(view.sweep->topology->find_port(key), column, clock.time + later);
+    return view.counters_moved->shown(view.sweep->topology->find_port(key), column, clock.steady() + later);
   };
   sweep(2);
   settle();

@@ -287,15 +287,15 @@ TEST_F(HostSessionsTest, SaysWhichValuesMovedWhereThatIsWanted) {
   desk->leave_out_zeros(6s);
   tell(stream, 2, 0);
   ASSERT_NE(view().moved, nullptr);
-  EXPECT_EQ(view().moved->shown(0, 0, clock.time), ShownAs::kNot);
+  EXPECT_EQ(view().moved->shown(0, 0, clock.steady()), ShownAs::kNot);
   tell(stream, 3, 5);
-  EXPECT_EQ(view().moved->shown(0, 0, clock.time), ShownAs::kAtZero);
-  EXPECT_EQ(view().moved->shown(0, 0, clock.time + 6s), ShownAs::kAsRead);
+  EXPECT_EQ(view().moved->shown(0, 0, clock.steady()), ShownAs::kAtZero);
+  EXPECT_EQ(view().moved->shown(0, 0, clock.steady() + 6s), ShownAs::kAsRead);
   clock.time += 2s;
   stream = connect("a", 2);  // its collector was restarted
   tell(stream, 1, 5);
-  EXPECT_EQ(view().moved->shown(0, 0, clock.time), ShownAs::kAtZero) << "still, from the first movement on";
-  EXPECT_EQ(view().moved->shown(0, 0, clock.time + 4s), ShownAs::kAsRead);
+  EXPECT_EQ(view().moved->shown(0, 0, clock.steady()), ShownAs::kAtZero) << "still, from the first movement on";
+  EXPECT_EQ(view().moved->shown(0, 0, clock.steady() + 4s), ShownAs::kAsRead);
 }
 
 }  // namespace

@@ -197,10 +197,11 @@ TEST_F(MovedSwitchTest, BetweenTwoThatAreWatchedNothingOfItIsDown) {
   ASSERT_EQ(shown().size(), 1U);
   EXPECT_EQ(shown()[0].finding.kind, IncidentKind::kLinkDown);
   EXPECT_EQ(verdict_of("a-host-2-0"), HealthVerdict::kUnhealthy);
+  fabric.power_off(fabric.find("host-2-1 mlx5_0"));
   fabric.unlink(free);
   fabric.node(fabric.add_adapter("a-host-2-0 mlx5_0")).guid = alone;
   fabric.connect(free, fabric.port_of("a-host-2-0 mlx5_0", 1));
-  fabric.power_off(fabric.find("host-2-1 mlx5_0"));
+  fabric.rediscover();
   sweep_both(30);
   for (const Incident& each : shown())
     EXPECT_FALSE(each.is_open() && each.finding.cause.fabric == "two") << each.finding.summary;

@@ -9,7 +9,6 @@
 
 #include "api/convert/times.hpp"
 #include "api/evidence/html_parts.hpp"
-#include "api/evidence/style.hpp"
 #include "api/publication/html_text.hpp"
 #include "fabric/minute_text.hpp"
 #include "fabric/number_text.hpp"
@@ -172,17 +171,12 @@ std::string acceptance_file_name(const Run& run) {
 
 std::string acceptance_document(const Run& run, const EvidenceSource& source) {
   const std::string name = run.id().empty() ? "Acceptance" : run.id();
-  std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\n"
-      "<title>" +
-      html_text(name) + ": " + words_of(run.verdict()) + " - acceptance by Weft</title>\n<style>" + kEvidenceStyle +
-      "</style></head>\n<body><main>\n<h1>" + html_text(name) + " <span>" + (run.id().empty() ? "" : "acceptance of ") +
-      html_text(run.what()) + "</span></h1>\n<p class=\"muted\">Made " +
-      (run.has_report() ? when(run.report().made()) : kNotKnown) + " by weftd " + known(source.version) + " on " +
-      known(source.host) + (run.shard().empty() ? "" : ", shard " + html_text(run.shard())) + ".</p>\n";
+  std::string html = document_head(name + ": " + words_of(run.verdict()) + " - acceptance by Weft") + "<h1>" +
+                     html_text(name) + " <span>" + (run.id().empty() ? "" : "acceptance of ") + html_text(run.what()) +
+                     "</span></h1>\n<p class=\"muted\">Made " +
+                     (run.has_report() ? when(run.report().made()) : kNotKnown) + " by weftd " + known(source.version) +
+                     " on " + known(source.host) + (run.shard().empty() ? "" : ", shard " + html_text(run.shard())) +
+                     ".</p>\n";
   html += what_it_is(run);
   if (run.has_report()) {
     const v1::AcceptanceReport& report = run.report();

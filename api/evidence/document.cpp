@@ -9,7 +9,6 @@
 #include "api/evidence/charts.hpp"
 #include "api/evidence/html_parts.hpp"
 #include "api/evidence/port_tables.hpp"
-#include "api/evidence/style.hpp"
 #include "api/publication/html_text.hpp"
 #include "fabric/number_text.hpp"
 
@@ -238,18 +237,11 @@ std::string evidence_document(const v1::EvidencePack& pack) {
   const std::string title = pack.title() +
                             (has_incident ? ": " + v1::Incident::Kind_Name(pack.incident().kind()) : "") +
                             " - evidence by Weft";
-  std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\n"
-      "<title>" +
-      html_text(title) + "</title>\n<style>" + kEvidenceStyle + "</style></head>\n<body><main>\n<h1>" +
-      html_text(pack.title()) +
-      (has_incident ? " <span>" + v1::Incident::Kind_Name(pack.incident().kind()) + "</span>" : "") +
-      "</h1>\n<p class=\"muted\">Made " + (pack.has_made() ? when(pack.made()) : kNotKnown) + " by weftd " +
-      known(pack.weftd_version()) + " on " + known(pack.weftd_host()) +
-      (pack.shard().empty() ? "" : ", shard " + html_text(pack.shard())) + ". ";
+  std::string html = document_head(title) + "<h1>" + html_text(pack.title()) +
+                     (has_incident ? " <span>" + v1::Incident::Kind_Name(pack.incident().kind()) + "</span>" : "") +
+                     "</h1>\n<p class=\"muted\">Made " + (pack.has_made() ? when(pack.made()) : kNotKnown) +
+                     " by weftd " + known(pack.weftd_version()) + " on " + known(pack.weftd_host()) +
+                     (pack.shard().empty() ? "" : ", shard " + html_text(pack.shard())) + ". ";
   std::set<std::string> fabrics;
   for (const v1::EvidencePort& port : pack.ports())
     if (!port.port().fabric().empty()) fabrics.insert(port.port().fabric());

@@ -2,6 +2,7 @@
 #include "api/evidence/html_parts.hpp"
 
 #include "api/convert/times.hpp"
+#include "api/evidence/style.hpp"
 #include "api/publication/html_text.hpp"
 #include "fabric/minute_text.hpp"
 
@@ -42,6 +43,15 @@ std::string cells(const std::vector<std::string>& html) {
 
 std::string table(const std::string& rows) {
   return "<div class=\"scroll\" tabindex=\"0\"><table>" + rows + "</table></div>\n";
+}
+
+std::string document_head(const std::string& title) {
+  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+         "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\n"
+         "<title>" +
+         html_text(title) + "</title>\n<style>" + kEvidenceStyle + "</style></head>\n<body><main>\n";
 }
 
 std::string section(const std::string& id, const std::string& title, const std::string& html) {

@@ -26,6 +26,8 @@ std::string head(const std::vector<std::string>& names);
 std::string cells(const std::vector<std::string>& html);
 /// A table of rows of HTML; a narrow screen scrolls it.
 std::string table(const std::string& rows);
+/// All of a document that stands before its heading: a page that loads nothing and runs no script. The title is text.
+std::string document_head(const std::string& title);
 /// A part of the document: its id and title are the program's own, the rest is HTML.
 std::string section(const std::string& id, const std::string& title, const std::string& html);
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "api/grpc/server.hpp"
+#include "tests/unit/api/acceptance_commands.hpp"
 #include "tests/unit/api/small_plans.hpp"
 #include "weft/v1/fabric.grpc.pb.h"
 #include "weft/v1/health.grpc.pb.h"
@@ -19,7 +20,7 @@ namespace weft::api {
 namespace {
 
 /// Knows incident 1, refuses 2, never answers 3 before it is told to.
-class FakeCommands final : public Commands {
+class FakeCommands final : public AcceptanceCommands {
  public:
   void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
     if (incident == 1) {
@@ -52,25 +53,6 @@ class FakeCommands final : public Commands {
     ended.ended = TimePoint(std::chrono::hours(1));
     ended.ended_by = std::move(who);
     callback(ended);
-  }
-  void start_acceptance(AcceptanceRun run, AcceptanceCallback callback) override {
-    run.id = 3;
-    run.started = TimePoint(std::chrono::hours(1));
-    callback(run);
-  }
-  void end_acceptance(std::uint64_t id, std::string who, AcceptanceCallback callback) override {
-    if (id != 3) return callback(fail(ErrorCode::kNotFound, "no acceptance"));
-    AcceptanceRun run;
-    run.id = id;
-    run.ended = TimePoint(std::chrono::hours(2));
-    run.ended_by = std::move(who);
-    callback(run);
-  }
-  void judge_acceptance(AcceptanceRun run, AcceptanceCallback callback) override {
-    AcceptanceReport report;
-    report.verdict = AcceptanceVerdict::kIncomplete;
-    run.report = std::make_shared<const AcceptanceReport>(report);
-    callback(run);
   }
 
   std::mutex mutex;

@@ -10,6 +10,7 @@
 #include "api/http/router.hpp"
 #include "api/publication/publication.hpp"
 #include "api/site/site_queries.hpp"
+#include "tests/unit/api/acceptance_commands.hpp"
 #include "tests/unit/api/small_plans.hpp"
 
 namespace weft::api {
@@ -18,7 +19,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-class FakeIncidents final : public Commands {
+class FakeIncidents final : public AcceptanceCommands {
  public:
   void acknowledge(std::uint64_t incident, std::string who, Callback callback) override {
     if (incident != 1) return callback(fail(ErrorCode::kNotFound, "no such incident"));
@@ -40,25 +41,6 @@ class FakeIncidents final : public Commands {
     window.id = id;
     window.ended_by = std::move(who);
     callback(window);
-  }
-  void start_acceptance(AcceptanceRun run, AcceptanceCallback callback) override {
-    run.id = 3;
-    run.started = TimePoint(std::chrono::hours(1));
-    callback(run);
-  }
-  void end_acceptance(std::uint64_t id, std::string who, AcceptanceCallback callback) override {
-    if (id != 3) return callback(fail(ErrorCode::kNotFound, "no acceptance"));
-    AcceptanceRun run;
-    run.id = id;
-    run.ended = TimePoint(std::chrono::hours(2));
-    run.ended_by = std::move(who);
-    callback(run);
-  }
-  void judge_acceptance(AcceptanceRun run, AcceptanceCallback callback) override {
-    AcceptanceReport report;
-    report.verdict = AcceptanceVerdict::kIncomplete;
-    run.report = std::make_shared<const AcceptanceReport>(report);
-    callback(run);
   }
 };
 

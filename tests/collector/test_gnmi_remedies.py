@@ -82,8 +82,10 @@ class SetByGnmi(GnmiTest):
         self.leaf = self.fabric.switches["leaf01"]
         self.addCleanup(self.mend)
 
-    def is_whole(self) -> bool:
-        return self.all_read() and self.found().get("linksUp") == len(self.cables)
+    def is_whole(self, down: int = 0) -> bool:
+        """All switches are read, and all links but `down` are up."""
+        found = self.found()
+        return self.all_read() and found.get("links") == len(self.cables) and found.get("linksUp") == len(self.cables) - down
 
     def mend(self):
         """What a test that failed left behind must not fail others."""
@@ -286,6 +288,8 @@ class Killed(SetByGnmi):
         self.assertEqual([("Ethernet51", False), ("Ethernet52", False)], self.leaf.sets)
         # The same on the way back.
         for trouble, states in (("before", ("ROLLED_BACK", "FAILED")), ("after", ("COMMITTED",))):
+            # Both ends of a link must have been read again before a guard lets a plan begin.
+            wait_until(lambda: self.is_whole(down=1), 30, why=self.state)
             self.hang("set_trouble", trouble)
             self.order("restore", "leaf01", "Ethernet52")
             self.wait_reached()
@@ -300,6 +304,7 @@ class Killed(SetByGnmi):
         self.start_again()
         self.over("COMMITTED")
         self.assertFalse(ports["Ethernet53"].enabled)
+        wait_until(lambda: self.is_whole(down=1), 30, why=self.state)
         self.restore("leaf01", "Ethernet53")
         self.assertEqual([("Ethernet53", False), ("Ethernet53", True)], self.leaf.sets[4:])
 

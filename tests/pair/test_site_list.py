@@ -152,11 +152,12 @@ class SiteList(FabriclessSite):
 
     def test_8_files_that_show_a_weftd_to_the_others_are_read_before_it_starts(self):
         # Else only the others' status tells that nobody answers it.
-        words = "site: cannot read /nowhere: No such file or directory"
-        for key in ("token-file", "authorities"):
+        words = "cannot read /nowhere: No such file or directory"
+        for key in ("token_file", "authorities"):
             with self.subTest(key=key):
-                arguments = ["--store-url", self.url, "--site-shard", "far", "--site-address", "127.0.0.1:1", f"--site-{key}", "/nowhere"]
-                self.assertIn(words, self.check(*arguments))
+                flag = "--site-" + key.replace("_", "-")
+                arguments = ["--store-url", self.url, "--site-shard", "far", "--site-address", "127.0.0.1:1", flag, "/nowhere"]
+                self.assertIn(f"site.{key}: {words}", self.check(*arguments))
         far = Weftd(dict(os.environ), infiniband=SECTIONS.format(url=self.url, shard="far") + 'authorities = "/nowhere"\n')
         self.assertIn(words, self.run_to_its_end(far))
         self.assertNotIn("far", self.shards())

@@ -169,12 +169,16 @@ std::optional<HttpReply> reply_to_bad_request(const error_code& error) {
   return error_reply(400, "INVALID_ARGUMENT", "not an HTTP request");
 }
 
-/// A header that a request has twice and may have once: another program on the way may take the other one for it
-/// (RFC 9112, 3.2; RFC 9110, 5.3). Empty: there is none.
-std::string_view header_twice(const RequestHead& head) {
+/// Of a header that a request has twice and may have once another program on the way may take the other one (RFC 9112,
+/// 3.2; RFC 9110, 5.3); HTTP/1.1 needs a Host (RFC 9112, 3.2). nullopt: neither is wrong.
+std::optional<Error> wrong_header(const RequestHead& head) {
   for (const http::field field : {http::field::host, http::field::origin, http::field::authorization})
-    if (head.count(field) > 1) return http::to_string(field);
-  return {};
+    if (head.count(field) > 1)
+      return Error{ErrorCode::kInvalidArgument,
+                   "the header " + std::string(http::to_string(field)) + " is there twice"};
+  if (head.version() >= 11 && head.count(http::field::host) == 0)
+    return Error{ErrorCode::kInvalidArgument, "the header Host is missing, which HTTP/1.1 asks for"};
+  return std::nullopt;
 }
 
 /// Takes what the peer is still sending, up to a bound: a connection closed with unread bytes is reset, and the peer
@@ -300,10 +304,9 @@ asio::awaitable<void> serve_requests(ByteStream& stream, HttpServerState& hall, 
       }
       break;
     }
-    if (const std::string_view twice = header_twice(head); !twice.empty()) {
-      const Error why{ErrorCode::kInvalidArgument, "the header " + std::string(twice) + " is there twice"};
-      if (hall.gate != nullptr) hall.gate->refuse({"an HTTP request", peer.name, {}, why});
-      const HttpReply reply = error_reply(why);
+    if (const std::optional<Error> why = wrong_header(head)) {
+      if (hall.gate != nullptr) hall.gate->refuse({"an HTTP request", peer.name, {}, *why});
+      const HttpReply reply = error_reply(*why);
       co_await write_whole(stream, reply, 11, false, false, options);
       break;
     }

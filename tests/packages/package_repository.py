@@ -33,3 +33,7 @@ def _build(made: str) -> None:
                            os.path.join(made, "repository")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         raise AssertionError(f"deploy/package gave {done.returncode}:\n{done.stdout[-3000:]}")
+
+
+if __name__ == "__main__":
+    print(repository())

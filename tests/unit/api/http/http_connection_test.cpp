@@ -231,6 +231,15 @@ TEST_F(HttpConnection, AHeaderThatMayBeThereOnceIsRefusedTwice) {
   EXPECT_THAT(statuses(ask(get("/", "Accept: a/b\r\nAccept: c/d\r\n") + kLastGet)), ElementsAre("200", "404"));
 }
 
+TEST_F(HttpConnection, ARequestOfHttp11WithoutAHostIsRefused) {
+  guarded = true;
+  start();
+  const std::string answer = ask("GET / HTTP/1.1\r\nAccept: a/b\r\n\r\n" + kLastGet);
+  EXPECT_THAT(statuses(answer), ElementsAre("400"));
+  EXPECT_THAT(answer, HasSubstr("the header Host is missing"));
+  EXPECT_THAT(statuses(ask("GET / HTTP/1.0\r\n\r\n")), ElementsAre("200"));
+}
+
 TEST_F(HttpConnection, OfAListenerForBothAProxyOnThisMachineIsLocal) {
   guarded = true;
   options.address = "::";
@@ -253,7 +262,7 @@ TEST_F(HttpConnection, LimitsOfHeaderAndBody) {
   options.max_body = 100;
   start();
   const auto filled = [](std::size_t size) {
-    const std::string head = "GET / HTTP/1.1\r\nConnection: close\r\nX: ";
+    const std::string head = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ";
     return head + std::string(size - head.size() - 4, 'x') + "\r\n\r\n";
   };
   EXPECT_THAT(statuses(ask(filled(990))), ElementsAre("200"));

@@ -425,7 +425,7 @@ TEST_F(Http, BadRequestsEndWithAReasonOrNotAtAll) {
   EXPECT_THAT(ask("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(ask("GET / HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n"), StartsWith("HTTP/1.1 431"));
   EXPECT_THAT(ask("POST / HTTP/1.1\r\nContent-Length: 10000000\r\n\r\n"), StartsWith("HTTP/1.1 413"));
-  EXPECT_THAT(ask("DELETE /api/v1/nodes HTTP/1.1\r\nConnection: close\r\n\r\n"), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(ask("DELETE /api/v1/nodes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), StartsWith("HTTP/1.1 405"));
 }
 
 TEST_F(Http, DawdlersAreCutOff) {

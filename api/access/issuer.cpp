@@ -138,6 +138,8 @@ Result<std::shared_ptr<const Issuer>> Issuer::open(IssuerFiles files, const TlsF
       issuer->chain_ += openssl::write_certificate(each.get());
   }
   if (issuer->end_ <= now) return refuse_issuer("security.enroll.certificate has expired");
+  if (issuer->begin_ > now)
+    return refuse_issuer("security.enroll.certificate is not valid yet: is the clock of this host right?");
   issuer->certificate_ = std::shared_ptr<X509>(std::move(chain.front()));
   issuer->key_ = std::shared_ptr<EVP_PKEY>(std::move(key));
   // Better now than with the first node: what it signs is tried as a client's.

@@ -10,6 +10,7 @@ namespace weft::api::access {
 namespace {
 
 using openssl::are_certificates;
+using openssl::begin_of;
 using openssl::Certificate;
 using openssl::end_of;
 
@@ -38,6 +39,8 @@ Result<void> check_tls(const TlsFiles& files, TimePoint now) {
   ERR_clear_error();
   if (!is_pair) return wrong("security.key is not the key of security.certificate");
   if (end_of(certificate.get()) <= now) return wrong("security.certificate has expired");
+  if (begin_of(certificate.get()) > now)
+    return wrong("security.certificate is not valid yet: is the clock of this host right?");
   if (!files.client_authorities.empty() && !are_certificates(files.client_authorities))
     return wrong("security.client_authorities has no valid PEM certificate");
   return {};

@@ -11,6 +11,7 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/read_size.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -170,14 +171,18 @@ std::optional<HttpReply> reply_to_bad_request(const error_code& error) {
 }
 
 /// Of a header that a request has twice and may have once another program on the way may take the other one (RFC 9112,
-/// 3.2; RFC 9110, 5.3); HTTP/1.1 needs a Host (RFC 9112, 3.2). nullopt: neither is wrong.
+/// 3.2; RFC 9110, 5.3). HTTP/1.1 needs a Host (RFC 9112, 3.2). Where a body is coded in another way than in chunks, or
+/// by HTTP/1.0, nobody can tell where it ends (RFC 9112, 6.1 and 6.3). nullopt: nothing is wrong.
 std::optional<Error> wrong_header(const RequestHead& head) {
-  for (const http::field field : {http::field::host, http::field::origin, http::field::authorization})
-    if (head.count(field) > 1)
-      return Error{ErrorCode::kInvalidArgument,
-                   "the header " + std::string(http::to_string(field)) + " is there twice"};
+  const auto wrong = [](std::string why) { return Error{ErrorCode::kInvalidArgument, std::move(why)}; };
+  for (const http::field field :
+       {http::field::host, http::field::origin, http::field::authorization, http::field::transfer_encoding})
+    if (head.count(field) > 1) return wrong("the header " + std::string(http::to_string(field)) + " is there twice");
   if (head.version() >= 11 && head.count(http::field::host) == 0)
-    return Error{ErrorCode::kInvalidArgument, "the header Host is missing, which HTTP/1.1 asks for"};
+    return wrong("the header Host is missing, which HTTP/1.1 asks for");
+  if (head.count(http::field::transfer_encoding) > 0 &&
+      (head.version() < 11 || !beast::iequals(head[http::field::transfer_encoding], "chunked")))
+    return wrong("of all transfer codings only chunked is understood, in HTTP/1.1");
   return std::nullopt;
 }
 

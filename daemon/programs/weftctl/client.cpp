@@ -303,6 +303,18 @@ bool Client::goes_to_owner(const grpc::Status& status) {
   return true;
 }
 
+/// A weftd that refuses our certificate ends the connection without a word.
+grpc::Status Client::doubting_certificate(const grpc::Status& status) const {
+  if (security_.certificate.empty() || status.error_code() != grpc::StatusCode::UNAVAILABLE ||
+      api::unreachable_reason(status.error_message()) != "Socket closed")
+    return status;
+  // Whether it was connected before decides elsewhere whether anything can have been done.
+  const bool was_not = status.error_message().find("failed to connect") != std::string::npos;
+  return {status.error_code(), (was_not ? "failed to connect: " : "") +
+                                   ("it ended the connection. Where it refuses " + security_.certificate.string()) +
+                                   " (expired, not valid yet, of another authority), its journal has a line"};
+}
+
 /// Uses the next server; false when all of them failed.
 bool Client::fails(const grpc::Status& status) {
   round_ += (round_.empty() ? "" : "; ") + server() + ": " +
@@ -336,7 +348,7 @@ void Client::attempt(Kind kind, const std::function<grpc::Status(grpc::ClientCon
       // What changes something waits for its answer: it is not asked of another.
       const auto share = kind == Kind::kRead ? patience / static_cast<std::int64_t>(servers_.size()) : patience;
       context.set_deadline(std::min<Moment>(until, std::chrono::system_clock::now() + share));
-      status = told(call(context));
+      status = doubting_certificate(told(call(context)));
       has_answered = context.GetServerInitialMetadata().count(api::kRole) != 0;
       const bool is_standby = !is_away(status) && is_by_standby(context);
       if (is_standby && kind == Kind::kRead && has_others() && !is_without_leader_) {
@@ -387,8 +399,8 @@ void Client::seeks_leader() {
 }
 
 void Client::lost_stream(const grpc::Status& status, bool heard) {
-  const grpc::Status why =
-      status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream") : told(status);
+  const grpc::Status why = status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server ended the stream")
+                                       : doubting_certificate(told(status));
   if (!has_others() || !is_away(why)) check(Kind::kRead, why, server());
   const Moment now = std::chrono::system_clock::now();
   if (heard) {

@@ -199,6 +199,7 @@ class Client {
   std::string why_not(const std::string& named) const;
   bool may_send_token() const;
   bool goes_to_owner(const grpc::Status& status);
+  grpc::Status doubting_certificate(const grpc::Status& status) const;
   bool fails(const grpc::Status& status);
   void lost_stream(const grpc::Status& status, bool heard);
   [[noreturn]] void give_up(Kind kind, const grpc::Status& last);

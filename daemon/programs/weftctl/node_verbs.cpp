@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -117,6 +118,30 @@ void keep_nodes(const v1::ListNodesResponse& chosen, v1::Topology& topology) {
   topology = std::move(kept);
 }
 
+/// Why what its link shows may not be so; empty: it was read, and is up.
+const char* doubt_text(const v1::Port& port) {
+  if (port.state() == v1::Port::STATE_UNKNOWN && !port.has_state_read_at()) return "[not read]";
+  if (port.state() != v1::Port::ACTIVE) return "[not active]";
+  return port.stale() ? "[stale]" : "";
+}
+
+/// A line for each, in columns.
+void print_ports(std::ostream& out, const std::vector<const v1::Port*>& ports) {
+  std::vector<std::array<std::string, 4>> rows;
+  std::array<std::size_t, 3> widths{};
+  for (const v1::Port* port : ports) {
+    rows.push_back({(port->name().empty() ? "port " : "") + printable(port_text(*port)), doubt_text(*port),
+                    link_text(port->width(), port->speed(), port->rate_bits_per_second()),
+                    printable(end_text(port->peer()))});
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], rows.back()[i].size());
+  }
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      if (widths[i] > 0) out << "  " << row[i] << std::string(widths[i] - row[i].size(), ' ');
+    out << "  " << row.back() << '\n';
+  }
+}
+
 }  // namespace
 
 Exit show_nodes(const Session& session, const NodeChoice& choice) {
@@ -184,13 +209,7 @@ Exit show_topology(const Session& session, const NodeChoice& choice) {
     session.out << type_text(node.type()) << ' ' << printable(node.name()) << "  " << node.guid()
                 << (node.reachable() ? "" : "  unreachable")
                 << (node.shard().empty() ? "" : "  shard " + printable(node.shard())) << '\n';
-    for (const v1::Port* port : ports_of[{node.shard(), node.fabric(), node.guid()}])
-      session.out << (port->name().empty() ? "  port " : "  ") << printable(port_text(*port)) << "  "
-                  << (port->state() == v1::Port::ACTIVE                                        ? ""
-                      : port->state() == v1::Port::STATE_UNKNOWN && !port->has_state_read_at() ? "[not read] "
-                                                                                               : "[not active] ")
-                  << link_text(port->width(), port->speed(), port->rate_bits_per_second()) << "  "
-                  << printable(end_text(port->peer())) << '\n';
+    print_ports(session.out, ports_of[{node.shard(), node.fabric(), node.guid()}]);
   }
   return Exit::kGood;
 }

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
@@ -150,6 +152,17 @@ std::vector<UnreadableFile> unreadable(const std::vector<InputFile>& files) {
   return found;
 }
 
+namespace {
+
+/// What weftd.service hides from weftd (systemd.exec(5): ProtectHome=, PrivateTmp=).
+bool is_hidden_by_unit(const std::filesystem::path& path) {
+  const std::string whole = std::filesystem::absolute(path).lexically_normal().string();
+  return std::ranges::any_of(std::array{"/root/", "/home/", "/run/user/", "/tmp/", "/var/tmp/"},
+                             [&whole](const char* folder) { return whole.starts_with(folder); });
+}
+
+}  // namespace
+
 std::vector<std::string> unreadable_to(const std::string& user, const std::vector<InputFile>& files) {
   if (::geteuid() != 0) return {};
   const auto account = account_of(user);
@@ -157,6 +170,11 @@ std::vector<std::string> unreadable_to(const std::string& user, const std::vecto
   std::vector<std::string> sentences;
   for (const InputFile& file : files) {
     if (is_credential(file.path) || open_error(file.path.c_str()) != 0) continue;
+    if (is_hidden_by_unit(file.path)) {
+      sentences.push_back(std::string(file.key) + ": the unit hides " + file.path.string() +
+                          " from weftd (ProtectHome, PrivateTmp): move it to /etc/weft");
+      continue;
+    }
     const std::vector<std::string> way = way_to(file.path);
     const auto refused = first_refused(*account, way);
     if (!refused) continue;

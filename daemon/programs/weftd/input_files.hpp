@@ -30,9 +30,9 @@ struct UnreadableFile {
 /// Those of `files`. What a file is or holds is not looked at.
 std::vector<UnreadableFile> unreadable(const std::vector<InputFile>& files);
 
-/// Of files that this process can open, those that the account `user` may not: a sentence for each, with the command
-/// that lets it. A process for each file tries it. Empty where there is no such account or where this process is not
-/// root. Credentials, which systemd reads for a unit, are left out.
+/// Of files that this process can open, those that weftd.service hides from weftd, and those that the account `user`
+/// may not read: a sentence for each, with what helps. A process for each file tries it. Empty where there is no such
+/// account or where this process is not root. Credentials, which systemd reads for a unit, are left out.
 std::vector<std::string> unreadable_to(const std::string& user, const std::vector<InputFile>& files);
 
 }  // namespace weft::daemon

@@ -107,6 +107,18 @@ TEST(Issuer, MayBeAnIntermediateOneOfTheSite) {
   EXPECT_EQ((*issuer)->root(), site.root.pem()) << "of weftd's own certificate";
 }
 
+TEST(CheckTls, RefusesACertificateThatIsNotValidNow) {
+  const Site site;
+  const TlsFiles files = site.tls();
+  EXPECT_TRUE(check_tls(files, kToday));
+  const auto refused = [&files](TimePoint now) {
+    const auto good = check_tls(files, now);
+    return good ? std::string() : good.error().message;
+  };
+  EXPECT_EQ(refused(kToday + 101 * 24h), "security.certificate has expired");
+  EXPECT_THAT(refused(kToday - 101 * 24h), HasSubstr("security.certificate is not valid yet"));
+}
+
 TEST(Issuer, RefusesWhatCouldNotWork) {
   const Site site;
   const auto with = [&](auto change) {
@@ -130,6 +142,7 @@ TEST(Issuer, RefusesWhatCouldNotWork) {
               HasSubstr("weftd would refuse the certificates that it signs"));
   EXPECT_THAT(with([&](auto& f) { f.authorities = site.other.pem(); }), HasSubstr("collectors would refuse weftd"));
   EXPECT_THAT(refusal(site.files(), site.tls(), kToday + 101 * 24h), HasSubstr("has expired"));
+  EXPECT_THAT(refusal(site.files(), site.tls(), kToday - 101 * 24h), HasSubstr("is not valid yet"));
   // An authority that may have none below it.
   Site narrow;
   narrow.root =

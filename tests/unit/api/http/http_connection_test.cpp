@@ -240,6 +240,18 @@ TEST_F(HttpConnection, ARequestOfHttp11WithoutAHostIsRefused) {
   EXPECT_THAT(statuses(ask("GET / HTTP/1.0\r\n\r\n")), ElementsAre("200"));
 }
 
+TEST_F(HttpConnection, AnUnknownTransferCodingHidesNoSecondRequest) {
+  guarded = true;
+  start();
+  for (const std::string coding : {"xchunked", "gzip", "identity", "chunked, identity", "\"chunked\"", "",
+                                   "identity\r\nTransfer-Encoding: chunked", "identity\r\nContent-Length: 0"}) {
+    const std::string answer = ask(get("/", "Transfer-Encoding: " + coding + "\r\n") + kLastGet);
+    EXPECT_THAT(statuses(answer), ElementsAre("400")) << coding;
+  }
+  const std::string old = "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n0\r\n\r\n";
+  EXPECT_THAT(statuses(ask(old + kLastGet)), ElementsAre("400"));
+}
+
 TEST_F(HttpConnection, OfAListenerForBothAProxyOnThisMachineIsLocal) {
   guarded = true;
   options.address = "::";

@@ -90,8 +90,8 @@ TEST_F(EthernetVerbs, PortsAndLinksGoByTheirNames) {
   EXPECT_THAT(down, Not(HasSubstr("swp49"))) << "nobody knows that it is down";
   EXPECT_THAT(down, HasSubstr("STATE  LINK  RATE  FABRIC\n"));
   const std::string walk = say(Exit::kGood, show_topology, NodeChoice{});
-  EXPECT_THAT(walk, HasSubstr("  swp1  400 Gb/s  gpu-01 eth2\n"));
-  EXPECT_THAT(walk, HasSubstr("  swp49  [not read] "));
+  EXPECT_THAT(walk, HasSubstr("  swp1                 400 Gb/s  gpu-01 eth2\n"));
+  EXPECT_THAT(walk, HasSubstr("  swp49  [not read]    "));
   const std::string status = say(Exit::kGood, show_status);
   EXPECT_THAT(status, HasSubstr("10 of 12, 1 not read"));
   EXPECT_THAT(status, ContainsRegex("INTERFACES +LINKS UP +LAST READ")) << "it has no adapters, and no sweeps";

@@ -28,8 +28,8 @@ class InputFiles : public testing::Test {
     return place_ / name;
   }
 
-  // Other accounts may enter /tmp.
-  fs::path place_ = "/tmp/weft-input-files-" + std::to_string(::getpid());
+  // Other accounts may enter it, and the unit does not hide it.
+  fs::path place_ = "/dev/shm/weft-input-files-" + std::to_string(::getpid());
 };
 
 TEST_F(InputFiles, AreThoseThatAStartReads) {
@@ -69,6 +69,14 @@ TEST_F(InputFiles, ThatAnotherAccountMayNotReadAreToldToRoot) {
                          tokens.string());
   EXPECT_THAT(told[1], HasSubstr("because it may not enter " + key.parent_path().string() + "; let it: "));
   EXPECT_TRUE(unreadable_to("no-such-account-here", files).empty());
+  // Whatever its mode is, the unit's weftd would not find it.
+  const fs::path hidden = "/tmp/weft-input-file-" + std::to_string(::getpid());
+  std::ofstream(hidden) << "x";
+  const auto of_hidden = unreadable_to("nobody", {{"security.key", hidden}});
+  fs::remove(hidden);
+  ASSERT_EQ(of_hidden.size(), 1U);
+  EXPECT_EQ(of_hidden[0], "security.key: the unit hides " + hidden.string() +
+                              " from weftd (ProtectHome, PrivateTmp): move it to /etc/weft");
 }
 
 }  // namespace

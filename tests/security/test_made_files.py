@@ -43,15 +43,30 @@ class MadeFiles(unittest.TestCase):
     def test_a_line_that_weftd_would_refuse_is_not_written(self):
         for arguments in (("dgx-01", "collector"), ("dgx-01", "viewer", "node=dgx-01"), ("rack 7", "viewer"), ("#ann", "viewer"), ("", "viewer"), ('a"b', "viewer"),
                           ("ann", "viewer", "expires=2027-02-31T00:00:00Z"), ("ann", "viewer", "expires=soon"), ("ann", "viewer", "until=1"), ("ann", "owner"),
-                          ("dgx-01", "collector", "node=a", "node=b"), ("ann\nbob", "viewer"), ("x" * 256, "viewer")):
+                          ("dgx-01", "collector", "node=a", "node=b"), ("ann\nbob", "viewer"), ("x" * 256, "viewer"),
+                          ("rack#4", "viewer"), ("dgx-01", "collector", "node=rack#4"), ("ann", "viewer", "expires=1969-12-31T00:00:00Z"),
+                          ("ann", "viewer", "expires=2201-01-01T00:00:00Z")):
             with self.subTest(arguments):
                 self.assertEqual(2, self.made("make-token", self.tokens, *arguments).returncode)
                 self.assertFalse(os.path.exists(self.tokens))
-        for arguments in (("ann@example", "viewer"), ("dgx-01", "collector", "node=dgx-01", "expires=2127-02-28T00:00:00Z")):
+        for arguments in (("ann@example", "viewer"), ("dgx-01", "collector", "node=dgx-01", "expires=2127-02-28T00:00:00Z"), ("bob", "viewer", "expires=2200-12-31T00:00:00Z")):
             self.assertEqual(0, self.made("make-token", self.tokens, *arguments).returncode)
         looked = self.weftd_accepts()
         self.assertEqual(0, looked.returncode, looked.stdout)
         self.assertEqual(1, self.made("make-token", self.tokens, "ann@example", "admin").returncode)
+
+    def test_a_line_that_nobody_ended_and_a_link_stay_what_they_are(self):
+        self.assertEqual(0, self.made("make-token", self.tokens, "ann", "viewer").returncode)
+        with open(self.tokens, encoding="utf-8") as stream:
+            text = stream.read()
+        with open(self.tokens, "w", encoding="utf-8") as stream:
+            stream.write(text.rstrip("\n"))
+        link = os.path.join(self.place, "link")
+        os.symlink("tokens", link)
+        self.assertEqual(0, self.made("make-token", link, "bob", "viewer").returncode)
+        self.assertEqual(["ann", "bob"], [line.split()[0] for line in self.lines()])
+        self.assertTrue(os.path.islink(link))
+        self.assertEqual(1, self.made("make-token", self.place, "bob", "viewer").returncode)
 
     def test_weftds_group_may_read_them(self):
         if os.geteuid() != 0:
@@ -84,6 +99,12 @@ class MadeFiles(unittest.TestCase):
         self.assertEqual(1, refused.returncode)
         self.assertIn("was not made for a collector", refused.stderr)
         self.assertEqual(0, self.made("make-certificates", self.certificates, "--collector", "dgx-01").returncode, "once more is nothing new")
+        # weftd compares names without case.
+        self.assertEqual(2, self.made("make-certificates", self.certificates, "--collector", "Admin").returncode)
+        for option, name, why in (("--collector", "Gateway", "takes Gateway for the same name"), ("--person", "DGX-01", "takes DGX-01 for the same name"),
+                                  ("--person", "dgx-01", "was made for a collector")):
+            refused = self.made("make-certificates", self.certificates, option, name)
+            self.assertEqual((1, True), (refused.returncode, why in refused.stderr), refused.stderr)
 
     def test_what_is_there_and_is_not_what_was_asked_for_is_told(self):
         self.made("make-certificates", self.certificates, "--server", "weft.example,192.0.2.1", "--days", "2")

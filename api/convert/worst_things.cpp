@@ -144,7 +144,8 @@ class Ranking {
         if (is_of_link(finding.kind)) charge_cable(finding.cause, take);
         return;
       case WorstRequest::MODULES:
-        if (is_of_link(finding.kind)) charge_modules(finding.cause, take);
+        if (is_of_link(finding.kind) || finding.kind == IncidentKind::kModuleDegraded)
+          charge_modules(finding.cause, take);
         return;
       default:
         return charge_nodes(finding.cause, finding.kind, take);
@@ -183,7 +184,11 @@ class Ranking {
              series.name.starts_with("module_");
     });
     if (module.ByteSizeLong() == 0 && !is_read) return;
-    Thing& charged = thing(where.identity(), where);
+    // Incidents of a link name the port of the fabric, those of the module itself the host's: it is one module.
+    const std::string key =
+        found.host->host + '\n' + found.device->device + '\n' + std::to_string(found.device->number);
+    Thing& charged = thing(key, where);
+    if (where.kind == EntityKind::kPort) charged.what = where;
     charged.module = std::move(module);
     take(charged);
   }

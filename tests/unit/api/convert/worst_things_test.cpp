@@ -186,6 +186,27 @@ TEST_F(WorstThings, AModuleIsWhereOneIsRead) {
   EXPECT_EQ(answer.elsewhere(), 1U);
 }
 
+TEST_F(WorstThings, AModuleHasWhatIsSaidOfItAndOfItsLink) {
+  Incident& hot = add(IncidentKind::kModuleDegraded, Severity::kWarning, 1, 5h, 3h);
+  hot.finding.cause = {EntityKind::kHostPort, {}, {{}, {1}}, {}, "host-1 mlx5_0 port 1"};
+  hot.finding.cause.host = "host-1";
+  hot.finding.cause.device = "mlx5_0";
+  add(IncidentKind::kLinkErrors, Severity::kWarning, 1, 2h, 1h);
+  add(IncidentKind::kHostDegraded, Severity::kWarning, 2, 9h).finding.cause = hot.finding.cause;
+  add_collector(1, "SN-1", true);
+  const auto answer = worst(Worst::MODULES);
+  ASSERT_EQ(answer.things_size(), 1) << "one module, whichever way its port is named";
+  EXPECT_EQ(answer.things(0).what().kind(), v1::Entity::PORT);
+  EXPECT_EQ(answer.things(0).what().label(), "host-1 mlx5_0 port 1");
+  EXPECT_EQ(answer.things(0).module().serial_number(), "SN-1");
+  EXPECT_EQ(from_duration(answer.things(0).trouble()), 3h);
+  EXPECT_THAT(answer.things(0).kinds(), ElementsAre(v1::Incident::MODULE_DEGRADED, v1::Incident::LINK_ERRORS));
+  EXPECT_EQ(answer.elsewhere(), 1U) << "the adapter is no module";
+  // A hot module is no fault of the cable at the other end, and its host has it.
+  EXPECT_THAT(worst(Worst::CABLES).things(0).kinds(), ElementsAre(v1::Incident::LINK_ERRORS));
+  EXPECT_THAT(names(Worst::HOSTS), ElementsAre("host-1"));
+}
+
 TEST_F(WorstThings, InTheOrderThatIsAskedFor) {
   add(IncidentKind::kLinkErrors, Severity::kWarning, 1, 9h);
   add(IncidentKind::kLinkDown, Severity::kCritical, 2, 2h);

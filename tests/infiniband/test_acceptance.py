@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Acceptance on ibsim, OpenSM and weftd: a clean fabric passes, what is not measured is never a pass, and each planted fault is named with its port."""
+"""Acceptance on ibsim, OpenSM and weftd: a clean fabric passes, what is not measured is never a pass, and each planted fault is named with its port.
+Error correction alone is not planted here: agents of ibsim have no PortExtendedSpeedsCounters. tests/collector/test_acceptance.py does what it can of it."""
 
 import json
 import os
@@ -14,6 +15,7 @@ from weft_testing import fat_tree, netfile, program, wait_until, weftctl
 sys.path.append(os.path.join(weft_testing.ROOT, "tests", "collector"))
 
 import sysfs_tree  # noqa: E402
+import telemetry_client  # noqa: E402
 from collector_testing import Collector  # noqa: E402
 
 # 4X HDR: 3e12 bits, which show 1e-12 with no error, take 15 s; 1e-11 takes less than two.
@@ -21,6 +23,8 @@ LIMIT, BEYOND_REACH = "1e-11", "1e-17"
 PCIE = {"current_link_speed": "32.0 GT/s PCIe", "current_link_width": "16", "max_link_speed": "32.0 GT/s PCIe", "max_link_width": "16"}
 NARROW, SLOW = ("leaf-r0-p04", 5), ("leaf-r0-p04", 7)
 TOLD_OF = [f"gpu-{number:04d}" for number in range(5, 10)]  # by collectors
+MEASURED = "gpu-0010"  # its module, by a collector that is played: no tree has the memory of one
+MODULE_TEMPERATURE = telemetry_client.series("mlx5_0", 1, "module_temperature", gauge=True)
 
 
 class Acceptance(weft_testing.SubnetTest):
@@ -43,6 +47,11 @@ class Acceptance(weft_testing.SubnetTest):
             one = Collector(os.path.join(cls.place, name), cls.weftd.grpc, "500ms", ("--reading-rescan-interval", "1s"), name)
             cls.addClassCleanup(one.remove)
             cls.collectors.append(one.start(wait=False))
+        adapter = cls.subnet.network.find(f"{MEASURED} mlx5_0")
+        cls.measured = telemetry_client.StandIn(cls.weftd.grpc, MEASURED, [telemetry_client.port("mlx5_0", guid=adapter.port_guid(1), flags=1)],
+                                                {MODULE_TEMPERATURE: 45_000})
+        cls.measured.start()
+        cls.addClassCleanup(lambda: cls.measured.end())
         wait_until(lambda: (cls.weftd.client.json("/api/v1/drift").get("summaries") or [{}])[0].get("hosts") == len(TOLD_OF), 60, why=cls.weftd.log)
 
     @classmethod
@@ -167,6 +176,11 @@ class Acceptance(weft_testing.SubnetTest):
         self.assertEqual(16, len(self.get("ACC-1")["report"]["hosts"]))
 
     def test_c_each_planted_fault_is_named(self):
+        # weftd was away meanwhile.
+        self.measured.end()
+        type(self).measured = telemetry_client.StandIn(self.weftd.grpc, MEASURED, self.measured.ports, self.measured.values)
+        self.measured.start()
+
         # A narrow link and a slow one, and all of the subnet's power goes off and on.
         self.subnet.kill_opensm()
         self.subnet.kill_ibsim()
@@ -198,6 +212,8 @@ class Acceptance(weft_testing.SubnetTest):
         sysfs_tree.write(os.path.join(self.devices["gpu-0006"], "fw_ver"), "28.39.0999")
         sysfs_tree.write(os.path.join(sysfs_tree.function_of(os.path.join(self.place, "gpu-0007"), 0), "current_link_width"), "8")
 
+        self.measured.values[MODULE_TEMPERATURE] = 76_000
+
         told = self.over(run)
         failed = self.failed(told)
         self.assertEqual("FAIL", told["verdict"])
@@ -221,8 +237,9 @@ class Acceptance(weft_testing.SubnetTest):
         expect("CONFIGURATION", {"gpu-0006 mlx5_0 port 1"}, "28.39.0999")
         expect("PCIE", {"gpu-0007 mlx5_0"}, "runs at 8 lanes")
         expect("BALANCE", {"leaf-r0-p02 port 5"}, "of its rate")
+        expect("TEMPERATURE", {f"{MEASURED} mlx5_0 port 1"}, "its module has 76 degrees Celsius")
         hosts = {host["name"]: host["verdict"] for host in told["report"]["hosts"]}
-        for host in ("gpu-0001", "gpu-0003", "gpu-0006", "gpu-0007"):
+        for host in ("gpu-0001", "gpu-0003", "gpu-0006", "gpu-0007", MEASURED):
             self.assertEqual("FAIL", hosts[host], host)
         for check in told["report"]["checks"]:
             self.assertTrue(check["limit"] and check["source"], check)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our programs in a guest: started without any privilege, their logs kept, asked over loopback."""
 
-from machine import Dead, Machine
+from machine import Dead, Machine, Refused
 
 WITHOUT_RIGHTS = "setpriv --reuid 900 --regid 900 --clear-groups --inh-caps=-all"
 WITH_NET_ADMIN = "setpriv --reuid 900 --regid 900 --clear-groups --inh-caps=+net_admin --ambient-caps=+net_admin"
@@ -74,6 +74,14 @@ class Weftd(Program):
 
     def is_ready(self) -> bool:
         return self.guest.run("wget -q -O - http://127.0.0.1:9640/readyz").code == 0
+
+    def facts(self, host: str) -> dict[str, dict[str, str]]:
+        """Device to how it is set up, as the collector of that host told it; "" is the host itself. Empty while it told nothing."""
+        try:
+            told = self.json(f"/api/v1/collectors?host={host}&readings=1")["collectors"][0]
+        except (Refused, IndexError, KeyError):
+            return {}
+        return {port.get("device", ""): {fact["name"]: fact["value"] for fact in port.get("facts", [])} for port in told.get("configuration", [])}
 
     def incidents(self, kind: str) -> list[dict]:
         return [incident for incident in self.json("/api/v1/incidents").get("incidents", []) if incident["kind"] == kind]

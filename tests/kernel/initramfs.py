@@ -13,7 +13,7 @@ MODULES = ("virtio_pci", "virtio_console", "crc32_generic", "ib_core", "ib_uverb
            "veth", "sch_netem", "bonding")
 OPTIONS = {"bonding": "max_bonds=0"}  # else it makes an interface of its own
 # From the packages where they have it, else from this machine. What busybox starts it takes from itself if it can: hence setsid.
-TOOLS = ("ethtool", "ucmatose", "ib_write_bw", "ip", "tc", "rdma", "dcb", "bash", "date", "setpriv", "setsid")
+TOOLS = ("ethtool", "ucmatose", "ib_write_bw", "ip", "tc", "rdma", "dcb", "devlink", "lspci", "bash", "date", "setpriv", "setsid")
 PROVIDERS = "/usr/lib/x86_64-linux-gnu/libibverbs"
 
 
@@ -140,6 +140,7 @@ def base(packages: Packages, scripted_module: str) -> bytes:
         archive.copy(f"/modules/{name}.ko", modules[name])
     archive.file("/modules/order", "".join(f"{name} {OPTIONS.get(name, '')}\n" for name in order).encode(), 0o644)
     archive.copy("/modules/scripted_nic.ko", scripted_module)
+    archive.copy("/modules/aer_inject.ko", packages.one("lib/modules/*/kernel/drivers/pci/pcie/aer_inject.ko"))
     archive.file("/etc/passwd", b"root:x:0:0::/root:/bin/bash\nweft:x:900:900::/run:/bin/bash\n", 0o644)
     archive.file("/etc/group", b"root:x:0:\nweft:x:900:\n", 0o644)
     archive.file("/etc/hosts", b"127.0.0.1 localhost node-1\n", 0o644)

@@ -38,6 +38,7 @@ class GuestTest(unittest.TestCase):
 
     programs: tuple[str, ...] = ()  # of ours, that the guest gets
     adapters = 1  # PCI devices that scripted_nic can take
+    hardware: tuple[str, ...] = ()  # further options of qemu
     guest: machine.Machine
 
     @classmethod
@@ -47,7 +48,7 @@ class GuestTest(unittest.TestCase):
             image = machine.make_image(BUILD, [program(name) for name in cls.programs])
         except Unavailable as error:
             raise unittest.SkipTest(str(error)) from error
-        cls.guest = machine.Machine(image, cls.adapters)
+        cls.guest = machine.Machine(image, cls.adapters, cls.hardware)
         try:
             cls.guest.start()
             cls.set_up_guest()

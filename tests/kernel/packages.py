@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # What of the kernel's package is unpacked: the rest of its modules are 350 MB.
 KERNEL_FILES = ("boot/vmlinuz-*", *(f"lib/modules/*/kernel/{place}" for place in (
     "crypto/crc32*_generic.ko", "drivers/block/virtio_blk.ko", "drivers/char/virtio_console.ko", "drivers/infiniband/core/*",
-    "drivers/infiniband/sw/rxe/*", "drivers/net/bonding/*", "drivers/net/veth.ko", "drivers/virtio/*", "fs/configfs/*", "fs/ext4/*",
+    "drivers/infiniband/sw/rxe/*", "drivers/net/bonding/*", "drivers/net/veth.ko", "drivers/pci/pcie/aer_inject.ko", "drivers/virtio/*", "fs/configfs/*", "fs/ext4/*",
     "fs/jbd2/*", "fs/mbcache.ko", "lib/crc16.ko", "net/ipv?/*udp_tunnel.ko", "net/sched/sch_netem.ko", "net/tls/*")))
 
 

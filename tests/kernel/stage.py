@@ -136,14 +136,17 @@ OTHERS = (
 
 
 class ScriptedNic:
-    """The test's kernel module in a guest, playing one adapter."""
+    """The test's kernel module in a guest, playing one adapter, or as many of its make as there are PCI functions for it. `functions`:
+    "VENDOR DEVICE" in hex of others that it takes, too."""
 
-    def __init__(self, guest, adapter: Adapter, firmware: str = "28.39.1002 (TEST0000000001)"):
+    def __init__(self, guest, adapter: Adapter, firmware: str = "28.39.1002 (TEST0000000001)", functions: tuple[str, ...] = ()):
         self._guest = guest
         options = {"driver": adapter.driver, "ibdev": adapter.ibdev, "firmware": f'"{firmware}"',
                    "strings": f'"{";".join([*adapter.strings, *adapter.unknown])}"',
                    "hw_counters": f'"{";".join([*adapter.rdma, *("?" + name for name in adapter.optional)])}"'}
         guest.get("insmod /modules/scripted_nic.ko " + " ".join(f"'{name}={value}'" for name, value in options.items()))
+        for function in functions:
+            guest.get(f"echo {function} >/sys/bus/pci/drivers/{adapter.driver}/new_id")
         guest.get("ip link set eth0 up")
 
     def remove(self) -> None:
@@ -157,6 +160,10 @@ class ScriptedNic:
 
     def set_eeprom(self, page: int, offset: int, octets: bytes) -> None:
         self._guest.get(f"echo {page}:{offset}:{octets.hex()} >/sys/module/scripted_nic/parameters/eeprom")
+
+    def set_register(self, function: str, offset: int, word: int) -> None:
+        """A word of the PCI Express capability of a function, as the kernel and lspci read it from now on."""
+        self._guest.get(f"echo {function}:{offset:x}:{word:08x} >/sys/module/scripted_nic/parameters/register")
 
     def say(self, text: str) -> None:
         """What the driver says of the adapter in the kernel's log."""

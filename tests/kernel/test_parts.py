@@ -46,11 +46,7 @@ gauge_hold = "3s"
         super().set_up_guest()
 
     def facts(self) -> dict[str, str]:
-        try:
-            told = self.weftd.json(f"/api/v1/collectors?host={NODE}&readings=1")["collectors"][0]
-        except (Refused, IndexError, KeyError):
-            return {}
-        return {fact["name"]: fact["value"] for port in told.get("configuration", []) for fact in port.get("facts", [])}
+        return self.weftd.facts(NODE).get("mlx5_0", {})
 
     def open(self) -> list[dict]:
         try:

@@ -17,6 +17,14 @@ static u64 numbered(const char *format, int number, u64 otherwise)
 	return value_or(name, otherwise);
 }
 
+static int set_numbered(const char *format, int number, u64 value)
+{
+	char name[48];
+
+	snprintf(name, sizeof(name), format, number);
+	return set_value(name, value);
+}
+
 static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *dev)
 {
 	dev->stats.tx_packets++;
@@ -77,8 +85,15 @@ static int get_link_ext_state(struct net_device *dev, struct ethtool_link_ext_st
 
 static int get_fecparam(struct net_device *dev, struct ethtool_fecparam *fec)
 {
-	fec->fec = fec->active_fec = ETHTOOL_FEC_RS;
+	fec->fec = value_or("fec.modes", ETHTOOL_FEC_RS);
+	/* What a link at 100 Gb/s agrees on where it may choose. */
+	fec->active_fec = fec->fec & (ETHTOOL_FEC_AUTO | ETHTOOL_FEC_RS) ? ETHTOOL_FEC_RS : fec->fec;
 	return 0;
+}
+
+static int set_fecparam(struct net_device *dev, struct ethtool_fecparam *fec)
+{
+	return set_value("fec.modes", fec->fec);
 }
 
 static void get_fec_stats(struct net_device *dev, struct ethtool_fec_stats *stats)
@@ -94,7 +109,17 @@ static void get_fec_stats(struct net_device *dev, struct ethtool_fec_stats *stat
 
 static void get_pauseparam(struct net_device *dev, struct ethtool_pauseparam *pause)
 {
-	pause->rx_pause = pause->tx_pause = 1;
+	pause->autoneg = value_or("pause.autoneg", 0);
+	pause->rx_pause = value_or("pause.accepts", 1);
+	pause->tx_pause = value_or("pause.asks", 1);
+}
+
+static int set_pauseparam(struct net_device *dev, struct ethtool_pauseparam *pause)
+{
+	int error = set_value("pause.autoneg", pause->autoneg);
+
+	error = error ?: set_value("pause.accepts", pause->rx_pause);
+	return error ?: set_value("pause.asks", pause->tx_pause);
 }
 
 static void get_pause_stats(struct net_device *dev, struct ethtool_pause_stats *stats)
@@ -135,8 +160,10 @@ static const struct ethtool_ops ethtool_ops = {
 	.get_link_ksettings = get_link_ksettings,
 	.get_link_ext_state = get_link_ext_state,
 	.get_fecparam = get_fecparam,
+	.set_fecparam = set_fecparam,
 	.get_fec_stats = get_fec_stats,
 	.get_pauseparam = get_pauseparam,
+	.set_pauseparam = set_pauseparam,
 	.get_pause_stats = get_pause_stats,
 	.get_eth_phy_stats = get_eth_phy_stats,
 	.get_eth_mac_stats = get_eth_mac_stats,
@@ -156,12 +183,49 @@ static int ieee_getpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	return 0;
 }
 
+static int ieee_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
+{
+	return set_value("pfc.enabled", pfc->pfc_en);
+}
+
+static int ieee_getets(struct net_device *dev, struct ieee_ets *ets)
+{
+	int i;
+
+	ets->ets_cap = IEEE_8021QAZ_MAX_TCS;
+	for (i = 0; i < IEEE_8021QAZ_MAX_TCS; i++) {
+		ets->prio_tc[i] = numbered("ets.class.%d", i, 0);
+		ets->tc_tsa[i] = numbered("ets.choice.%d", i, IEEE_8021QAZ_TSA_STRICT);
+		ets->tc_tx_bw[i] = numbered("ets.share.%d", i, 0);
+	}
+	return 0;
+}
+
+static int ieee_setets(struct net_device *dev, struct ieee_ets *ets)
+{
+	int i, error = 0;
+
+	for (i = 0; !error && i < IEEE_8021QAZ_MAX_TCS; i++) {
+		error = set_numbered("ets.class.%d", i, ets->prio_tc[i]);
+		error = error ?: set_numbered("ets.choice.%d", i, ets->tc_tsa[i]);
+		error = error ?: set_numbered("ets.share.%d", i, ets->tc_tx_bw[i]);
+	}
+	return error;
+}
+
 static u8 getdcbx(struct net_device *dev)
 {
 	return DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
 }
 
-static const struct dcbnl_rtnl_ops dcb_ops = { .ieee_getpfc = ieee_getpfc, .getdcbx = getdcbx };
+/* The table of DSCP values the kernel keeps by itself. */
+static const struct dcbnl_rtnl_ops dcb_ops = {
+	.ieee_getpfc = ieee_getpfc,
+	.ieee_setpfc = ieee_setpfc,
+	.ieee_getets = ieee_getets,
+	.ieee_setets = ieee_setets,
+	.getdcbx = getdcbx,
+};
 
 int add_netdev(struct nic *nic)
 {
@@ -175,6 +239,7 @@ int add_netdev(struct nic *nic)
 	dev->netdev_ops = &netdev_ops;
 	dev->ethtool_ops = &ethtool_ops;
 	dev->dcbnl_ops = &dcb_ops;
+	dev->max_mtu = 9978;
 	eth_hw_addr_random(dev);
 	error = register_netdev(dev);
 	if (error)

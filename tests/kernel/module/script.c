@@ -48,7 +48,7 @@ u64 value_or(const char *name, u64 otherwise)
 	return result;
 }
 
-static int put(const char *name, u64 value)
+int set_value(const char *name, u64 value)
 {
 	int i;
 
@@ -96,7 +96,7 @@ static int set_values(const char *text, const struct kernel_param *param)
 			break;
 		}
 		*number = 0;
-		error = put(pair, value);
+		error = set_value(pair, value);
 	}
 	kfree(copy);
 	follow_carrier();

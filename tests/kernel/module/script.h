@@ -18,12 +18,15 @@ extern u8 eeprom[PAGES][256]; /* page 0 whole, of further pages the upper half *
 void read_names(void);
 /* The scripted value of that name, or `otherwise`. */
 u64 value_or(const char *name, u64 otherwise);
+/* As if the test had said so: what a tool sets holds for all adapters. */
+int set_value(const char *name, u64 value);
 
 /* adapter.c: one adapter */
 struct nic {
 	struct net_device *netdev;
 	struct pci_dev *pci;
 	struct rdma *rdma;
+	struct devlink *devlink;
 };
 
 void follow_carrier(void);
@@ -35,3 +38,10 @@ int add_netdev(struct nic *nic);
 void remove_netdev(struct nic *nic);
 int add_rdma(struct nic *nic);
 void remove_rdma(struct nic *nic);
+
+/* information.c: what devlink says of the adapter */
+int add_information(struct nic *nic);
+void remove_information(struct nic *nic);
+
+/* config_space.c: registers of PCI functions that say what the test wants */
+void forget_registers(void);

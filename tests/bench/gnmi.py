@@ -207,7 +207,7 @@ def ours(options, folder):
     bench.report(f"{name}: values taken, of those told", f"{taken['values']:,}", f"{sent['values']:,}", bench.ratio(taken["values"] / sent["values"]))
     bench.report(f"{name}: readings, of those due", f"{saw['readings']:,}", f"{options.switches * took:,.0f}",
                  bench.ratio(saw["readings"] / (options.switches * took)))
-    return options.switches * options.ports * options.values / cores
+    return min(rate, options.switches * options.ports * options.values) / cores
 
 
 def peer(options):

@@ -36,8 +36,6 @@ using namespace std::chrono_literals;
 
 constexpr int kExitTrouble = 3;
 constexpr auto kTick = 20ms;
-/// Steps looked at before the clock is.
-constexpr unsigned kStepsAtOnce = 1'000;
 constexpr Duration kShowEvery = 5s;       ///< figures
 constexpr Duration kShowChanges = 200ms;  ///< states
 constexpr Duration kLookAtFile = 5s;
@@ -84,16 +82,18 @@ class Switches {
     return ::poll(&parent, 1, 0) == 0 || (parent.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) == 0;
   }
 
+  /// For one tick at most: messages may be large, and targets wait for the clock to be looked at.
   void drain() {
+    const Duration end = SystemClock{}.steady() + kTick;
     auto until = std::chrono::system_clock::now() + kTick;
-    for (unsigned count = 0; count < kStepsAtOnce; ++count) {
+    do {
       void* tag = nullptr;
       bool ok = false;
       if (queue_.AsyncNext(&tag, &ok, until) != grpc::CompletionQueue::GOT_EVENT) return;
       const auto* const step = static_cast<switches::Call::Step*>(tag);
       (step->call->*step->next)(ok);
       until = {};
-    }
+    } while (SystemClock{}.steady() < end);
   }
 
   void tick(const switches::Now& now) {
@@ -117,13 +117,14 @@ class Switches {
   }
 
   void show(const switches::Now& now) {
+    if (now.steady - shown_at_ < kShowChanges) return;
     switches::TargetStates states;
     for (const auto& target : targets_) states.targets.push_back(target->shown());
     const auto is_same = [](const SwitchTarget& a, const SwitchTarget& b) {
       return a.name == b.name && a.state == b.state && a.reason == b.reason && a.refused == b.refused;
     };
     const bool has_news = !std::ranges::equal(states.targets, shown_.targets, is_same);
-    if (now.steady - shown_at_ < (has_news ? kShowChanges : kShowEvery)) return;
+    if (!has_news && now.steady - shown_at_ < kShowEvery) return;
     shown_at_ = now.steady;
     is_wanted_ = is_wanted_ && writer_.write(states);
     shown_ = std::move(states);

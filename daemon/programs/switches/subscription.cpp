@@ -33,12 +33,14 @@ void SubscribeCall::written(bool ok) {
 
 void SubscribeCall::read() {
   waits_ = false;
-  stream_->Read(&response_, &received_);
+  arena_.Reset();
+  response_ = google::protobuf::Arena::CreateMessage<::gnmi::SubscribeResponse>(&arena_);
+  stream_->Read(response_, &received_);
 }
 
 void SubscribeCall::received(bool ok) {
   if (!ok) return finish();
-  if (is_cancelled_ || handler_(response_)) return read();
+  if (is_cancelled_ || handler_(*response_)) return read();
   waits_ = true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 // One stream of a target's values, and the question what models it has, as calls on a queue that one thread drains.
 
+#include <google/protobuf/arena.h>
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
@@ -84,7 +85,9 @@ class SubscribeCall final : public Call {
 
   Handler handler_;
   ::gnmi::SubscribeRequest request_;
-  ::gnmi::SubscribeResponse response_;
+  // A message has a piece of memory for each element of each path: they are given back all at once.
+  google::protobuf::Arena arena_;
+  ::gnmi::SubscribeResponse* response_ = nullptr;  ///< in it
   std::unique_ptr<grpc::ClientAsyncReaderWriter<::gnmi::SubscribeRequest, ::gnmi::SubscribeResponse>> stream_;
   bool waits_ = false;
   Step started_{this, static_cast<void (Call::*)(bool)>(&SubscribeCall::started)};

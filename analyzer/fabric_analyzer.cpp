@@ -11,6 +11,7 @@
 #include "analyzer/links/error_windows.hpp"
 #include "analyzer/links/fec_trend.hpp"
 #include "analyzer/links/flaps.hpp"
+#include "analyzer/links/joined_state.hpp"
 #include "analyzer/links/miscabled.hpp"
 #include "analyzer/links/outage_findings.hpp"
 #include "analyzer/links/outages.hpp"
@@ -126,6 +127,10 @@ void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
 AnalyzerState FabricAnalyzer::state() const {
   const Implementation& self = *implementation_;
   return {self.table.known_links(), self.flaps.state(self.table), self.errors.state(), self.fec_trends.baselines()};
+}
+
+std::optional<AnalyzerState> FabricAnalyzer::joined_state(const AnalyzerState& stored) const {
+  return analyzer::joined_state(implementation_->table, state(), stored);
 }
 
 std::vector<NodeGuid> FabricAnalyzer::switches() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,9 @@ class FabricAnalyzer {
 
   /// What restore() of the next process wants.
   AnalyzerState state() const;
+  /// state() with what another process stored of the same fabric, for rules that are made anew; null where these know
+  /// all of it. See joined_state().
+  std::optional<AnalyzerState> joined_state(const AnalyzerState& stored) const;
   /// The switches at links of state(), sorted.
   std::vector<NodeGuid> switches() const;
   /// Grows when the links of state() change; rarely after the first sweep. Save state().links when it has.

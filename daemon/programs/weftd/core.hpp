@@ -171,7 +171,7 @@ class Core {
   bool is_elsewhere(const Fabric& fabric, PortKey end, NodeType type, PortKey other, TimePoint since) const;
   /// A port leads to another subnet than the one that is known by this name: that gets a name of its own.
   void tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now);
-  /// The same where this one was swept before the ledger was read.
+  /// The same where this one was swept before the ledger was read; else its rules learn what the leader alone saw.
   void tell_apart_from_ledger(Fabric& fabric);
   void keep_apart(Fabric& fabric, store::FabricMemory memory);
   /// What the subnet of those links is called where another one has its name.

@@ -146,6 +146,12 @@ void Core::tell_apart_from_ledger(Fabric& fabric) {
   if (!known.empty() && !are_of_subnet(known_links(name), fabric.switches, fabric.own_cable) &&
       !are_one_subnet(known, fabric.analyzer.switches()))
     keep_apart(fabric, memories_.at(name));
+  // The leader saw more than we did while we were blind, or before we swept: as after a start, all of it counts.
+  if (const auto memory = memories_.find(name); memory != memories_.end())
+    if (auto joined = fabric.analyzer.joined_state(memory->second.state)) {
+      memory->second.state = std::move(*joined);
+      renew_rules(fabric);
+    }
   if (take_back_kept(name, fabric.switches, &fabric.analyzer)) renew_rules(fabric);
 }
 

@@ -61,8 +61,8 @@ void Core::lead(store::Restored ledger) {
   memories_.clear();
   remember_fabrics(std::move(ledger.fabrics));
   for (auto& [name, fabric] : fabrics_) tell_apart_from_ledger(fabric);
-  // Of subnets our analyzers know what is newer than what the leader before us stored. Of Ethernet fabrics collectors
-  // tell, and they told the leader.
+  // Of subnets our analyzers know what is newer than what the leader before us stored, and now what that one alone saw.
+  // Of Ethernet fabrics collectors tell, and they told the leader.
   std::vector<std::string> ethernet;
   for (auto& [name, fabric] : fabrics_) {
     fabric.saved_links = fabric.saved_history = kNothingSaved;

@@ -26,6 +26,9 @@ using namespace std::chrono_literals;
 
 // A restart finds its adapters again within this time; what is still open of other subnets then is nobody's.
 constexpr Duration kWaitForSubnets = 10min;
+/// The first sweep of the greatest fabric ends before; the subnets that are lost are told before those above are given
+/// up.
+constexpr Duration kWaitForSweep = 5min;
 constexpr Duration kLookEvery = 5s;
 constexpr const char* kNoPort = "no active port of this host leads to it";
 constexpr const char* kUnseen = "nothing has read it for 7 days";
@@ -303,13 +306,18 @@ void Core::look_at_known(TimePoint now) {
     if (is_kept(name)) forget_kept(name);
   }
   auto own = reached_subnets();
+  // What a port leads to that was not swept yet is still to be seen. One that is down leads nowhere.
+  const auto is_awaited = [&](const FabricSight& sight) {
+    const Fabric& fabric = fabrics_.at(sight.name);
+    return !fabric.view.sweep && fabric.trouble.empty() && !passed(now, started_, kWaitForSweep);
+  };
   for (const auto& [name, memory] : memories_) {
     if (!is_wanted(name, config_.infiniband.ports)) continue;
     if (fabrics_.contains(name) || memory.seen == kNever || is_given_up(memory, now)) continue;
     if (std::ranges::any_of(memory.state.links, is_ethernet)) continue;
     const auto switches = known_switches(name);
     if (switches.empty() || std::ranges::any_of(own, [&](const FabricSight& sight) {
-          return sight.switches.empty() ? !sight.is_seen : are_one_subnet(sight.switches, switches);
+          return sight.switches.empty() ? is_awaited(sight) : are_one_subnet(sight.switches, switches);
         }))
       continue;
     const std::string why = no_port_text(memory);

@@ -63,6 +63,16 @@ TEST_F(CoreKnownTest, OneThatASubnetOfAnotherNameIsIsNotTold) {
   EXPECT_TRUE(shown().empty());
 }
 
+TEST_F(CoreKnownTest, WhatAPortLeadsToIsAwaitedForSomeMinutes) {
+  memory.fabric = "before";
+  begin();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_1:1");
+  pass(4min);
+  EXPECT_EQ(publication.load()->fabrics.size(), 1U) << "the first sweep of a great fabric takes its time";
+  pass(2min);
+  EXPECT_EQ(publication.load()->fabrics.size(), 2U);
+}
+
 TEST_F(CoreKnownTest, WhatNobodySawForAWeekIsNotTold) {
   memory.seen = clock.time - 8 * 24h;
   begin();
@@ -400,6 +410,32 @@ TEST_F(CoreOtherSubnetTest, WherePortsAreNamedItIsToldWhileItsNameIsOneOfThem) {
   core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
   sweep_for(70s);
   expect_apart();
+}
+
+TEST_F(CoreOtherSubnetTest, APortWithoutACableHidesNone) {
+  config.infiniband.ports = {.automatic = false, .named = {{"test", "mlx5_0", 1}, {"spare", "mlx5_1", 1}}};
+  fakes::FabricBuilder spare("spare");
+  spare.add_adapter("host-0-0 mlx5_1");
+  spare.set_local_port(spare.key_of(spare.port_of("host-0-0 mlx5_1", 1)));
+  start(ledger());
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  core->add_fabric("spare", LinkLayer::kInfiniBand, "mlx5_1:1");
+  const auto sweep_both_for = [&](Duration time) {
+    for (const TimePoint until = clock.time + time; clock.time < until; sweep_for(1s)) {
+      spare.advance(clock.time - spare.now());
+      core->take_sweep(spare.sweep());
+    }
+  };
+  sweep_both_for(70s);
+  const auto fabrics = publication.load()->fabrics;
+  const auto lost = std::ranges::find(fabrics, kName, &FabricView::name);
+  ASSERT_NE(lost, fabrics.end());
+  EXPECT_FALSE(lost->watching);
+  ASSERT_EQ(shown().size(), 2U);
+  EXPECT_EQ(shown()[1].finding.kind, IncidentKind::kTelemetryLost);
+  EXPECT_EQ(shown()[1].finding.cause.fabric, kName);
+  sweep_both_for(12min);
+  for (const Incident& each : shown()) EXPECT_TRUE(each.is_open()) << each.listed_summary();
 }
 
 TEST_F(CoreOtherSubnetTest, WhereItsNameIsNotNamedItIsNotWanted) {

@@ -181,25 +181,28 @@ inline constexpr const char* kAwaitedStandby =
 /// of the site, or empty for a weftd of no site; the table with the row that it waited for, empty: not known; 1 where
 /// it changes tables. Who only reads is named when nobody does more: only a change of tables waits for that. Who only
 /// writes rows is in the way of such a change, and of whoever wants one of these rows: named, else, when nobody locks a
-/// whole table (PostgreSQL 15 documentation, table 13.2). Who waits for a lock himself is not named, also where he
-/// holds the place of the next (a lock of a tuple, 53.13 pg_locks): who has that lock is. Who waits for a standby is
-/// not named: what it did is done here, and to end it loses that there.
+/// whole table (PostgreSQL 15 documentation, table 13.2). Who waits for one of these locks himself is not named, also
+/// where he holds the place of the next (a lock of a tuple, 53.13 pg_locks): who has that lock is. A row is waited for
+/// as the transaction that has it, which does not tell the table: it is one of these if the other one uses them. Who
+/// waits for anything else holds up all others as long, and is named. Who waits for a standby is not: what it did is
+/// done here, and to end it loses that there.
 inline constexpr const char* kUsers =
+    "WITH locks AS MATERIALIZED (SELECT pid, granted, locktype, mode, transactionid, relname, nspname, classid, objid "
+    "FROM pg_locks LEFT JOIN pg_class ON pg_class.oid = relation LEFT JOIN pg_namespace ON pg_namespace.oid = "
+    "relnamespace), ours AS (SELECT * FROM locks WHERE (?3::TEXT = '' OR relname = ?3) AND ((?2::TEXT <> 'weft_site' "
+    "AND nspname = current_schema()) OR (?2 <> '' AND (nspname = 'weft_site' OR (locktype = 'advisory' AND classid = 0 "
+    "AND objid = 8313759))))), waiting AS (SELECT pid FROM ours WHERE NOT granted UNION SELECT awaited.pid FROM locks "
+    "AS awaited JOIN locks AS held ON held.transactionid = awaited.transactionid AND held.granted JOIN ours ON "
+    "ours.pid = held.pid AND ours.granted WHERE NOT awaited.granted) "
     "SELECT string_agg(said, '; ' ORDER BY said) FROM (SELECT what || ' in use: ' || string_agg(DISTINCT who, '; ') AS "
     "said FROM (SELECT CASE WHEN nspname = current_schema() THEN 'its tables are' ELSE 'the tables of the site are' "
-    "END AS what, coalesce(nullif(left(application_name, 64), ''), 'somebody') || ', process ' || pg_locks.pid AS who, "
+    "END AS what, coalesce(nullif(left(application_name, 64), ''), 'somebody') || ', process ' || ours.pid AS who, "
     "mode = 'AccessShareLock' AS reads, bool_and(mode = 'AccessShareLock') OVER () AS all_read, "
     "mode ~ '^(Share|ShareRowExclusive|Exclusive|AccessExclusive)Lock$' AS of_table, "
-    "bool_or(mode ~ '^(Share|ShareRowExclusive|Exclusive|AccessExclusive)Lock$') OVER () AS any_of_table FROM pg_locks "
-    "JOIN "
-    "pg_stat_activity ON pg_stat_activity.pid = pg_locks.pid LEFT JOIN pg_class ON pg_class.oid = relation LEFT JOIN "
-    "pg_namespace ON pg_namespace.oid = relnamespace WHERE granted AND datname = current_database() AND pg_locks.pid "
-    "NOT IN (pg_backend_pid(), ?::BIGINT) AND wait_event IS DISTINCT FROM 'SyncRep' AND locktype <> 'tuple' AND NOT "
-    "EXISTS (SELECT FROM pg_locks AS awaited WHERE awaited.pid = pg_locks.pid AND NOT awaited.granted) AND (?3::TEXT = "
-    "'' OR relname = ?3) "
-    "AND ((?2::TEXT <> 'weft_site' AND "
-    "nspname = current_schema()) OR (?2 <> '' "
-    "AND (nspname = 'weft_site' OR (locktype = 'advisory' AND classid = 0 AND objid = 8313759))))) AS held WHERE "
+    "bool_or(mode ~ '^(Share|ShareRowExclusive|Exclusive|AccessExclusive)Lock$') OVER () AS any_of_table FROM ours "
+    "JOIN pg_stat_activity ON pg_stat_activity.pid = ours.pid WHERE granted AND datname = current_database() AND "
+    "ours.pid NOT IN (pg_backend_pid(), ?1::BIGINT) AND wait_event IS DISTINCT FROM 'SyncRep' AND locktype <> 'tuple' "
+    "AND ours.pid NOT IN (SELECT pid FROM waiting WHERE pid IS NOT NULL)) AS held WHERE "
     "(all_read OR NOT reads) AND (?4::BIGINT = 1 OR of_table OR NOT any_of_table) GROUP BY what) AS all_of_them";
 /// Parameters: seat, machine, address, holder, epoch, fabrics, collectors, switches, shard, number. Changes no row
 /// where the site does not list that shard. Times are the server's.

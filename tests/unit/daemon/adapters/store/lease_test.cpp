@@ -7,6 +7,8 @@
 #include <functional>
 #include <thread>
 
+#include "daemon/adapters/store/postgres_address.hpp"
+#include "daemon/adapters/store/postgres_servers.hpp"
 #include "daemon/adapters/store/store_mark.hpp"
 #include "tests/unit/daemon/adapters/store/store_test_helpers.hpp"
 
@@ -179,6 +181,34 @@ TEST_P(LeaseTest, WhoWaitsForTheSameRowIsNotNamed) {
     }
     std::this_thread::sleep_for(50ms);
   }
+}
+
+// An end of that other lock is far away: it is the one who holds the row that can be ended.
+TEST_P(LeaseTest, WhoHoldsItsRowAndWaitsForSomethingElseIsNamed) {
+  follow(dir);
+  start("a")->release();
+  server.run("DROP TABLE IF EXISTS public.payroll; CREATE TABLE public.payroll AS SELECT 1 AS x");
+  for (const char* other_lock : {"SELECT pg_advisory_xact_lock(77)", "UPDATE public.payroll SET x = x + 1"}) {
+    auto root = std::make_unique<Database>(by_hand(dir.path()));
+    root->run((std::string("BEGIN; SET application_name = 'the root'; ") + other_lock).c_str());
+    ASSERT_TRUE(root->outcome());
+    const ConnectionHandle holder = connect_within(10s, parse_postgres_address(url_of(dir.path()))->options);
+    ASSERT_TRUE(holder);
+    PQclear(PQexec(holder.get(), "BEGIN; SET application_name = 'the holder'; SELECT 1 FROM weft_beat FOR UPDATE"));
+    ASSERT_EQ(PQtransactionStatus(holder.get()), PQTRANS_INTRANS) << PQerrorMessage(holder.get());
+    ASSERT_EQ(PQsendQuery(holder.get(), other_lock), 1);
+    const auto b = start("b"), c = start("c");
+    for (int i = 0; i < 40; ++i) {
+      for (const LeaseView& view : {b->view(), c->view()}) {
+        ASSERT_NE(view.trouble.find(": its tables are in use: the holder, process "), std::string::npos)
+            << other_lock << ": " << view.trouble;
+        ASSERT_EQ(view.trouble.find("the root"), std::string::npos) << view.trouble;
+        ASSERT_EQ(view.trouble.find(" lease, process "), std::string::npos) << view.trouble;
+      }
+      std::this_thread::sleep_for(50ms);
+    }
+  }
+  server.run("DROP TABLE public.payroll");
 }
 
 // As a role that is told of its own sessions alone.

@@ -160,10 +160,14 @@ Result<void> PostgresConnection::connect() {
   const bool is_time = !waits_for_standby && Steady::now() - looked_ > kLooksAround;
   if (handle_ && (is_doubtful_ || is_time)) look_around();
   if (handle_) return {};
-  handle_ = connect_to_any(address_.options);
-  if (PQstatus(handle_.get()) == CONNECTION_OK) handle_ = newest_server(std::move(handle_), address_.options);
+  std::string failed;
+  handle_ = connect_to_any(address_.options, failed);
+  if (PQstatus(handle_.get()) == CONNECTION_OK) {
+    handle_ = newest_server(std::move(handle_), address_.options);
+    failed = handle_ ? PQerrorMessage(handle_.get()) : "";
+  }
   if (PQstatus(handle_.get()) != CONNECTION_OK) {
-    const std::string said = handle_ ? one_line(PQerrorMessage(handle_.get())) : "the server does not answer";
+    const std::string said = failed.empty() ? "the server does not answer" : one_line(failed.c_str());
     const std::string why = connection_failure(handle_.get(), said, address_.options);
     handle_.reset();
     return hold_off(name() + ": " + why);

@@ -98,6 +98,16 @@ bool is_of(const PGconn* handle, const Options& server) {
   return has(server.contains("host") ? "host" : "hostaddr", PQhost(handle)) && has("port", PQport(handle));
 }
 
+/// Makes them, which each_server() has of such options, the lists of `options`.
+void list_servers(const std::vector<Options>& servers, Options& options) {
+  for (const char* key : {"host", "hostaddr", "port"}) {
+    if (servers.empty() || !options.contains(key)) continue;
+    std::string list;
+    for (const Options& server : servers) list += ',' + server.at(key);
+    options[key] = list.substr(1);
+  }
+}
+
 /// What is wrong with the file of the password. libpq says nothing of it, and goes on without.
 std::string password_advice(const std::map<std::string, std::string>& options) {
   const auto named = options.find("passfile");
@@ -113,13 +123,32 @@ std::string password_advice(const std::map<std::string, std::string>& options) {
 
 }  // namespace
 
-ConnectionHandle connect_to_any(Options options) {
-  for (auto left = each_server(options).size();; --left) {
-    ConnectionHandle handle = connect_by(PQconnectdbParams, options);
-    if (left <= 1 || !handle || PQstatus(handle.get()) == CONNECTION_OK) return handle;
-    const Options before = options;
-    ask_last(handle.get(), options);
-    if (options == before) return handle;  // it was the last: all were tried
+ConnectionHandle connect_to_any(Options& options, std::string& said) {
+  said.clear();
+  auto left = each_server(options);
+  if (left.empty()) left.push_back(options);
+  std::vector<Options> failed;
+  ConnectionHandle refused;
+  while (true) {
+    Options asked = options;
+    list_servers(left, asked);
+    ConnectionHandle handle = connect_by(PQconnectdbParams, asked);
+    if (!handle) return handle;
+    // It is the last one that libpq asked; those before it failed.
+    auto last = std::ranges::find_if(left, [&handle](const Options& server) { return is_of(handle.get(), server); });
+    const bool is_connected = PQstatus(handle.get()) == CONNECTION_OK;
+    if (last == left.end()) last = is_connected ? left.begin() : left.end() - 1;
+    if (!is_connected) ++last;
+    failed.insert(failed.end(), left.begin(), last);
+    left.erase(left.begin(), last);
+    if (!is_connected) said += PQerrorMessage(handle.get());
+    if (is_connected || left.empty()) {
+      left.insert(left.end(), failed.begin(), failed.end());
+      list_servers(left, options);
+      return refused && !is_connected ? std::move(refused) : std::move(handle);
+    }
+    // What is missing there is what a person is to be told.
+    if (PQconnectionNeedsPassword(handle.get()) != 0) refused = std::move(handle);
   }
 }
 
@@ -171,12 +200,7 @@ void ask_last(const PGconn* silent, std::map<std::string, std::string>& options)
   auto servers = each_server(options);
   std::stable_partition(servers.begin(), servers.end(),
                         [silent](const Options& server) { return !is_of(silent, server); });
-  for (const char* key : {"host", "hostaddr", "port"}) {
-    if (servers.empty() || !options.contains(key)) continue;
-    std::string list;
-    for (const Options& server : servers) list += ',' + server.at(key);
-    options[key] = list.substr(1);
-  }
+  list_servers(servers, options);
 }
 
 std::string connection_failure(const PGconn* handle, const std::string& said,

@@ -21,9 +21,11 @@ struct FinishConnection {
 using ConnectionHandle = std::unique_ptr<PGconn, FinishConnection>;
 
 /// A connection to the first server of these options (keywords of libpq) that is fit, else a handle that failed or
-/// null. libpq goes on to the next server by itself where one refuses, or says nothing for connect_timeout; it does not
-/// where one answers what is not PostgreSQL's protocol, so that such a one is asked last. Blocks.
-ConnectionHandle connect_to_any(std::map<std::string, std::string> options);
+/// null. libpq goes on to the next server by itself where one refuses, or says nothing for connect_timeout; where one
+/// answers what is not PostgreSQL's protocol, or refuses the role, those behind it are asked here. None is asked twice,
+/// and in the lists of `options` those that failed are the last from then on: the next connection need not wait for
+/// them. `said`: what libpq says of those that failed, a line each. Blocks.
+ConnectionHandle connect_to_any(std::map<std::string, std::string>& options, std::string& said);
 
 /// Of `chosen`, which libpq found by `options` (keywords of libpq) and which has nothing to do, and the other servers
 /// in the list of hosts: the one that takes writes, is of the same database, and is on the newest timeline. The others

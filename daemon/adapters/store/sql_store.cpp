@@ -195,6 +195,10 @@ Result<void> SqlStore::write(const Body& body) {
   body();
   auto done = transaction.commit();
   if (done) is_use_noted_ = true;
+  if (!done && done.error().code == ErrorCode::kFailedPrecondition) {
+    figures_.is_taken = true;
+    publish_status();
+  }
   return done;
 }
 

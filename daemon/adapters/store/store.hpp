@@ -112,6 +112,8 @@ struct StoreStatus {
   std::vector<std::string> cautions{};
   /// How often the database was found without what it had confirmed: what is in memory is to be stored once more.
   std::uint64_t losses = 0;
+  bool is_taken =
+      false;  ///< another weftd leads with this database: a write was refused for that, and so is each later
 };
 
 /// Everything blocks: call it on one lane. status() alone may be called from anywhere.

@@ -297,7 +297,8 @@ void RoleKeeper::rise() {
 bool RoleKeeper::may_tell() const {
   if (!options_.lease) return true;
   const store::LeaseView view = options_.lease();
-  return leads_ && !view.is_lost && (view.is_held || !view.trouble.empty());
+  // What the next beat will find a write may have found before it.
+  return leads_ && !view.is_lost && (view.is_held || (!view.trouble.empty() && !store_.status().is_taken));
 }
 
 std::optional<Error> RoleKeeper::refusal(CommandKind kind) const {

@@ -353,7 +353,9 @@ TEST_P(Postgres, WhoOpensItLastHasIt) {
   EXPECT_EQ(saved.error().code, ErrorCode::kFailedPrecondition);
   EXPECT_NE(saved.error().message.find("another weftd has taken this database"), std::string::npos);
   EXPECT_NE(saved.error().message.find("process " + std::to_string(::getpid())), std::string::npos);
+  EXPECT_TRUE(first->status().is_taken);
   EXPECT_TRUE((*second)->save_incidents({{make_incident(2)}}, {{opened(2)}}));
+  EXPECT_FALSE((*second)->status().is_taken);
   EXPECT_EQ((*second)->restore(kNever)->incidents.size(), 2U);
 }
 

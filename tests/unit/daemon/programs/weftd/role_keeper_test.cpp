@@ -256,6 +256,19 @@ TEST_F(RoleKeeperTest, ALeaderThatWakesFromALongSleepTellsNobodyBeforeItHasAsked
   EXPECT_FALSE(role->may_tell());
 }
 
+// Its beat failed as it woke, and before the next one its store was refused: the other one tells since then.
+TEST_F(RoleKeeperTest, ALeaderWhoseStoreIsTakenTellsNobody) {
+  ledger.leads = 7;
+  view.epoch = 7;
+  view.is_held = true;
+  start(true);
+  view.is_held = false;
+  view.trouble = "server closed the connection unexpectedly";
+  EXPECT_TRUE(role->may_tell());
+  ledger.is_taken = true;
+  EXPECT_FALSE(role->may_tell());
+}
+
 TEST_F(RoleKeeperTest, ALeaderThatWasReplacedIsToldOnce) {
   ledger.leads = 7;
   view.epoch = 7;

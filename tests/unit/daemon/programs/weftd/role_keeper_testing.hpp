@@ -67,6 +67,7 @@ class SharedLedger final : public IdleStore {
     store::StoreStatus status;
     status.incidents_waiting = waiting;
     status.ok = waiting == 0;
+    status.is_taken = is_taken;
     return status;
   }
   Result<std::optional<StandbyView>> standby() override {
@@ -80,6 +81,7 @@ class SharedLedger final : public IdleStore {
   std::size_t waiting = 0;  ///< incidents
   int catches_up = 0;
   bool away = false;
+  bool is_taken = false;
   std::map<std::uint64_t, Incident> incidents;
   std::vector<store::CollectorMark> collectors;
   std::int64_t leads = 0;  ///< epoch

@@ -120,6 +120,14 @@ void FabricAnalyzer::set_elsewhere(Elsewhere elsewhere) {
   implementation_->table.set_elsewhere(std::move(elsewhere));
 }
 
+Whereabouts FabricAnalyzer::find(const LostCable& cable, const FabricAnalyzer& here) const {
+  return whereabouts(implementation_->table, cable, here.implementation_->table);
+}
+
+std::shared_ptr<const std::vector<PortKey>> FabricAnalyzer::left() const {
+  return implementation_->table.left();
+}
+
 void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
   implementation_->planned.set(std::move(windows));
 }

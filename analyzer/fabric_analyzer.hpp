@@ -61,6 +61,10 @@ class FabricAnalyzer {
 
   /// As LinkTable::set_elsewhere().
   void set_elsewhere(Elsewhere elsewhere);
+  /// Where a cable is that `here`, the rules of another subnet, has lost, as the sweeps of this one say.
+  Whereabouts find(const LostCable& cable, const FabricAnalyzer& here) const;
+  /// As LinkTable::left().
+  std::shared_ptr<const std::vector<PortKey>> left() const;
 
   /// Judges one sweep. `now` is the time of judging (normally sweep.finished or a little later). A sweep without
   /// topology or with tables of the wrong size is treated as no sweep at all. `marks`: HostAnalyzer::marks() of this

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "analyzer/incidents/gone_nodes.hpp"
-#include "analyzer/ports/elsewhere.hpp"
 #include "analyzer/ports/freshness.hpp"
 #include "fabric/graph/job_health.hpp"
 
@@ -53,7 +52,7 @@ bool is_told(const NodeHealth& health) {
 using HostViews = std::span<const std::shared_ptr<const HostView>>;
 class Assessment {
  public:
-  Assessment(std::span<const FabricView> fabrics, TimePoint now) : fabrics_(fabrics), now_(now) {}
+  Assessment(const MovedAdapters& moved, TimePoint now) : moved_(moved), now_(now) {}
 
   void look_at(const FabricView& view, const IncidentList& incidents);
   void look_at(HostViews hosts, const IncidentList& incidents);
@@ -77,7 +76,7 @@ class Assessment {
   /// `link`: that names the node at `port`; null where that is in the graph.
   void mark_down(const FabricView& view, const Incident& incident, PortKey port, const Entity* link = nullptr);
 
-  std::span<const FabricView> fabrics_;
+  const MovedAdapters moved_;
   TimePoint now_;
   std::vector<Subject> subjects_;
   std::unordered_map<std::string, std::uint32_t> by_name_;
@@ -115,7 +114,7 @@ void Assessment::read_ages(const FabricView& view) {
     by_node_[index] = static_cast<std::uint32_t>(&of - subjects_.data());
     of.health.guids.push_back(node.guid);
     if (!view.watching) worsen(of.health, HealthVerdict::kUnknown, RecommendedAction::kWatch);
-    if (!node.reachable && !has_moved_from(view, index, fabrics_)) of.unreachable.push_back(index);
+    if (!node.reachable && !moved_.has_left(view, index)) of.unreachable.push_back(index);
     TimePoint newest_counters = kNever, oldest = TimePoint::max();
     for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
       // An Ethernet switch's port 0 is nothing that anybody could read.
@@ -489,8 +488,8 @@ std::vector<NodeHealth> Assessment::finish() {
 }  // namespace
 
 std::vector<NodeHealth> assess(std::span<const FabricView> fabrics, HostViews hosts, const IncidentList& incidents,
-                               const MaintenanceList& windows, TimePoint now) {
-  Assessment assessment(fabrics, now);
+                               const MaintenanceList& windows, TimePoint now, const LeftEnds& left) {
+  Assessment assessment({fabrics, left}, now);
   for (const FabricView& view : fabrics) assessment.look_at(view, incidents);
   assessment.look_at(hosts, incidents);
   assessment.look_at(fabrics, windows);

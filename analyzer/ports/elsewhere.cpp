@@ -2,45 +2,100 @@
 #include "analyzer/ports/elsewhere.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/ports/freshness.hpp"
+#include "analyzer/ports/link_table.hpp"
 
 namespace weft::analyzer {
 namespace {
 
-bool is_read_since(const Sweep& sweep, PortIndex port, TimePoint since) {
-  return port < sweep.state_read_at.size() && sweep.state_read_at[port] != kNever && sweep.state_read_at[port] >= since;
+bool is_up_since(const LinkState& link, TimePoint since) {
+  return link.view == LinkView::kUp && link.up_read != kNever && link.up_read >= since;
+}
+
+/// It was not there yet when the cable was up where it was before.
+bool came_after(const LinkState& link, const LostCable& cable) {
+  return link.up_from > cable.last_up;
+}
+
+bool is_switch(const LinkTable& table, NodeId node) {
+  return table.nodes()[node].type == NodeType::kSwitch;
+}
+
+NodeId other_end(const LinkState& link, NodeId node) {
+  return link.low_node == node ? link.high_node : link.low_node;
+}
+
+/// A switch that is one of `table`, and not only remembered there.
+bool is_switch_of(const LinkTable& table, NodeGuid guid) {
+  const NodeId node = table.find_node(guid);
+  return node != kNoIndex && std::ranges::any_of(table.links_of(node), [&](LinkId id) {
+           const LinkState& link = table.links()[id];
+           return link.counts() && is_switch(table, other_end(link, node));
+         });
+}
+
+bool has_moved(const LinkTable& there, NodeId node, const LostCable& cable, const LinkTable& here) {
+  return std::ranges::any_of(there.links_of(node), [&](LinkId id) {
+    const LinkState& link = there.links()[id];
+    const NodeId other = other_end(link, node);
+    return is_up_since(link, cable.since) && came_after(link, cable) && is_switch(there, other) &&
+           !is_switch_of(here, there.nodes()[other].guid);
+  });
+}
+
+/// The cable with one end at a switch that was moved.
+Whereabouts with_its_switch(const LinkTable& there, const LostCable& cable, PortKey end, NodeGuid other,
+                            const LinkTable& here) {
+  if (const NodeId far = here.find_node(other); far != kNoIndex && is_switch(here, far)) return Whereabouts::kLeft;
+  if (const LinkId id = there.find_link(cable.key); id != kNoIndex && is_up_since(there.links()[id], cable.since))
+    return Whereabouts::kLeft;
+  const Topology& topology = *there.topology();
+  const PortIndex port = topology.find_port(end);
+  const bool is_dead = port != kNoIndex && there.state_fresh(port) && topology.port(port).state == PortState::kDown;
+  return is_dead ? Whereabouts::kDeadEnd : Whereabouts::kUnknown;
 }
 
 }  // namespace
 
-bool is_cabled_in(const Sweep& sweep, PortKey end, NodeType type, PortKey other, TimePoint since) {
-  const Topology& topology = *sweep.topology;
-  if (type == NodeType::kSwitch) {
-    const NodeIndex index = topology.find_node(end.node);
-    if (index == kNoIndex || !topology.node(index).reachable) return false;
-    const Node& node = topology.node(index);
-    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
-      if (is_read_since(sweep, port, since)) return true;
-    return false;
+Whereabouts whereabouts(const LinkTable& there, const LostCable& cable, const LinkTable& here) {
+  if (!there.topology()) return Whereabouts::kUnknown;
+  Whereabouts found = Whereabouts::kUnknown;
+  for (const PortKey& end : {cable.key.low, cable.key.high}) {
+    const PortIndex port = there.topology()->find_port(end);
+    const LinkId id = port == kNoIndex ? kNoIndex : there.link_at(port);
+    if (id == kNoIndex) continue;
+    const LinkState& link = there.links()[id];
+    if (link.key == cable.key || !is_up_since(link, cable.since)) continue;
+    found = std::max(found, came_after(link, cable) ? Whereabouts::kLeft : Whereabouts::kDouble);
   }
-  const PortIndex port = topology.find_port(end);
-  if (type != NodeType::kChannelAdapter || port == kNoIndex) return false;
-  const PortIndex peer = topology.port(port).peer;
-  return peer != kNoIndex && topology.key_of(peer) != other && topology.port(peer).is_up() &&
-         topology.node_of(topology.port(peer)).reachable && is_read_since(sweep, peer, since);
+  if (found != Whereabouts::kUnknown) return found;
+  for (const auto& [end, other] :
+       {std::pair(cable.key.low, cable.key.high.node), {cable.key.high, cable.key.low.node}}) {
+    const NodeId node = there.find_node(end.node);
+    if (node != kNoIndex && is_switch(there, node) && has_moved(there, node, cable, here))
+      found = std::max(found, with_its_switch(there, cable, end, other, here));
+  }
+  return found;
 }
 
-bool has_moved_from(const FabricView& here, NodeIndex adapter, std::span<const FabricView> views) {
+bool MovedAdapters::has_left(const FabricView& here, NodeIndex adapter) const {
+  const auto left = left_.find(here.name);
+  if (left == left_.end() || !left->second) return false;
   const Topology& topology = *here.sweep->topology;
   const Node& node = topology.node(adapter);
   for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
-    const PortIndex peer = topology.port(port).peer;
-    if (peer == kNoIndex || topology.port(peer).is_up()) continue;
-    const bool is_there = std::ranges::any_of(views, [&](const FabricView& view) {
-      return view.name != here.name && view.sweep && view.sweep->topology && !view.sweep->topology->is_ethernet() &&
-             !is_blind(view) &&
-             is_cabled_in(*view.sweep, topology.key_of(port), node.type, topology.key_of(peer), kNever);
+    const PortKey key = topology.key_of(port);
+    if (!std::ranges::binary_search(*left->second, key)) continue;
+    const bool is_there = std::ranges::any_of(views_, [&](const FabricView& view) {
+      if (view.name == here.name || !view.sweep || !view.sweep->topology || view.sweep->topology->is_ethernet() ||
+          is_blind(view))
+        return false;
+      const Topology& other = *view.sweep->topology;
+      const PortIndex at = other.find_port(key);
+      const PortIndex peer = at == kNoIndex ? kNoIndex : other.port(at).peer;
+      return peer != kNoIndex && other.port(peer).is_up() && other.node_of(other.port(peer)).reachable;
     });
     if (is_there) return true;
   }

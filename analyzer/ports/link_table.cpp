@@ -264,11 +264,39 @@ void LinkTable::tolerate_clock(TimePoint now) {
     if (link.down_since != kNever) link.down_since -= ahead;
 }
 
-/// Its cable is in another subnet now.
-bool LinkTable::has_left(const LinkState& link) const {
-  if (!elsewhere_ || link.down_since == kNever) return false;
-  return elsewhere_(link.key.low, nodes_[link.low_node].type, link.key.high, link.down_since) ||
-         elsewhere_(link.key.high, nodes_[link.high_node].type, link.key.low, link.down_since);
+/// What another subnet tells of a link that is not up here. True: it has left for that one.
+bool LinkTable::ask_elsewhere(LinkState& link) {
+  if (!elsewhere_ || link.is_double) return false;
+  switch (elsewhere_({link.key, link.up_read, link.down_since})) {
+    case Whereabouts::kUnknown:
+      return false;
+    case Whereabouts::kLeft:
+      return true;
+    case Whereabouts::kDeadEnd:
+      (nodes_[link.low_node].type == NodeType::kSwitch ? link.low_view : link.high_view) = EndView::kDown;
+      return false;
+    case Whereabouts::kDouble:
+      link.is_double = true;
+      return false;
+  }
+  return false;
+}
+
+/// Its readings of this sweep say that it is up.
+void LinkTable::note_up(LinkState& link, const Sweep& sweep) {
+  for (const auto& [port, view] : {std::pair(link.low, link.low_view), {link.high, link.high_view}})
+    if (view == EndView::kUp) link.up_read = std::max(link.up_read, sweep.state_read_at[port]);
+  if (!link.was_up || link.up_from == TimePoint::max()) link.up_from = link.up_read;
+  link.is_double = false;
+}
+
+void LinkTable::collect_left() {
+  std::vector<PortKey> ends;
+  for (const LinkState& link : links_)
+    if (link.left) ends.insert(ends.end(), {link.key.low, link.key.high});
+  std::ranges::sort(ends);
+  if (left_ ? ends == *left_ : ends.empty()) return;
+  left_ = ends.empty() ? nullptr : std::make_shared<const std::vector<PortKey>>(std::move(ends));
 }
 
 void LinkTable::recable(LinkState& link) {
@@ -287,6 +315,7 @@ void LinkTable::observe_links(const Sweep& sweep) {
   for (LinkState& link : links_) {
     // A clock that was set back must not make any of this last.
     link.view_since = std::min(link.view_since, sweep.finished);
+    link.up_read = std::min(link.up_read, sweep.finished);
     if (sweep.finished < link.brought_up || sweep.finished - link.brought_up >= thresholds_.bring_up)
       link.brought_up = kNever;
     EndView low = view_of(topology, link.low, link.high);
@@ -295,12 +324,19 @@ void LinkTable::observe_links(const Sweep& sweep) {
     link.high_view = high;
     if (low == EndView::kElsewhere || high == EndView::kElsewhere) {
       recable(link);
+      link.left = false;
       continue;
     }
     const bool is_up_here = low == EndView::kUp || high == EndView::kUp;
-    if (!is_up_here && link.counts() && has_left(link)) {
-      recable(link);
-      continue;
+    link.left = link.left && !is_up_here;
+    if (!is_up_here && link.counts()) {
+      if (ask_elsewhere(link)) {
+        recable(link);
+        link.left = true;
+        continue;
+      }
+      low = link.low_view;
+      high = link.high_view;
     }
     // It is back.
     if (is_up_here && link.recabled && link.low != kNoIndex && topology.port(link.low).peer == link.high)
@@ -337,8 +373,12 @@ void LinkTable::observe_links(const Sweep& sweep) {
     const auto is_silent = [&](NodeId end) { return nodes_[end].lost && !nodes_[end].unread; };
     if (view == LinkView::kTraining && (is_silent(link.low_node) || is_silent(link.high_node)))
       link.view_since = sweep.finished;
-    if (view != LinkView::kUp) continue;
+    if (view != LinkView::kUp) {
+      if (view != LinkView::kUnknown) link.up_from = TimePoint::max();
+      continue;
+    }
     link.down_since = kNever;
+    note_up(link, sweep);
     if (!link.was_up) {
       link.was_up = true;
       // Of what the first sweep finds, or the first one that reads it, nobody knows how long it has been there.
@@ -346,6 +386,7 @@ void LinkTable::observe_links(const Sweep& sweep) {
       ++revision_;
     }
   }
+  collect_left();
 }
 
 }  // namespace weft::analyzer

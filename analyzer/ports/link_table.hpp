@@ -81,6 +81,13 @@ struct LinkState {
   /// Somebody switched one of its ends off.
   bool is_disabled() const { return low_view == EndView::kDisabled || high_view == EndView::kDisabled; }
   bool recabled = false;  ///< an end was seen connected with another port
+  bool left = false;      ///< recabled, into another subnet
+  /// An end was up in another subnet as well while this was up: another has its GUID.
+  bool is_double = false;
+  TimePoint up_read = kNever;  ///< of the last reading that said it is up; kNever: of before this process
+  /// The first reading that said so since it was down, or new; kNever: it was up before this process;
+  /// TimePoint::max(): it is down.
+  TimePoint up_from = kNever;
   /// Of the interfaces, as they were called last; empty where ports have numbers only.
   std::string low_name{}, high_name{};
 };
@@ -105,11 +112,15 @@ class LinkTable {
   /// Links whose absence is trouble, and of which the present topology does not have both ends.
   std::vector<AbsentLink> absent_links() const;
 
-  /// Asked of the ends of links that are not up, from now on: one that is elsewhere has left its cable here.
+  /// Asked of links that are not up, from now on.
   void set_elsewhere(Elsewhere elsewhere) { elsewhere_ = std::move(elsewhere); }
   /// Takes the states of one sweep, which must have a topology.
   void observe(const Sweep& sweep);
 
+  /// Ends of cables that are in another subnet now, sorted; the same object until it changes; null: none.
+  const std::shared_ptr<const std::vector<PortKey>>& left() const { return left_; }
+  /// Of the last sweep; null before.
+  const std::shared_ptr<const Topology>& topology() const { return topology_; }
   const std::vector<KnownNode>& nodes() const { return nodes_; }
   std::vector<KnownNode>& nodes() { return nodes_; }
   const std::vector<LinkState>& links() const { return links_; }
@@ -144,8 +155,10 @@ class LinkTable {
   void tolerate_clock(TimePoint now);
   void observe_links(const Sweep& sweep);
   EndView view_of(const Topology& topology, PortIndex port, PortIndex other) const;
-  bool has_left(const LinkState& link) const;
+  bool ask_elsewhere(LinkState& link);
   void recable(LinkState& link);
+  void note_up(LinkState& link, const Sweep& sweep);
+  void collect_left();
 
   const Thresholds& thresholds_;
   std::vector<KnownNode> nodes_;
@@ -163,6 +176,7 @@ class LinkTable {
   std::uint64_t revision_ = 0;
   TimePoint began_ = kNever;  ///< end of the first sweep that was observed
   Elsewhere elsewhere_;
+  std::shared_ptr<const std::vector<PortKey>> left_;
 
   // Adjacency in compressed rows, made again when links were added.
   mutable std::vector<std::uint32_t> first_link_;

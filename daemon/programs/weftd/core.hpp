@@ -168,7 +168,7 @@ class Core {
   /// Rules that know what the ledger and open incidents tell of that fabric.
   analyzer::FabricAnalyzer rules_of(const std::string& name, LinkLayer layer) const;
   /// As analyzer::Elsewhere, of all other subnets that are swept. Two ports may lead to one subnet: that is no other.
-  bool is_elsewhere(const Fabric& fabric, PortKey end, NodeType type, PortKey other, TimePoint since) const;
+  analyzer::Whereabouts whereabouts(const Fabric& fabric, const analyzer::LostCable& cable) const;
   /// A port leads to another subnet than the one that is known by this name: that gets a name of its own.
   void tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now);
   /// The same where this one was swept before the ledger was read; else its rules learn what the leader alone saw.

@@ -76,20 +76,20 @@ analyzer::FabricAnalyzer Core::rules_of(const std::string& name, LinkLayer layer
     if (incident->finding.cause.fabric == name) rules.remember(*incident);
   rules.set_maintenance_windows(planned_);
   if (layer == LinkLayer::kInfiniBand)
-    rules.set_elsewhere([this, name](PortKey end, NodeType type, PortKey other, TimePoint since) {
+    rules.set_elsewhere([this, name](const analyzer::LostCable& cable) {
       const auto fabric = fabrics_.find(name);
-      return fabric != fabrics_.end() && is_elsewhere(fabric->second, end, type, other, since);
+      return fabric == fabrics_.end() ? analyzer::Whereabouts::kUnknown : whereabouts(fabric->second, cable);
     });
   return rules;
 }
 
-bool Core::is_elsewhere(const Fabric& fabric, PortKey end, NodeType type, PortKey other, TimePoint since) const {
-  return std::ranges::any_of(fabrics_, [&](const auto& entry) {
-    const Fabric& there = entry.second;
-    return &there != &fabric && there.layer == LinkLayer::kInfiniBand && there.view.sweep && is_seen(there.view) &&
-           !are_one_subnet(there.switches, fabric.switches) &&
-           analyzer::is_cabled_in(*there.view.sweep, end, type, other, since);
-  });
+analyzer::Whereabouts Core::whereabouts(const Fabric& fabric, const analyzer::LostCable& cable) const {
+  auto found = analyzer::Whereabouts::kUnknown;
+  for (const auto& [name, there] : fabrics_)
+    if (&there != &fabric && there.layer == LinkLayer::kInfiniBand && there.view.sweep && is_seen(there.view) &&
+        !are_one_subnet(there.switches, fabric.switches))
+      found = std::max(found, there.analyzer.find(cable, fabric.analyzer));
+  return found;
 }
 
 bool Core::is_found(const std::string& name, const std::string& through) {

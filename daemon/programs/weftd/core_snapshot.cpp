@@ -35,9 +35,11 @@ void Core::publish() {
   snapshot->incidents = shown_;
   snapshot->maintenance = maintenance_.windows();
   snapshot->acceptances = acceptances_.runs();
-  auto health =
-      analyzer::with_unswept(analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now),
-                             known_subnets_, snapshot->fabrics, *shown_);
+  analyzer::LeftEnds left;
+  for (const auto& [name, fabric] : fabrics_)
+    if (auto ends = fabric.analyzer.left()) left.emplace(name, std::move(ends));
+  auto health = analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now, left);
+  health = analyzer::with_unswept(std::move(health), known_subnets_, snapshot->fabrics, *shown_);
   health = analyzer::with_other_names(std::move(health), hosts);
   explain_standby(health);
   snapshot->health = std::make_shared<const std::vector<NodeHealth>>(std::move(health));

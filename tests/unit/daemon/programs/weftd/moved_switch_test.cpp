@@ -36,6 +36,26 @@ class MovedSwitchTest : public CoreOtherSubnetTest {
     b.connect(b.port_of(moved, 1), b.port_of(below, 1));
     b.rediscover();
   }
+  // Of two that are watched: "test", which is B, and "two", which is `other`.
+  void sweep_both(int seconds, fakes::FabricBuilder& other) {
+    for (int i = 0; i < seconds; ++i) {
+      sweep();
+      other.advance(clock.time - other.now());
+      Sweep next = other.sweep();
+      next.fabric = "two";
+      clock.time = next.finished;
+      core->take_sweep(std::move(next));
+      fabric.advance(clock.time - fabric.now());
+      core->tick();
+      settle();
+    }
+  }
+  std::vector<IncidentKind> open_in(const std::string& name) const {
+    std::vector<IncidentKind> kinds;
+    for (const Incident& each : shown())
+      if (each.is_open() && each.finding.cause.fabric == name) kinds.push_back(each.finding.kind);
+    return kinds;
+  }
   void swap_subnets() { std::swap(fabric, before), fabric.advance(clock.time - fabric.now()); }
   HealthVerdict verdict_of(const std::string& name) {
     const auto health = publication.load()->health;
@@ -171,23 +191,11 @@ TEST_F(MovedSwitchTest, OursTogetherWithUs) {
   EXPECT_EQ(verdict_of("a-host-0-1"), HealthVerdict::kHealthy);
 }
 
-TEST_F(MovedSwitchTest, BetweenTwoThatAreWatchedNothingOfItIsDown) {
+TEST_F(MovedSwitchTest, BetweenTwoThatAreWatchedOnlyWhatLostItsCableIsDown) {
   start();
   core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
   core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
-  const auto sweep_both = [&](int seconds) {
-    for (int i = 0; i < seconds; ++i) {
-      sweep();
-      before.advance(clock.time - before.now());
-      Sweep next = before.sweep();
-      next.fabric = "two";
-      clock.time = next.finished;
-      core->take_sweep(std::move(next));
-      fabric.advance(clock.time - fabric.now());
-      core->tick();
-      settle();
-    }
-  };
+  const auto sweep_both = [&](int seconds) { MovedSwitchTest::sweep_both(seconds, before); };
   sweep_both(20);
   // A host by itself: its place in A is empty.
   const NodeGuid alone = guid_of("a-host-2-0 mlx5_0");
@@ -206,13 +214,76 @@ TEST_F(MovedSwitchTest, BetweenTwoThatAreWatchedNothingOfItIsDown) {
   for (const Incident& each : shown())
     EXPECT_FALSE(each.is_open() && each.finding.cause.fabric == "two") << each.finding.summary;
   EXPECT_EQ(verdict_of("a-host-2-0"), HealthVerdict::kHealthy);
-  // A switch with its hosts.
+  // A switch with one of its two hosts.
   put_leaf_into_b(before, fabric, leaf, host);
   sweep_both(40);
-  for (const Incident& each : shown())
-    EXPECT_FALSE(each.is_open() && each.finding.cause.fabric == "two") << each.finding.summary;
+  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown}));
   EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kHealthy);
+  EXPECT_EQ(verdict_of("a-host-1-1"), HealthVerdict::kUnhealthy);
+  EXPECT_EQ(verdict_of("a-leaf-1"), HealthVerdict::kHealthy);
   EXPECT_EQ(verdict_of("a-host-0-0"), HealthVerdict::kHealthy);
+}
+
+// The host stays at the port that it had.
+TEST_F(MovedSwitchTest, AHostThatIsUpBehindItIsReadThere) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_both(20, before);
+  const auto place = static_cast<std::uint16_t>(before.ports()[before.port_towards(leaf, host)].number.value);
+  before.silence(before.find(host));
+  before.silence(before.find("a-host-1-1 mlx5_0"));
+  put_leaf_into_b(before, fabric, leaf, host);
+  fabric.unlink(fabric.port_towards(leaf, host));
+  for (const PortIndex end : {fabric.port_of(leaf, 1), fabric.port_of(host, 1)}) fabric.port(end).peer = kNoIndex;
+  fabric.connect(fabric.port_of(leaf, place), fabric.port_of(host, 1));
+  sweep_both(40, before);
+  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown}));
+  EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kHealthy);
+  EXPECT_EQ(verdict_of("a-host-1-1"), HealthVerdict::kUnhealthy);
+}
+
+// Another port of ours hangs on the leaf that lost its uplinks.
+TEST_F(MovedSwitchTest, WhatIsCutOffAndReachedThroughAnotherPortIsNotMoved) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(20s);
+  before = fabric;
+  fabric.power_off(fabric.find("leaf-1"));
+  for (const char* name : {"host-1-0 mlx5_0", "host-1-1 mlx5_0"}) fabric.silence(fabric.find(name));
+  for (const char* spine : {"spine-0", "spine-1"}) before.unlink(before.port_towards("leaf-1", spine));
+  for (NodeIndex node = 0; node < before.nodes().size(); ++node)
+    if (const std::string& name = before.nodes()[node].name; name != "leaf-1" && !name.starts_with("host-1-"))
+      before.silence(node);
+  before.set_local_port(before.key_of(before.port_of("host-1-1 mlx5_0", 1)));
+  before.rediscover();
+  sweep_for(10s);
+  EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kSwitchDown}));
+  core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_both(40, before);
+  EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kSwitchDown}));
+  EXPECT_EQ(shown().size(), 1U);
+  for (const char* name : {"host-1-0", "host-1-1"}) EXPECT_EQ(verdict_of(name), HealthVerdict::kUnhealthy) << name;
+}
+
+// Cloned: there is one in B as well.
+TEST_F(MovedSwitchTest, AnotherWithTheGuidOfADeadHostIsNotThatHost) {
+  const PortIndex place = fabric.port_towards("leaf-2", "host-2-1 mlx5_0");
+  fabric.node(fabric.find("host-2-1 mlx5_0")).guid = guid_of(host);
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_both(20, before);
+  before.power_off(before.find(host));
+  sweep_both(20, before);
+  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown}));
+  EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kUnhealthy);
+  fabric.unlink(place);
+  sweep_both(5, before);
+  fabric.relink(place);
+  sweep_both(20, before);
+  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown}));
+  EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kUnhealthy);
 }
 
 }  // namespace

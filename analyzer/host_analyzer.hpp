@@ -89,7 +89,8 @@ class HostAnalyzer {
   const ModuleMemory& modules() const { return advisor_.modules(); }
 
   /// Its collector was heard since then, and says that that port of a subnet that nobody sweeps now is up; port 0: any
-  /// port of the adapter. One that is down may be told by nobody: it was never up, or somebody wants it so.
+  /// port of the adapter. One that is down may be told by nobody: it was never up, or somebody wants it so. It is its
+  /// collector where the two have names of one host (same_host()); where no host named the adapter, any that has it.
   bool is_up_without_sweeps(PortKey port, TimePoint since = kNever) const;
 
   /// True when news() has something to report.
@@ -136,6 +137,9 @@ class HostAnalyzer {
   bool is_missed_from(const HostWatch& host, TimePoint at) const;
   void rearrange(std::vector<Subnet> subnets);
   void place(HostWatch& host);
+  /// What the fabric calls the host of an adapter, or called it; empty: not known, or nobody named it.
+  std::string name_on_fabric(NodeGuid adapter) const;
+  void claim(NodeGuid adapter, const std::string& host);
   bool find_place(const HostWatch& host, const PortWatch& port, std::pair<std::uint32_t, PortIndex>& place) const;
   /// Where `port` stood, which has no place any more; `was`: its place until now.
   std::optional<PlaceBefore> place_before(const PortWatch& port, const std::optional<SubnetPlace>& was) const;

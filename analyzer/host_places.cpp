@@ -38,6 +38,14 @@ bool is_cabled(const Topology& topology, PortIndex port) {
   return peer != kNoIndex && topology.port(peer).is_up();
 }
 
+/// The host in the name of an adapter, as its fabric has it; empty where no host wrote that name.
+std::string host_in_name(const std::string& adapter) {
+  Node node;
+  node.type = NodeType::kChannelAdapter;
+  node.name = adapter;
+  return is_nobodys_description(adapter) ? std::string() : std::string(host_name(node));
+}
+
 /// What a collector tells may have been read so long before.
 constexpr Duration kReadBefore = std::chrono::seconds(5);
 
@@ -139,12 +147,12 @@ void HostAnalyzer::place(HostWatch& host) {
     std::pair<std::uint32_t, PortIndex> found;
     const bool is_there = find_place(host, port, found);
     port.place_before = is_there ? std::nullopt : place_before(port, was);
-    if (port.place_before) host_of_node_[port.node] = host.name;
+    if (port.place_before) claim(port.node, host.name);
     if (!is_there) continue;
     const auto& [name, topology, is_blind] = subnets_[found.first];
     const PortIndex index = found.second;
     const PortKey key = topology->key_of(index);
-    host_of_node_[key.node] = host.name;
+    claim(key.node, host.name);
     const Entity at{
         .kind = EntityKind::kPort, .fabric = name, .port = key, .peer = {}, .label = port_label(*topology, index)};
     Entity link = at;
@@ -169,9 +177,28 @@ void HostAnalyzer::place(HostWatch& host) {
   }
 }
 
+std::string HostAnalyzer::name_on_fabric(NodeGuid adapter) const {
+  for (const Subnet& subnet : subnets_)
+    if (const NodeIndex node = subnet.topology->find_node(adapter); node != kNoIndex)
+      return host_in_name(subnet.topology->node(node).name);
+  const auto known = known_ports_.lower_bound({adapter, PortNum{}});
+  if (known == known_ports_.end() || known->first.node != adapter) return {};
+  const KnownLink& link = (*known_[known->second.first].host_links)[known->second.second];
+  return host_in_name((link.key.low == known->first ? link.low : link.high).node_name);
+}
+
+// Any collector may claim any adapter: the one that has the name of its host is believed.
+void HostAnalyzer::claim(NodeGuid adapter, const std::string& host) {
+  std::string& holder = host_of_node_[adapter];
+  const bool is_disputed = !holder.empty() && holder != host && find_host(holder);
+  const std::string name = is_disputed ? name_on_fabric(adapter) : std::string();
+  if (name.empty() || same_host(host, name) || !same_host(holder, name)) holder = host;
+}
+
 bool HostAnalyzer::is_up_without_sweeps(PortKey key, TimePoint since) const {
   const HostWatch* const host = host_at(key.node);
   if (!host || !host->has_reading || host->lost) return false;
+  if (const std::string name = name_on_fabric(key.node); !name.empty() && !same_host(name, host->name)) return false;
   // What it told a moment later it may have read before.
   if (since != kNever && host->heard - since < std::max<Duration>(2 * host->interval, kReadBefore)) return false;
   return std::ranges::any_of(host->ports, [&](const PortWatch& port) {

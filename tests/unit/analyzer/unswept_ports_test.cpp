@@ -17,6 +17,7 @@ struct UnsweptPorts : testing::Test {
     watching.port().port_guid = topology.port(adapter).guid;
     watching.port().node_guid = topology.node_of(topology.port(adapter)).guid;
     watching.port().link_layer = LinkLayer::kInfiniBand;
+    fabric.node(fabric.ports()[adapter].node).name = "node-0 mlx5_0";
     watching.seconds(1);
     join(true);
     watching.seconds(3);
@@ -68,7 +69,7 @@ TEST_F(UnsweptPorts, AreThoseOfTheirSubnetWhateverHasItsNameNow) {
   auto links = std::make_shared<std::vector<KnownLink>>();
   links->push_back({.key = fabric.link_of(adapter),
                     .low = {"leaf", NodeType::kSwitch},
-                    .high = {"host", NodeType::kChannelAdapter}});
+                    .high = {"node-0 mlx5_0", NodeType::kChannelAdapter}});
   if (links->front().key.low != fabric.key_of(leaf)) std::swap(links->front().low, links->front().high);
   fakes::FabricBuilder other;
   other.connect(other.port_of(other.nodes()[other.add_switch("b-leaf", 4)].name, 1),
@@ -146,6 +147,30 @@ TEST_F(UnsweptPorts, AreUpWhenTheirCollectorHasSaidSoSince) {
   watching.set_up(false);
   watching.seconds(20);
   EXPECT_FALSE(watching.analyzer.is_up_without_sweeps(key, since));
+}
+
+// Whoever claims its adapter is not its host.
+TEST_F(UnsweptPorts, AreUpByTheWordOfTheirOwnHostOnly) {
+  const PortKey key = fabric.key_of(adapter);
+  Finding finding;
+  finding.kind = IncidentKind::kLinkDown;
+  finding.cause = {EntityKind::kLink, "ib0", fabric.link_of(adapter).low, fabric.link_of(adapter).high, {}};
+  watching.book.update("ib0", {finding}, Coverage::blind(), watching.now);
+  lose_own_port();
+  join(true);
+  watching.silent[0] = 1;
+  const TimePoint since = watching.now;
+  watching.names.push_back("zz-other-host");
+  watching.values.push_back(watching.values[0]);
+  watching.inventories.push_back(watching.inventories[0]);
+  watching.silent.push_back(0);
+  watching.seconds(120);
+  EXPECT_FALSE(watching.analyzer.is_up_without_sweeps(key, since));
+  EXPECT_EQ(down().size(), 1U);
+  watching.silent[0] = 0;
+  watching.seconds(120);
+  EXPECT_TRUE(watching.analyzer.is_up_without_sweeps(key, since)) << "its own one says so beside the other";
+  EXPECT_TRUE(down().empty());
 }
 
 TEST_F(UnsweptPorts, OfASubnetThatIsShownNoMoreAreTheHostsOwn) {

@@ -31,7 +31,8 @@ std::vector<NodeHealth> with_unswept(std::vector<NodeHealth> health, std::span<c
 
 /// The same where a collector calls its host by another name than the fabric does: what is known of its adapters holds
 /// for that name, too. Where one is the short name of the other (same_host()), what its collector knows, or that it is
-/// silent, holds for the fabric's name as well. `health` is sorted by name.
+/// silent, holds for the fabric's name as well, unless that is a collector's, too, that has told of these adapters.
+/// While it may be one of several, it is UNKNOWN at best. `health` is sorted by name.
 std::vector<NodeHealth> with_other_names(std::vector<NodeHealth> health,
                                          std::span<const std::shared_ptr<const HostView>> hosts);
 

@@ -193,6 +193,35 @@ const NodeHealth* health_by_guid(const Snapshot& snapshot, std::string_view name
   return nullptr;
 }
 
+/// Collectors by the short names of their hosts.
+class AdapterHolders {
+ public:
+  explicit AdapterHolders(const Snapshot& snapshot) {
+    if (!snapshot.hosts) return;
+    for (const auto& host : *snapshot.hosts) by_short_.emplace(short_host_name(host->host), host.get());
+  }
+  /// The adapters of `entry`, which has a short name, are those of a host of another full name than `name`, as that
+  /// one's collector says.
+  bool has_another(const NodeHealth& entry, std::string_view name) const {
+    bool is_other = false;
+    const auto [begin, end] = by_short_.equal_range(short_host_name(entry.node));
+    for (auto at = begin; at != end; ++at) {
+      const HostView& host = *at->second;
+      const bool has_it = host.reading && host.reading->inventory &&
+                          std::ranges::any_of(host.reading->inventory->ports, [&](const HostPort& port) {
+                            return std::ranges::find(entry.guids, port.node_guid) != entry.guids.end();
+                          });
+      if (!has_it || !same_host(host.host, entry.node)) continue;
+      if (same_host(host.host, name)) return false;
+      is_other = true;
+    }
+    return is_other;
+  }
+
+ private:
+  std::unordered_multimap<std::string, const HostView*> by_short_;
+};
+
 }  // namespace
 
 const NodeHealth* find_health(const Snapshot& snapshot, std::string_view name) {
@@ -221,11 +250,14 @@ std::vector<const NodeHealth*> find_health(const Snapshot& snapshot, std::span<c
   std::unordered_multimap<std::string, std::size_t> hosts;
   for (const auto& [name, i] : missing)
     if (!found[i]) hosts.emplace(short_host_name(name), i);
+  if (hosts.empty()) return found;
+  const AdapterHolders holders(snapshot);
   for (const NodeHealth& entry : *snapshot.health) {
-    if (hosts.empty()) break;
     const auto [begin, end] = hosts.equal_range(short_host_name(entry.node));
     for (auto at = begin; at != end; ++at)
-      if (!found[at->second] && same_host(entry.node, names[at->second])) found[at->second] = &entry;
+      if (!found[at->second] && same_host(entry.node, names[at->second]) &&
+          !holders.has_another(entry, names[at->second]))
+        found[at->second] = &entry;
   }
   return found;
 }

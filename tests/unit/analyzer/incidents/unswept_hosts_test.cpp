@@ -182,7 +182,17 @@ TEST(OtherNames, TheFabricsNameIsNoBetterThanTheCollectors) {
   health = judge({view("gpu-2.example.org", 0xC0)});
   EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy) << "it has other adapters";
   health = judge({view("gpu-2.example.net", 0), view("gpu-2.example.org", 0)});
-  EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy) << "it may be either";
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kUnknown) << "it may be either, and nobody has told since the start";
+  EXPECT_EQ(health[0].action, RecommendedAction::kWatch);
+  health = judge({view("gpu-2.example.net", 0xC0), view("gpu-2.example.org", 0)});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kUnknown) << "the other one has another adapter";
+  health = judge({view("gpu-2.example.net", 0xB0), view("gpu-2.example.org", 0)});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kUnhealthy) << "it is the one that has its adapter";
+  EXPECT_EQ(std::ranges::count(health[0].reasons, 5U, &HealthReason::incident), 0);
+  health = judge({view("gpu-2", 0xB0), view("gpu-2.example.org", 0xB0)});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy) << "it was called otherwise before, or is claimed";
+  health = judge({view("gpu-2", 0xB0), view("gpu-2.example.org", 0)});
+  EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy) << "the same after a restart";
   health = judge({view("evil", 0xB0)});
   EXPECT_EQ(health[0].verdict, HealthVerdict::kHealthy) << "what a collector of another name claims harms nobody";
 }

@@ -122,6 +122,23 @@ TEST(Picture, FindsNodesByGuidNodeNameAndHostName) {
   EXPECT_EQ(find_health(*snapshot, "host-10.example.org"), nullptr);
 }
 
+TEST(Picture, TakesNoOtherFullNameForAHostWhoseCollectorHasToldIts) {
+  SmallFabric fabric(2);
+  auto snapshot = make_snapshot(1, {fabric.build()}, {}, {make_health("host-1", 0x101, HealthVerdict::kHealthy)});
+  auto told = std::make_shared<Snapshot>(*snapshot);
+  auto inventory = std::make_shared<HostInventory>();
+  inventory->ports.emplace_back().node_guid = NodeGuid{0x101};
+  auto reading = std::make_shared<HostReading>();
+  reading->inventory = inventory;
+  auto host = std::make_shared<HostView>();
+  host->host = "host-1.a.org";
+  host->reading = reading;
+  told->hosts = std::make_shared<const std::vector<std::shared_ptr<const HostView>>>(1, host);
+  EXPECT_NE(find_health(*snapshot, "host-1.b.org"), nullptr) << "it may be that";
+  EXPECT_EQ(find_health(*told, "host-1.b.org"), nullptr);
+  for (const char* name : {"host-1", "host-1.a.org"}) EXPECT_NE(find_health(*told, name), nullptr) << name;
+}
+
 TEST(Picture, FindsNoNodeOfANameThatIsTooLong) {
   SmallFabric fabric(2);
   fabric.nodes[1].name = std::string(kLongestNodeName, 'x');

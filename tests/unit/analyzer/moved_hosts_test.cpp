@@ -96,8 +96,8 @@ TEST_F(MovedHosts, OneThatIsCabledInAnotherSubnetIsNotDownHere) {
 }
 
 // Two subnets that are swept one after the other; the rules of `here` ask those of `there`.
-struct Elsewhere : testing::Test {
-  Elsewhere() {
+struct LostCables : testing::Test {
+  LostCables() {
     for (NodeIndex node = 0; node < there.fabric.nodes().size(); ++node) {
       there.fabric.node(node).guid.value += 0x100000;
       there.fabric.node(node).name = "b-" + there.fabric.nodes()[node].name;
@@ -131,7 +131,7 @@ struct Elsewhere : testing::Test {
   Whereabouts last = Whereabouts::kUnknown;
 };
 
-TEST_F(Elsewhere, AnAdapterThatCameAfterItsLinkWasLostIsMissedNoMore) {
+TEST_F(LostCables, AnAdapterThatCameAfterItsLinkWasLostIsMissedNoMore) {
   here.fabric.power_off(here.fabric.find(kHost));
   sweeps(10);
   expect_down("");
@@ -144,14 +144,14 @@ TEST_F(Elsewhere, AnAdapterThatCameAfterItsLinkWasLostIsMissedNoMore) {
   EXPECT_TRUE(here.open().empty()) << "what becomes of it there is told there" << here.describe();
 }
 
-TEST_F(Elsewhere, OneThatIsCabledThereAtOnceIsMissedNoMore) {
+TEST_F(LostCables, OneThatIsCabledThereAtOnceIsMissedNoMore) {
   here.fabric.power_off(here.fabric.find(kHost));
   plug_there(kHost);
   sweeps(10);
   EXPECT_TRUE(here.open().empty()) << here.describe();
 }
 
-TEST_F(Elsewhere, AnotherWithItsGuidIsNotIt) {
+TEST_F(LostCables, AnotherWithItsGuidIsNotIt) {
   const PortIndex place = plug_there(kHost);
   sweeps(5);
   here.fabric.power_off(here.fabric.find(kHost));
@@ -166,7 +166,7 @@ TEST_F(Elsewhere, AnotherWithItsGuidIsNotIt) {
   EXPECT_FALSE(here.analyzer.left());
 }
 
-TEST_F(Elsewhere, AnotherWithItsGuidIsNotItAfterARestart) {
+TEST_F(LostCables, AnotherWithItsGuidIsNotItAfterARestart) {
   plug_there(kHost);
   sweeps(5);
   here.fabric.power_off(here.fabric.find(kHost));
@@ -177,7 +177,7 @@ TEST_F(Elsewhere, AnotherWithItsGuidIsNotItAfterARestart) {
   expect_down("");
 }
 
-TEST_F(Elsewhere, OneThatMovedWhileNobodyRanIsMissedNoMore) {
+TEST_F(LostCables, OneThatMovedWhileNobodyRanIsMissedNoMore) {
   for (Watch* each : {&here, &there}) each->restart();
   here.analyzer.set_elsewhere([this](const LostCable& lost) { return there.analyzer.find(lost, here.analyzer); });
   here.fabric.power_off(here.fabric.find(kHost));
@@ -187,7 +187,7 @@ TEST_F(Elsewhere, OneThatMovedWhileNobodyRanIsMissedNoMore) {
 }
 
 // All its uplinks are cut; another port of ours hangs on that leaf.
-TEST_F(Elsewhere, ALeafThatIsReachedWithItsHostsIsAPartOfItsSubnet) {
+TEST_F(LostCables, ALeafThatIsReachedWithItsHostsIsAPartOfItsSubnet) {
   there.fabric = here.fabric;
   there.analyzer = FabricAnalyzer("part", {});
   here.fabric.power_off(here.fabric.find("leaf-1"));
@@ -206,7 +206,7 @@ TEST_F(Elsewhere, ALeafThatIsReachedWithItsHostsIsAPartOfItsSubnet) {
 }
 
 // With one host at the port that it had, and another one that lost its cable.
-TEST_F(Elsewhere, ASwitchThatWasMovedLeavesBehindWhatLostItsCable) {
+TEST_F(LostCables, ASwitchThatWasMovedLeavesBehindWhatLostItsCable) {
   here.fabric.power_off(here.fabric.find("leaf-1"));
   for (int host = 0; host < 4; ++host)
     here.fabric.silence(here.fabric.find("host-1-" + std::to_string(host) + " mlx5_0"));
@@ -222,11 +222,11 @@ TEST_F(Elsewhere, ASwitchThatWasMovedLeavesBehindWhatLostItsCable) {
     if (is_leaf) there.fabric.connect(place, there.fabric.port_of(name, 2));
   }
   for (std::uint16_t host = 0; host < 3; ++host)
-    there.fabric.connect(there.fabric.port_of("leaf-1", host + 3U),
+    there.fabric.connect(there.fabric.port_of("leaf-1", static_cast<std::uint16_t>(host + 3)),
                          there.fabric.port_of("host-1-" + std::to_string(host) + " mlx5_0", 1));
   sweeps(20);
   EXPECT_EQ(here.only().finding.kind, IncidentKind::kLinkDown) << here.describe();
-  EXPECT_EQ(here.only().finding.cause.label.substr(0, 8), "host-1-3") << here.describe();
+  EXPECT_NE(here.only().finding.cause.label.find("host-1-3"), std::string::npos) << here.describe();
   there.fabric.node(there.fabric.add_adapter("host-1-3 mlx5_0")).guid =
       here.fabric.nodes()[here.fabric.find("host-1-3 mlx5_0")].guid;
   there.fabric.connect(there.fabric.port_of("leaf-1", 6), there.fabric.port_of("host-1-3 mlx5_0", 1));

@@ -106,8 +106,7 @@ std::string several_nodes_text(std::string_view name, std::span<const FoundNode>
 std::string no_such_port_text(const Node& node, std::string_view number);
 
 /// Health of the host or switch of that name, of the one that the node of that name or GUID belongs to, or of the same
-/// host under its short or qualified name; or nullptr. Of a host whose collector has told its full name no other full
-/// name is one.
+/// host under its short or qualified name, but for another full name than its collector has told; or nullptr.
 const NodeHealth* find_health(const Snapshot& snapshot, std::string_view name);
 /// The same for many names: one entry or nullptr for each, in their order. O(names × log(hosts)), and one look at every
 /// node when some are not names of hosts or switches.

@@ -188,7 +188,7 @@ TEST_F(LostCables, OneThatMovedWhileNobodyRanIsMissedNoMore) {
 
 // All its uplinks are cut; another port of ours hangs on that leaf.
 TEST_F(LostCables, ALeafThatIsReachedWithItsHostsIsAPartOfItsSubnet) {
-  there.fabric = here.fabric;
+  there.fabric = FabricBuilder::fat_tree(2, 4, 4);
   there.analyzer = FabricAnalyzer("part", {});
   here.fabric.power_off(here.fabric.find("leaf-1"));
   for (int host = 0; host < 4; ++host)

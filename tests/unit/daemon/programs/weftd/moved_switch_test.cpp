@@ -248,7 +248,7 @@ TEST_F(MovedSwitchTest, WhatIsCutOffAndReachedThroughAnotherPortIsNotMoved) {
   start();
   core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
   sweep_for(20s);
-  before = fabric;
+  before = fakes::FabricBuilder::fat_tree(2, 3, 2);
   fabric.power_off(fabric.find("leaf-1"));
   for (const char* name : {"host-1-0 mlx5_0", "host-1-1 mlx5_0"}) fabric.silence(fabric.find(name));
   for (const char* spine : {"spine-0", "spine-1"}) before.unlink(before.port_towards("leaf-1", spine));

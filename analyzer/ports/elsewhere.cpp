@@ -2,6 +2,7 @@
 #include "analyzer/ports/elsewhere.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "analyzer/ports/freshness.hpp"
@@ -14,9 +15,12 @@ bool is_up_since(const LinkState& link, TimePoint since) {
   return link.view == LinkView::kUp && link.up_read != kNever && link.up_read >= since;
 }
 
-/// It was not there yet when the cable was up where it was before.
+/// A reading counts from when its answer was taken up, by so much after the port was read at most.
+constexpr Duration kTakenUpLate = std::chrono::seconds(1);
+
+/// Of a link that is up: it was not there yet when the cable was up where it was before.
 bool came_after(const LinkState& link, const LostCable& cable) {
-  return link.up_from > cable.last_up;
+  return link.up_from != kNever && link.up_from + kTakenUpLate > cable.last_up;
 }
 
 bool is_switch(const LinkTable& table, NodeId node) {

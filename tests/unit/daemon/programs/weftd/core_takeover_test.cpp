@@ -28,15 +28,16 @@ class CoreTakeoverTest : public CoreTest {
     cut_off();
     fabric.silence(node(kSilent));
     sweep(20);
-    settle();
-    EXPECT_EQ(shown().size(), 2U);
-    return ledger();
+    store::Restored restored = ledger();
+    EXPECT_EQ(restored.incidents.size(), 2U);
+    return restored;
   }
   void cut_off() {
     fabric.unlink(fabric.port_of(kDown, 1));
     fabric.silence(node(kDown));
   }
   store::Restored ledger() {
+    settle();
     store::Restored restored;
     restored.fabrics.push_back({"test", {.links = store.copy_of_links()["test"]}, clock.time});
     restored.incidents = shown();

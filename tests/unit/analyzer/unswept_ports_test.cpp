@@ -152,13 +152,14 @@ TEST_F(UnsweptPorts, AreUpWhenTheirCollectorHasSaidSoSince) {
 // Whoever claims its adapter is not its host.
 TEST_F(UnsweptPorts, AreUpByTheWordOfTheirOwnHostOnly) {
   const PortKey key = fabric.key_of(adapter);
+  lose_own_port();
+  join(true);
+  watching.silent[0] = 1;
+  watching.seconds(120);  // its last word, that it is up, is of the past
   Finding finding;
   finding.kind = IncidentKind::kLinkDown;
   finding.cause = {EntityKind::kLink, "ib0", fabric.link_of(adapter).low, fabric.link_of(adapter).high, {}};
   watching.book.update("ib0", {finding}, Coverage::blind(), watching.now);
-  lose_own_port();
-  join(true);
-  watching.silent[0] = 1;
   const TimePoint since = watching.now;
   watching.names.push_back("zz-other-host");
   watching.values.push_back(watching.values[0]);

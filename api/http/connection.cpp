@@ -178,11 +178,10 @@ std::optional<Error> wrong_header(const RequestHead& head) {
   for (const http::field field :
        {http::field::host, http::field::origin, http::field::authorization, http::field::transfer_encoding})
     if (head.count(field) > 1) return wrong("the header " + std::string(http::to_string(field)) + " is there twice");
-  if (head.version() >= 11 && head.count(http::field::host) == 0)
-    return wrong("the header Host is missing, which HTTP/1.1 asks for");
+  if (head.version() >= 11 && head.count(http::field::host) == 0) return wrong("the header Host is missing");
   if (head.count(http::field::transfer_encoding) > 0 &&
       (head.version() < 11 || !beast::iequals(head[http::field::transfer_encoding], "chunked")))
-    return wrong("of all transfer codings only chunked is understood, in HTTP/1.1");
+    return wrong("of all transfer codings only chunked is understood");
   return std::nullopt;
 }
 

@@ -196,8 +196,9 @@ Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep) const {
     if (errors.judged(port)) bits |= Coverage::kErrorsJudged;
     ports[port] = static_cast<std::uint8_t>(bits);
   }
-  return Coverage(sweep.topology, std::move(ports), stuck.warm(),
-                  [this](NodeGuid node) { return table.is_cut_off(node); });
+  return Coverage(
+      sweep.topology, std::move(ports), stuck.warm(), [this](NodeGuid node) { return table.is_cut_off(node); },
+      table.left());
 }
 
 Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<const MarkedPort> marks) {

@@ -55,15 +55,19 @@ bool Coverage::counters_observed(const Finding& finding, const std::function<boo
   });
 }
 
+bool Coverage::has_left(PortKey port) const {
+  return left_ && std::ranges::binary_search(*left_, port);
+}
+
 bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
   const std::uint8_t low = bits(cause.port);
   const std::uint8_t high = bits(cause.peer);
   switch (kind) {
-    // One end is enough: were the link down, that end would say so.
+    // One end is enough: were the link down, that end would say so. A cable that left with its switch has none here.
     case IncidentKind::kLinkDown:
     case IncidentKind::kLinkFlap:
     case IncidentKind::kMiscabled:
-      return ((low | high) & kStateFresh) != 0;
+      return ((low | high) & kStateFresh) != 0 || (has_left(cause.port) && has_left(cause.peer));
     case IncidentKind::kLinkErrors:
       return (low & high & kActive) != 0 && (low & high & kCountersFresh) != 0 && (low & high & kErrorsJudged) != 0;
     // Counters tell of congestion; a link that is down congests nothing.

@@ -32,13 +32,15 @@ class Coverage {
   static Coverage blind() { return Coverage{}; }
   Coverage() = default;
   /// `ports` has one entry of PortBits for each port of `topology`. `counters_warm`: the process has watched long
-  /// enough for the rules that need several sweeps of counters.
+  /// enough for the rules that need several sweeps of counters. `left`: ends of cables that another subnet has now,
+  /// sorted; null: none.
   Coverage(std::shared_ptr<const Topology> topology, std::vector<std::uint8_t> ports, bool counters_warm,
-           IsCutOff is_cut_off = {})
+           IsCutOff is_cut_off = {}, std::shared_ptr<const std::vector<PortKey>> left = nullptr)
       : topology_(std::move(topology)),
         ports_(std::move(ports)),
         counters_warm_(counters_warm),
-        is_cut_off_(std::move(is_cut_off)) {}
+        is_cut_off_(std::move(is_cut_off)),
+        left_(std::move(left)) {}
 
   /// Of what hosts tell: `observed` answers as the member of that name does. Hosts tell of ports in any subnet.
   using Observed = std::function<bool(IncidentKind kind, const Entity& cause)>;
@@ -57,6 +59,7 @@ class Coverage {
 
  private:
   std::uint8_t bits(PortKey key) const;
+  bool has_left(PortKey port) const;
   bool link_observed(IncidentKind kind, const Entity& cause) const;
   bool node_observed(NodeGuid guid, bool from_outside) const;
   bool counters_observed(NodeGuid guid) const;
@@ -66,6 +69,7 @@ class Coverage {
   std::vector<std::uint8_t> ports_;
   bool counters_warm_ = false;
   IsCutOff is_cut_off_;
+  std::shared_ptr<const std::vector<PortKey>> left_;
   Observed of_hosts_;
 };
 

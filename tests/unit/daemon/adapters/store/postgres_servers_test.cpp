@@ -76,7 +76,7 @@ TEST_P(PostgresServersOf, OneThatIsNoPostgresIsAskedLastAndASilentOneOnce) {
   auto address = parse_postgres_address(url_of(dir.path()));
   ASSERT_TRUE(address);
   Options& options = address->options;
-  const std::string real = options["host"], port = options["port"];
+  const std::string real = options["host"], port = options["port"].empty() ? "5432" : options["port"];
   const Listening silent(port), web(port);
   std::jthread speaks_http([&web] {
     for (int caller; (caller = ::accept(web.socket(), nullptr, nullptr)) >= 0; ::close(caller)) {

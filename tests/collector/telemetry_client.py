@@ -136,12 +136,13 @@ class Collector:
 
 class StandIn(threading.Thread):
     """A collector that reads twice a second what is set here: for values that need an adapter, or a module, that no test machine has.
-    `values`: series() to what it says; bytes of the series stay as they are, the values may be set while it runs."""
+    `values`: series() to what it says; bytes of the series stay as they are, the values may be set while it runs. `silent`: it says nothing for now."""
 
     def __init__(self, address: str, host: str, ports: list[bytes], values: dict[bytes, int]):
         super().__init__(daemon=True)
         self.values = values
         self.ports = ports
+        self.silent = False
         self._channel = grpc.insecure_channel(address, options=[("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1)])
         self._collector = Collector(self._channel)
         self._collector.hello(host, interval_milliseconds=500)
@@ -150,6 +151,8 @@ class StandIn(threading.Thread):
 
     def run(self) -> None:
         while not self._done.wait(0.5):
+            if self.silent:
+                continue
             self._sequence += 1
             self._collector.batch(self._sequence, whole(time.time_ns(), self.ports, list(self.values), list(self.values.values())))
 

@@ -4,47 +4,17 @@
 import os
 import subprocess
 import tempfile
-import threading
 import time
 import unittest
 
 import collector_testing
-import grpc
 import telemetry_client
 from collector_testing import program, wait_until
 
 HOST, PORT, SWITCH = "gpu-01", "eth2", "leaf01"
 LANES = 4
-
-
-class Readings(threading.Thread):
-    """A collector that reads twice a second, and says what is set here."""
-
-    def __init__(self, address: str):
-        super().__init__(daemon=True)
-        self.celsius, self.lanes, self.silent = 41.0, [500_000] * LANES, False
-        self._channel = grpc.insecure_channel(address)
-        self._collector = telemetry_client.Collector(self._channel)
-        self._collector.hello(HOST, interval_milliseconds=500)
-        self._sequence = self._collector.welcome()
-        self._done = threading.Event()
-
-    def run(self) -> None:
-        while not self._done.wait(0.5):
-            if self.silent:
-                continue
-            series = [telemetry_client.series(PORT, 0, "module_temperature", gauge=True)]
-            series += [telemetry_client.series(PORT, 0, "module_receive_power", gauge=True, lane=lane) for lane in range(LANES)]
-            values = [int(self.celsius * 1000), *self.lanes]
-            self._sequence += 1
-            self._collector.batch(self._sequence, telemetry_client.whole(
-                time.time_ns(), [telemetry_client.port(PORT, 0, netdev=PORT)], series, values))
-
-    def end(self) -> None:
-        self._done.set()
-        self.join()
-        self._collector.close()
-        self._channel.close()
+TEMPERATURE = telemetry_client.series(PORT, 0, "module_temperature", gauge=True)
+POWER = [telemetry_client.series(PORT, 0, "module_receive_power", gauge=True, lane=lane) for lane in range(LANES)]
 
 
 class OpticsHistory(unittest.TestCase):
@@ -59,9 +29,13 @@ class OpticsHistory(unittest.TestCase):
                                                           "--infiniband-sweep-interval", "1s"))
         self.weftd.start()
         self.addCleanup(self.weftd.end)
-        self.readings = Readings(self.weftd.grpc)
-        self.readings.start()
+        self.start_readings()
         self.addCleanup(lambda: self.readings.end())
+
+    def start_readings(self) -> None:
+        self.readings = telemetry_client.StandIn(self.weftd.grpc, HOST, [telemetry_client.port(PORT, 0, netdev=PORT)],
+                                                 {TEMPERATURE: 41_000, **dict.fromkeys(POWER, 500_000)})
+        self.readings.start()
 
     def history(self, query: str = "", node: str = HOST) -> dict:
         try:
@@ -90,10 +64,10 @@ class OpticsHistory(unittest.TestCase):
         for value in steady["last"] + steady["low"] + steady["high"]:
             self.assertAlmostEqual(500e-6, value, delta=18e-6)
         # One lane fades for a moment, which is shorter than the time between two rows of the history.
-        self.readings.lanes[2] = 50_000
+        self.readings.values[POWER[2]] = 50_000
         time.sleep(1.5)
-        self.readings.lanes[2] = 500_000
-        self.readings.celsius = 52
+        self.readings.values[POWER[2]] = 500_000
+        self.readings.values[TEMPERATURE] = 52_000
         dip = self.wait_gauge("module_receive_power", lambda gauge: min(gauge["low"]) < 60e-6)
         self.assertGreater(max(dip["high"]), 450e-6)
         warm = self.wait_gauge("module_temperature", lambda gauge: gauge["last"][-1] == 52)
@@ -120,8 +94,7 @@ class OpticsHistory(unittest.TestCase):
         self.weftd.start()
         wait_until(self.history, why=self.weftd.log)
         self.assertLess(min(self.gauge("module_receive_power")["low"]), 60e-6)
-        self.readings = Readings(self.weftd.grpc)
-        self.readings.start()
+        self.start_readings()
         before = len(buckets)
         self.wait_gauge("module_temperature", lambda gauge: len(gauge["bucket"]) > before)
 

@@ -193,12 +193,17 @@ const NodeHealth* health_by_guid(const Snapshot& snapshot, std::string_view name
   return nullptr;
 }
 
-/// Collectors by the short names of their hosts.
+/// Names that are looked for, by their short forms.
+using ByShortName = std::unordered_multimap<std::string, std::size_t>;
+
+/// Collectors of hosts that may be one of those names, by the short names of their hosts.
 class AdapterHolders {
  public:
-  explicit AdapterHolders(const Snapshot& snapshot) {
+  AdapterHolders(const Snapshot& snapshot, const ByShortName& names) {
     if (!snapshot.hosts) return;
-    for (const auto& host : *snapshot.hosts) by_short_.emplace(short_host_name(host->host), host.get());
+    for (const auto& host : *snapshot.hosts)
+      if (std::string name = short_host_name(host->host); names.contains(name))
+        by_short_.emplace(std::move(name), host.get());
   }
   /// The adapters of `entry`, which has a short name, are those of a host of another full name than `name`, as that
   /// one's collector says.
@@ -247,11 +252,11 @@ std::vector<const NodeHealth*> find_health(const Snapshot& snapshot, std::span<c
     }
   }
   if (!snapshot.health) return found;
-  std::unordered_multimap<std::string, std::size_t> hosts;
+  ByShortName hosts;
   for (const auto& [name, i] : missing)
     if (!found[i]) hosts.emplace(short_host_name(name), i);
   if (hosts.empty()) return found;
-  const AdapterHolders holders(snapshot);
+  const AdapterHolders holders(snapshot, hosts);
   for (const NodeHealth& entry : *snapshot.health) {
     const auto [begin, end] = hosts.equal_range(short_host_name(entry.node));
     for (auto at = begin; at != end; ++at)

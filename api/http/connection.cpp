@@ -170,9 +170,10 @@ std::optional<HttpReply> reply_to_bad_request(const error_code& error) {
   return error_reply(400, "INVALID_ARGUMENT", "not an HTTP request");
 }
 
-/// Of a header that a request has twice and may have once another program on the way may take the other one (RFC 9112,
-/// 3.2; RFC 9110, 5.3). HTTP/1.1 needs a Host (RFC 9112, 3.2). Where a body is coded in another way than in chunks, or
-/// by HTTP/1.0, nobody can tell where it ends (RFC 9112, 6.1 and 6.3). nullopt: nothing is wrong.
+/// What is wrong with the headers of a request; nullopt: nothing. Some may be there once only: of two, another program
+/// on the way may take the other one (RFC 9112, 3.2; RFC 9110, 5.3). HTTP/1.1 needs a Host (RFC 9112, 3.2). Where a
+/// body is not coded in chunks but in another way, or by HTTP/1.0, nobody can tell where it ends (RFC 9112, 6.1
+/// and 6.3).
 std::optional<Error> wrong_header(const RequestHead& head) {
   const auto wrong = [](std::string why) { return Error{ErrorCode::kInvalidArgument, std::move(why)}; };
   for (const http::field field :

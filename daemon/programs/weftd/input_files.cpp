@@ -89,6 +89,13 @@ bool is_credential(const std::filesystem::path& path) {
   return folder != nullptr && path.string().starts_with(std::string(folder) + '/');
 }
 
+/// What weftd.service hides from weftd (systemd.exec(5): ProtectHome=, PrivateTmp=).
+bool is_hidden_by_unit(const std::filesystem::path& path) {
+  const std::string whole = std::filesystem::absolute(path).lexically_normal().string();
+  return std::ranges::any_of(std::array{"/root/", "/home/", "/run/user/", "/tmp/", "/var/tmp/"},
+                             [&whole](const char* folder) { return whole.starts_with(folder); });
+}
+
 /// The folders on the way to `path`, from / on, and the file itself.
 std::vector<std::string> way_to(const std::filesystem::path& path) {
   std::vector<std::string> way;
@@ -151,17 +158,6 @@ std::vector<UnreadableFile> unreadable(const std::vector<InputFile>& files) {
                         std::string(file.key) + ": cannot read " + file.path.string() + ": " + errno_message(error)}});
   return found;
 }
-
-namespace {
-
-/// What weftd.service hides from weftd (systemd.exec(5): ProtectHome=, PrivateTmp=).
-bool is_hidden_by_unit(const std::filesystem::path& path) {
-  const std::string whole = std::filesystem::absolute(path).lexically_normal().string();
-  return std::ranges::any_of(std::array{"/root/", "/home/", "/run/user/", "/tmp/", "/var/tmp/"},
-                             [&whole](const char* folder) { return whole.starts_with(folder); });
-}
-
-}  // namespace
 
 std::vector<std::string> unreadable_to(const std::string& user, const std::vector<InputFile>& files) {
   if (::geteuid() != 0) return {};

@@ -83,6 +83,7 @@ void PlanManager::show(Entry& entry) {
   if (!entry.plan.routes_before) {
     entry.topology_before = nullptr;
     entry.tables_before = nullptr;
+    entry.tables_seen = nullptr;
   }
   const auto at = std::ranges::lower_bound(shown_, entry.plan.id, {}, [](const PlanPtr& plan) { return plan->id; });
   reckon(entry);

@@ -151,6 +151,8 @@ class PlanManager {
     /// When its link was about to go out, with Plan::routes_before; null after a restart.
     std::shared_ptr<const Topology> topology_before{};
     std::shared_ptr<const Routes> tables_before{};
+    std::shared_ptr<const Routes> tables_seen{};  ///< those of the last window, and since when they were the same
+    TimePoint tables_since = kNever;
     bool failed_too_often = false;  ///< of what is held: guard REINSTATEMENT leaves its return to a person
     /// What is added to Plan::waits_for where it is shown: see fabric/plan_prospects.hpp.
     std::string prospects{};
@@ -271,7 +273,7 @@ class PlanManager {
   bool is_well_again(const Entry& entry, const RemedyView& view) const;
   void look_ahead(Entry& entry, const RemedyView& view);
   void look_meanwhile(Entry& entry, const RemedyView& view);
-  void check_routes(const Entry& entry, const RemedyView& view, Window& window);
+  void check_routes(Entry& entry, const RemedyView& view, Window& window);
   void check_neighbours(const Entry& entry, const RemedyView& view, Window& window) const;
   void watch(Entry& entry, const RemedyView& view);
   void excuse(Entry& entry, TimePoint now, Duration interval, Window& window) const;

@@ -272,12 +272,16 @@ std::uint64_t PlanManager::newly_lost(const Entry& entry, const Sweep& sweep, co
   return now.known <= totals->known && now.lost > totals->lost ? now.lost - totals->lost : 0;
 }
 
-// What the new routes did to others. Before the link went there was no turn: the guards saw to that.
-void PlanManager::check_routes(const Entry& entry, const RemedyView& view, Window& window) {
+// What the new routes did to others. Before the link went there was no turn: the guards saw to that. A subnet manager
+// lays routes switch by switch, for seconds: until the tables have been the same for so long, it is not done.
+void PlanManager::check_routes(Entry& entry, const RemedyView& view, Window& window) {
+  constexpr Duration kLaid = std::chrono::seconds(10);
   const std::string& fabric = entry.plan.target.fabric;
   const RouteReview* now = trees_.tree(fabric, view, shown_) ? trees_.routes(fabric, view) : nullptr;
   if (!now) return;
   const Sweep& sweep = *view.fabric(fabric)->sweep;
+  if (std::exchange(entry.tables_seen, sweep.routes) != sweep.routes || view.now < entry.tables_since)
+    entry.tables_since = view.now;
   std::vector<NodeIndex> towards;
   if (now->turn != kNoIndex && !trees_.shape(fabric)->shape.is_direct())
     window.why = "routes then turned from down to up at " + sweep.topology->node(now->turn).name;
@@ -287,7 +291,7 @@ void PlanManager::check_routes(const Entry& entry, const RemedyView& view, Windo
   else
     return;
   window.good = false;
-  window.worse = true;
+  window.worse = view.now - entry.tables_since >= kLaid;
 }
 
 // Who answered before and does not any more may have lost its last way by the plan.

@@ -15,6 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
+// Sweeps of a second in which routes that stay are seen to be laid, and then to be worse.
+constexpr unsigned kLong = 20;
+
 // A plan for leaf-0 - spine-0, up to its end.
 struct Verified : Book {
   Verified() : Book(fakes::FabricBuilder::fat_tree(8, 4, 4), automatic()) {
@@ -68,11 +71,36 @@ struct Verified : Book {
 
 TEST(LostPairs, AreRolledBack) {
   Verified v;
-  v.run(12, [&] { v.lose(); });
+  v.run(kLong, [&] { v.lose(); });
   EXPECT_EQ(v.plan(1).state, PlanState::kRolledBack);
   EXPECT_EQ(
       v.plan(1).outcome,
       "16 pairs of adapters lost their path, to host-1-0 mlx5_0, host-1-1 mlx5_0, host-1-2 mlx5_0, host-1-3 mlx5_0");
+}
+
+// It lays them switch by switch, and each sweep sees a few more.
+TEST(LostPairs, AreAwaitedWhileTheManagerLaysRoutes) {
+  Verified v;
+  v.run(2, [&] { v.lose(); });
+  for (int i = 0; i < 20; ++i) {
+    const Lid other = v.fabric.lid_of("host-2-" + std::to_string(i % 4) + " mlx5_0");
+    v.fabric.send(v.fabric.find("spine-1"), other, i % 8 < 4 ? kNoEgress : PortNum{3});
+    v.run(1, [] {});
+  }
+  EXPECT_EQ(v.plan(1).state, PlanState::kVerifying) << v.plan(1).outcome;
+  v.fabric.route();
+  v.run(8, [] {});
+  EXPECT_EQ(v.plan(1).state, PlanState::kCommitted) << v.plan(1).outcome;
+}
+
+// It may also be that it is busy, and the tables are those of before for some seconds.
+TEST(LostPairs, AreAwaitedForSomeSeconds) {
+  Verified v;
+  v.run(9, [&] { v.lose(); });
+  EXPECT_EQ(v.plan(1).state, PlanState::kVerifying) << v.plan(1).outcome;
+  v.fabric.route();
+  v.run(8, [] {});
+  EXPECT_EQ(v.plan(1).state, PlanState::kCommitted) << v.plan(1).outcome;
 }
 
 // An incident of its own: no other link could lead to it.
@@ -102,7 +130,7 @@ TEST(LostPairs, ToAnAdapterThatWasSilentBeforeAreNotThePlansDoing) {
 
 TEST(LostPairs, AreRolledBackWhileAHostLeaves) {
   Verified v;
-  v.run(12, [&] {
+  v.run(kLong, [&] {
     v.leave_once("host-2-3 mlx5_0");
     v.lose();
   });

@@ -60,6 +60,16 @@ def end_group(process: subprocess.Popen) -> None:
 LEFT_OVER = ("nice", "-n", "19")
 
 
+def leave_to_others(session: int) -> None:
+    """The same for a new session as a whole. Where the kernel groups tasks by sessions, a nice value counts within its session alone,
+    and this file has the session's own (sched(7), "The autogroup feature")."""
+    try:
+        with open(f"/proc/{session}/autogroup", "w", encoding="ascii") as stream:
+            stream.write("19")
+    except OSError:
+        pass  # it has ended, or the kernel has no such groups
+
+
 class Builder:
     """Builds `parts` in their order, each preset configured once. As a context: leaving it ends what is still being built."""
 
@@ -132,6 +142,7 @@ class Builder:
         with open(log_path, "wb") as log:
             self._process = subprocess.Popen([*LEFT_OVER, *command], stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                              cwd=ROOT, start_new_session=True)
+            leave_to_others(self._process.pid)
             self._doing = (what, log_path, began)
             code, processors = wait_and_count(self._process)
         self._doing = ("", "", 0.0)

@@ -75,7 +75,7 @@ TEST(CreditLoops, NothingIsTakenOutWhereRoutesTurnFromDownToUp) {
 TEST(CreditLoops, RoutesThatBeginToTurnAreRolledBack) {
   Routed b;
   b.errors("leaf-0", "spine-0");
-  b.run(20, [&] { b.turn(); });
+  b.run(12, [&] { b.turn(); });
   EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).outcome;
   EXPECT_EQ(b.plan(1).outcome, "routes then turned from down to up at leaf-2");
 }
@@ -83,7 +83,7 @@ TEST(CreditLoops, RoutesThatBeginToTurnAreRolledBack) {
 TEST(CreditLoops, SoIsWhatMakesAdaptersLoseEachOther) {
   Routed b;
   b.errors("leaf-0", "spine-0");
-  b.run(20, [&] { b.fabric.send(b.fabric.find("leaf-3"), b.fabric.lid_of("host-1-0 mlx5_0"), kNoEgress); });
+  b.run(12, [&] { b.fabric.send(b.fabric.find("leaf-3"), b.fabric.lid_of("host-1-0 mlx5_0"), kNoEgress); });
   EXPECT_EQ(b.plan(1).state, PlanState::kRolledBack) << b.plan(1).outcome;
   EXPECT_EQ(b.plan(1).outcome, "1 pair of adapters lost their path, to host-1-0 mlx5_0");
 }

@@ -15,8 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-// Sweeps of a second in which routes that stay are seen to be laid, and then to be worse.
-constexpr unsigned kLong = 20;
+// Sweeps of two seconds in which routes that stay are seen to be laid, and then to be worse.
+constexpr unsigned kLong = 12;
 
 // A plan for leaf-0 - spine-0, up to its end.
 struct Verified : Book {
@@ -96,7 +96,7 @@ TEST(LostPairs, AreAwaitedWhileTheManagerLaysRoutes) {
 // It may also be that it is busy, and the tables are those of before for some seconds.
 TEST(LostPairs, AreAwaitedForSomeSeconds) {
   Verified v;
-  v.run(9, [&] { v.lose(); });
+  v.run(6, [&] { v.lose(); });
   EXPECT_EQ(v.plan(1).state, PlanState::kVerifying) << v.plan(1).outcome;
   v.fabric.route();
   v.run(8, [] {});

@@ -109,7 +109,7 @@ function(weft_test)
   find_package(GTest REQUIRED)
   add_executable(${TEST_NAME} ${TEST_SOURCES})
   target_link_libraries(${TEST_NAME} PRIVATE weft_options ${TEST_LINKS} GTest::gmock GTest::gtest_main)
-  weft_unity(${TEST_NAME} 4)  # small batches: a test is built and run within seconds of an edit
+  weft_unity(${TEST_NAME} 16)  # not one batch of all: a test is built and run within seconds of an edit
   weft_precompiled(${TEST_NAME} tests)
   set_target_properties(${TEST_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   add_test(NAME ${TEST_NAME} COMMAND ${TEST_NAME})

@@ -255,16 +255,16 @@ TEST_F(SiteWatchTest, PlansOfAllShards) {
 }
 
 TEST_F(SiteWatchTest, VerdictsOfAllShards) {
-  using Verdict = v1::WatchHealthResponse;
+  using Message = v1::WatchHealthResponse;
   v1::WatchHealthRequest request;
   request.add_nodes("host-both");
   request.add_nodes("host-south");
-  Stream<v1::HealthService, Verdict> stream(north.address(), &v1::HealthService::Stub::Watch, request);
+  Stream<v1::HealthService, Message> stream(north.address(), &v1::HealthService::Stub::Watch, request);
   std::set<std::string> said;
   const auto text = [](const v1::NodeHealth& health) {
     return health.node() + ' ' + health.shards(0) + ' ' + v1::NodeHealth::Verdict_Name(health.verdict());
   };
-  for (auto event = stream.read(); event.type() == Verdict::INITIAL; event = stream.read())
+  for (auto event = stream.read(); event.type() == Message::INITIAL; event = stream.read())
     said.insert(text(event.health()));
   EXPECT_EQ(said, (std::set<std::string>{"host-both north HEALTHY", "host-both south UNHEALTHY",
                                          "host-south south UNHEALTHY"}));

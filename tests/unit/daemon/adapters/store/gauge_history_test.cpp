@@ -10,10 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr PortKey kPort{NodeGuid{1}, PortNum{2}};
-/// Seconds after at_second(0) at which an hour begins.
-constexpr int kWholeHour = 2800;
-
 std::shared_ptr<const Sweep> sweep_at(int minute) {
   Sweep sweep = make_sweep(at_second(kWholeHour + 60 * minute), 100U * static_cast<unsigned>(minute));
   const Topology& made = *sweep.topology;
@@ -47,7 +43,7 @@ HostListPtr hosts_at(int minute, std::int64_t degrees, std::int64_t nanowatts) {
 }
 
 /// A sweep a minute with `degrees(minute)`.
-void write_minutes(Store& store, int first, int last, const std::function<std::int64_t(int)>& degrees) {
+void write_degrees(Store& store, int first, int last, const std::function<std::int64_t(int)>& degrees) {
   for (int minute = first; minute <= last; ++minute)
     ASSERT_TRUE(store.append_history(sweep_at(minute), hosts_at(minute, degrees(minute), 500'000)));
 }
@@ -78,7 +74,7 @@ TEST(GaugeHistory, EveryFifthMomentTellsOfTheTimeSinceTheOneBefore) {
   const TempDir dir;
   auto store = must_open(dir.path());
   // 40 degrees, and 55 in minute 7, which is between two rows.
-  write_minutes(*store, 0, 15, [](int minute) { return minute == 7 ? 55 : 40 + minute / 10; });
+  write_degrees(*store, 0, 15, [](int minute) { return minute == 7 ? 55 : 40 + minute / 10; });
   auto database = open_database(dir.path() / "history.db", history_schema());
   EXPECT_EQ(database->number("SELECT count(*) FROM gauge_chunk"), 3);
   const auto buckets = read(dir, question_of(60s, 15));
@@ -98,7 +94,7 @@ TEST(GaugeHistory, EveryFifthMomentTellsOfTheTimeSinceTheOneBefore) {
 TEST(GaugeHistory, StandsBesideTheCountersAndAloneWhereItIsAskedFor) {
   const TempDir dir;
   auto store = must_open(dir.path());
-  write_minutes(*store, 0, 10, [](int) { return 40; });
+  write_degrees(*store, 0, 10, [](int) { return 40; });
   HistoryQuestion all = question_of(60s, 10);
   all.gauges.clear();
   const auto both = read_history(dir.path(), all);
@@ -115,15 +111,15 @@ TEST(GaugeHistory, StandsBesideTheCountersAndAloneWhereItIsAskedFor) {
 TEST(GaugeHistory, AGapStaysAGap) {
   const TempDir dir;
   auto store = must_open(dir.path());
-  write_minutes(*store, 0, 10, [](int) { return 40; });
+  write_degrees(*store, 0, 10, [](int) { return 40; });
   for (int minute = 11; minute <= 20; ++minute)  // the collector is silent
     ASSERT_TRUE(store->append_history(sweep_at(minute), hosts_at(10, 40, 1)));
-  write_minutes(*store, 21, 25, [](int) { return 42; });
+  write_degrees(*store, 21, 25, [](int) { return 42; });
   store.reset();  // weftd was away until minute 40
   store = must_open(dir.path());
-  write_minutes(*store, 40, 45, [](int) { return 43; });
+  write_degrees(*store, 40, 45, [](int) { return 43; });
   // And no sweep came until minute 60.
-  write_minutes(*store, 60, 70, [](int) { return 44; });
+  write_degrees(*store, 60, 70, [](int) { return 44; });
   std::vector<int> known(70, 0);
   for (const GaugeBucket& bucket : read(dir, question_of(60s, 70)))
     known[bucket.index] = static_cast<int>(bucket.last / 1000);
@@ -139,7 +135,7 @@ TEST(GaugeHistory, AGapStaysAGap) {
 TEST(GaugeHistory, HoursKeepTheLowestTheHighestAndTheLast) {
   const TempDir dir;
   auto store = must_open(dir.path());
-  write_minutes(*store, 0, 130, [](int minute) { return minute == 30 ? 70 : minute == 90 ? 20 : 40; });
+  write_degrees(*store, 0, 130, [](int minute) { return minute == 30 ? 70 : minute == 90 ? 20 : 40; });
   const auto minutes = read(dir, question_of(1h, 120));
   add_up(*store, 130);
   auto database = open_database(dir.path() / "history.db", history_schema());
@@ -164,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(On, SharedGaugeHistory, ::testing::Values(Engine::kPost
 TEST_P(SharedGaugeHistory, IsTheSameInTheDatabaseOfAPair) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.shares_history = true});
-  write_minutes(*store, 0, 130, [](int minute) { return minute == 30 ? 70 : minute == 125 ? 20 : 40; });
+  write_degrees(*store, 0, 130, [](int minute) { return minute == 30 ? 70 : minute == 125 ? 20 : 40; });
   add_up(*store, 130);
   Database hand = by_hand(dir.path());
   EXPECT_EQ(hand.number("SELECT count(*) FROM gauge_chunk"), 26);
@@ -183,7 +179,7 @@ TEST_P(SharedGaugeHistory, IsTheSameInTheDatabaseOfAPair) {
 TEST(GaugeHistory, GoesWithItsMoments) {
   const TempDir dir;
   auto store = must_open(dir.path(), {.history_retention = 1h});
-  write_minutes(*store, 0, 300, [](int) { return 40; });
+  write_degrees(*store, 0, 300, [](int) { return 40; });
   add_up(*store, 300);
   auto database = open_database(dir.path() / "history.db", history_schema());
   EXPECT_LE(database->number("SELECT count(*) FROM gauge_chunk"), 13);
@@ -213,7 +209,7 @@ TEST(GaugeHistory, AFileOfTheVersionBeforeIsReadAndGoesOn) {
     ASSERT_TRUE(transaction.commit());
   }
   auto store = must_open(dir.path());  // the new weftd
-  write_minutes(*store, 11, 21, [](int) { return 40; });
+  write_degrees(*store, 11, 21, [](int) { return 40; });
   HistoryQuestion all = question_of(60s, 21);
   all.gauges.clear();
   const auto answer = read_history(dir.path(), all);
@@ -229,12 +225,12 @@ TEST(GaugeHistory, AFileOfTheVersionBeforeIsReadAndGoesOn) {
 TEST(GaugeHistory, ADamagedRowIsAGap) {
   const TempDir dir;
   auto store = must_open(dir.path());
-  write_minutes(*store, 0, 15, [](int) { return 40; });
+  write_degrees(*store, 0, 15, [](int) { return 40; });
   auto database = open_database(dir.path() / "history.db", history_schema());
   database->run("UPDATE gauge_chunk SET data = x'0102' WHERE id >> 24 = 10");
   ASSERT_TRUE(database->outcome());
   EXPECT_EQ(read(dir, question_of(60s, 15)).size(), 5U) << "what tells differences to it is lost, too";
-  write_minutes(*store, 16, 70, [](int) { return 40; });
+  write_degrees(*store, 16, 70, [](int) { return 40; });
   const auto later = read(dir, question_of(60s, 70));
   EXPECT_EQ(later.back().index, 69U);
   EXPECT_EQ(later.size(), 5U + 10U) << "the next hour begins with a whole row";
@@ -243,7 +239,7 @@ TEST(GaugeHistory, ADamagedRowIsAGap) {
 TEST(GaugeHistory, IsReadFromTheMiddleOfAnHour) {
   const TempDir dir;
   auto store = must_open(dir.path());
-  write_minutes(*store, 0, 50, [](int minute) { return 40 + minute; });
+  write_degrees(*store, 0, 50, [](int minute) { return 40 + minute; });
   HistoryQuestion question = question_of(60s, 50);
   question.from = at_second(kWholeHour + 60 * 32);
   const auto buckets = read(dir, question);

@@ -11,8 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr PortKey kPort{NodeGuid{1}, PortNum{2}};
-
 /// The interval up to second `n` × `step` is in bucket `n` - 1.
 HistoryQuestion question_of(CounterId counter, PortKey port = kPort, Duration step = 60s) {
   return {"compute", {port}, {counter}, at_second(0), at_second(100'000), step};
@@ -208,9 +206,6 @@ TEST(History, ALowerLimitGivesTheRoomBackInSteps) {
   EXPECT_LT(steps, 100);
   EXPECT_EQ(read(dir, CounterId::kTransmitBytes, kPort, 1s).size(), 61U);
 }
-
-/// Seconds after at_second(0) at which an hour begins.
-constexpr int kWholeHour = 2800;
 
 /// A sweep a minute; the symbol errors of minute `m` come to `errors(m)` altogether.
 void write_minutes(Store& store, int first, int last, const std::function<unsigned(int)>& errors,

@@ -13,8 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-constexpr PortKey kPort{NodeGuid{1}, PortNum{2}};
-
 class SharedHistory : public OnEachEngine {
  protected:
   void SetUp() override {

@@ -13,8 +13,6 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Seconds after at_second(0) at which an hour begins.
-constexpr int kWholeHour = 2800;
 /// Length of a tick of transmit_wait, in seconds.
 constexpr float kTick = 0.001F;
 

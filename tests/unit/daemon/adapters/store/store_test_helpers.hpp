@@ -103,6 +103,10 @@ inline std::unique_ptr<SqlStore> must_open(const std::filesystem::path& path, co
 inline TimePoint at_second(std::int64_t second) {
   return TimePoint(std::chrono::seconds(1'700'000'000 + second));
 }
+/// Seconds after at_second(0) at which an hour begins.
+inline constexpr int kWholeHour = 2800;
+/// Port 2 of the first node: the port of most tests of history.
+inline constexpr PortKey kPort{NodeGuid{1}, PortNum{2}};
 
 inline Incident make_incident(std::uint64_t id) {
   Incident incident;

@@ -22,6 +22,7 @@ using AcceptanceStub = v1::AcceptanceService::Stub;
 constexpr auto kAskAgain = 1s;
 /// So long a weftd that is away is waited for: it may be restarted, or another one take over.
 constexpr auto kServerMayBeAway = 10min;
+constexpr auto kJudgedAgainWithin = 30s;
 
 v1::StartAcceptanceRequest request_for(const AcceptWish& wanted) {
   v1::StartAcceptanceRequest request;
@@ -100,13 +101,26 @@ v1::Acceptance follow(const Session& session, v1::Acceptance run, bool is_quiet)
   }
 }
 
+/// weftd judges only so often, and longer apart where its machine is busy.
+v1::Acceptance judged_now(const Session& session, const v1::StartAcceptanceRequest& request) {
+  const auto until = std::chrono::steady_clock::now() + kJudgedAgainWithin;
+  while (true) {
+    try {
+      return session.client.call(session.client.acceptance, &AcceptanceStub::Judge, request);
+    } catch (const Failure& failure) {
+      if (failure.code != grpc::StatusCode::RESOURCE_EXHAUSTED || std::chrono::steady_clock::now() > until) throw;
+    }
+    std::this_thread::sleep_for(kAskAgain);
+  }
+}
+
 }  // namespace
 
 Exit accept(const Session& session, const AcceptWish& wanted) {
   v1::StartAcceptanceRequest request = request_for(wanted);
   if (!wanted.length) {
     request.set_with_html(wanted.output.format == "html");
-    const auto run = session.client.call(session.client.acceptance, &AcceptanceStub::Judge, request);
+    const auto run = judged_now(session, request);
     tell(session, run, wanted.output);
     return exit_of(run);
   }

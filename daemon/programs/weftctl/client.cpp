@@ -153,7 +153,8 @@ void check(Client::Kind kind, const grpc::Status& status, const std::string& ser
                     "cannot reach weftd at " + server + ": " + reason_not_reached(status.error_message(), server) +
                         what_runs_here(status.error_message(), server) + "; --server names another");
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      throw Failure(is_done_unstored(status) ? Exit::kUnstored : Exit::kRefused, status.error_message());
+      throw Failure(is_done_unstored(status) ? Exit::kUnstored : Exit::kRefused, status.error_message(),
+                    status.error_code());
     case grpc::StatusCode::FAILED_PRECONDITION:
     case grpc::StatusCode::ALREADY_EXISTS:
     case grpc::StatusCode::PERMISSION_DENIED:

@@ -14,7 +14,7 @@
 namespace weft::scenarios {
 namespace {
 
-constexpr double kNdr = 400e9;
+constexpr double kEthernetNdr = 400e9;
 
 FatTreeSpec ethernet_tree() {
   return {.levels = 2, .hosts = 64, .hosts_per_leaf = 8, .uplinks = 8, .layer = LinkLayer::kEthernet};
@@ -70,7 +70,7 @@ TEST(EthernetFatTree, SweepsHaveThePortsOfThePlan) {
       EXPECT_EQ(sweep.topology->port_name(there), plan.interface_of(port));
       EXPECT_EQ(sweep.topology->key_of(sweep.topology->port(there).peer), plan.key_of(plan.ports[port].peer));
       EXPECT_EQ(sweep.topology->port(there).state, PortState::kActive);
-      EXPECT_EQ(sweep.topology->port(there).bits_per_second(), kNdr);
+      EXPECT_EQ(sweep.topology->port(there).bits_per_second(), kEthernetNdr);
     }
   }
 }

@@ -187,12 +187,16 @@ std::string HostAnalyzer::name_on_fabric(NodeGuid adapter) const {
   return host_in_name((link.key.low == known->first ? link.low : link.high).node_name);
 }
 
-// Any collector may claim any adapter: the one that has the name of its host is believed.
+// Any collector may claim any adapter: the one that has the name of its host is believed, else the first one.
 void HostAnalyzer::claim(NodeGuid adapter, const std::string& host) {
   std::string& holder = host_of_node_[adapter];
-  const bool is_disputed = !holder.empty() && holder != host && find_host(holder);
-  const std::string name = is_disputed ? name_on_fabric(adapter) : std::string();
-  if (name.empty() || same_host(host, name) || !same_host(holder, name)) holder = host;
+  if (holder == host) return;
+  if (!holder.empty() && find_host(holder)) {
+    const std::string name = name_on_fabric(adapter);
+    const auto fit = [&name](const std::string& of) { return of == name ? 2 : !name.empty() && same_host(of, name); };
+    if (fit(host) <= fit(holder)) return;
+  }
+  holder = host;
 }
 
 bool HostAnalyzer::is_up_without_sweeps(PortKey key, TimePoint since) const {

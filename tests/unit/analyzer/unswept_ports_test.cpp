@@ -40,6 +40,32 @@ struct UnsweptPorts : testing::Test {
     watching.seconds(120);
     EXPECT_TRUE(down().empty());
   }
+  void expect_only_its_host_is_believed(const std::string& description, const std::string& claimant) {
+    fabric.node(fabric.ports()[adapter].node).name = description;
+    join(true);
+    watching.seconds(3);
+    const PortKey key = fabric.key_of(adapter);
+    lose_own_port();
+    join(true);
+    watching.silent[0] = 1;
+    watching.seconds(120);  // its last word, that it is up, is of the past
+    Finding finding;
+    finding.kind = IncidentKind::kLinkDown;
+    finding.cause = {EntityKind::kLink, "ib0", fabric.link_of(adapter).low, fabric.link_of(adapter).high, {}};
+    watching.book.update("ib0", {finding}, Coverage::blind(), watching.now);
+    const TimePoint since = watching.now;
+    watching.names.push_back(claimant);
+    watching.values.push_back(watching.values[0]);
+    watching.inventories.push_back(watching.inventories[0]);
+    watching.silent.push_back(0);
+    watching.seconds(120);
+    EXPECT_FALSE(watching.analyzer.is_up_without_sweeps(key, since));
+    EXPECT_EQ(down().size(), 1U);
+    watching.silent[0] = 0;
+    watching.seconds(120);
+    EXPECT_TRUE(watching.analyzer.is_up_without_sweeps(key, since)) << "its own one says so beside the other";
+    EXPECT_TRUE(down().empty());
+  }
   std::vector<Incident> down() const {
     auto open = watching.open();
     std::erase_if(open, [](const Incident& each) { return each.finding.kind != IncidentKind::kLinkDown; });
@@ -149,29 +175,17 @@ TEST_F(UnsweptPorts, AreUpWhenTheirCollectorHasSaidSoSince) {
   EXPECT_FALSE(watching.analyzer.is_up_without_sweeps(key, since));
 }
 
-// Whoever claims its adapter is not its host.
+// Whoever claims its adapter is not its host, also by a name that is like its own, or where the adapter has none.
 TEST_F(UnsweptPorts, AreUpByTheWordOfTheirOwnHostOnly) {
-  const PortKey key = fabric.key_of(adapter);
-  lose_own_port();
-  join(true);
-  watching.silent[0] = 1;
-  watching.seconds(120);  // its last word, that it is up, is of the past
-  Finding finding;
-  finding.kind = IncidentKind::kLinkDown;
-  finding.cause = {EntityKind::kLink, "ib0", fabric.link_of(adapter).low, fabric.link_of(adapter).high, {}};
-  watching.book.update("ib0", {finding}, Coverage::blind(), watching.now);
-  const TimePoint since = watching.now;
-  watching.names.push_back("zz-other-host");
-  watching.values.push_back(watching.values[0]);
-  watching.inventories.push_back(watching.inventories[0]);
-  watching.silent.push_back(0);
-  watching.seconds(120);
-  EXPECT_FALSE(watching.analyzer.is_up_without_sweeps(key, since));
-  EXPECT_EQ(down().size(), 1U);
-  watching.silent[0] = 0;
-  watching.seconds(120);
-  EXPECT_TRUE(watching.analyzer.is_up_without_sweeps(key, since)) << "its own one says so beside the other";
-  EXPECT_TRUE(down().empty());
+  expect_only_its_host_is_believed("node-0 mlx5_0", "zz-other-host");
+}
+
+TEST_F(UnsweptPorts, AreNotUpByTheWordOfANameLikeThat) {
+  expect_only_its_host_is_believed("node-0 mlx5_0", "node-0.other.example");
+}
+
+TEST_F(UnsweptPorts, AreNotUpByTheWordOfTheSecondOneWhereTheyHaveNoName) {
+  expect_only_its_host_is_believed("MT4129 ConnectX7   Mellanox Technologies", "zz-other-host");
 }
 
 TEST_F(UnsweptPorts, OfASubnetThatIsShownNoMoreAreTheHostsOwn) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 namespace weft::analyzer {
@@ -42,14 +43,16 @@ bool join_links(const LinkTable& table, std::vector<KnownLink>& own, const std::
 /// True: one of a link that flaps was added. Others alone change nothing that is told.
 bool join_flaps(std::vector<FlapState>& own, const std::vector<FlapState>& stored) {
   bool is_told = false;
+  std::unordered_map<LinkKey, std::size_t> known;
+  for (std::size_t at = 0; at < own.size(); ++at) known.emplace(own[at].link, at);
   for (const FlapState& flaps : stored) {
-    const auto same = std::ranges::find(own, flaps.link, &FlapState::link);
-    if (same != own.end() && (same->suppressed || !flaps.suppressed)) continue;
+    const auto same = known.find(flaps.link);
+    if (same != known.end() && (own[same->second].suppressed || !flaps.suppressed)) continue;
     is_told = is_told || flaps.suppressed;
-    if (same == own.end())
+    if (same == known.end())
       own.push_back(flaps);
     else
-      *same = flaps;
+      own[same->second] = flaps;
   }
   return is_told;
 }

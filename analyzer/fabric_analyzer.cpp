@@ -20,6 +20,7 @@
 #include "analyzer/places/place_finder.hpp"
 #include "analyzer/places/ranks.hpp"
 #include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/double_guids.hpp"
 #include "analyzer/ports/freshness.hpp"
 #include "analyzer/ports/link_table.hpp"
 #include "analyzer/ports/named_plan.hpp"
@@ -55,13 +56,14 @@ struct FabricAnalyzer::Implementation {
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
 
-  Coverage coverage(const Sweep& sweep) const;
+  Coverage coverage(const Sweep& sweep, const OtherSubnets& others) const;
   bool match_expected(const Topology& seen);
 
   // The parts below refer to these two and to the table: the object never moves.
   std::string fabric;
   Thresholds thresholds;
   LinkTable table;
+  DoubleGuids doubles;
   PlannedLinks planned;
   Describe describe;
   CounterTracker counters;
@@ -112,20 +114,10 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
 }
 
 void FabricAnalyzer::remember(const Incident& incident) {
+  implementation_->doubles.remember(incident, implementation_->fabric);
+  if (incident.finding.cause.fabric != implementation_->fabric) return;
   implementation_->outages.remember(implementation_->table, incident);
   implementation_->errors.remember(incident);
-}
-
-void FabricAnalyzer::set_elsewhere(Elsewhere elsewhere) {
-  implementation_->table.set_elsewhere(std::move(elsewhere));
-}
-
-Whereabouts FabricAnalyzer::find(const LostCable& cable, const FabricAnalyzer& here) const {
-  return whereabouts(implementation_->table, cable, here.implementation_->table);
-}
-
-std::shared_ptr<const std::vector<PortKey>> FabricAnalyzer::left() const {
-  return implementation_->table.left();
 }
 
 void FabricAnalyzer::set_maintenance_windows(MaintenanceListPtr windows) {
@@ -178,7 +170,7 @@ bool FabricAnalyzer::Implementation::match_expected(const Topology& seen) {
   return true;
 }
 
-Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep) const {
+Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep, const OtherSubnets& others) const {
   const Topology& seen = *sweep.topology;
   const Duration stale = stale_after(sweep, thresholds);
   std::vector<std::uint8_t> ports(seen.ports().size(), 0);
@@ -198,10 +190,11 @@ Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep) const {
   }
   return Coverage(
       sweep.topology, std::move(ports), stuck.warm(), [this](NodeGuid node) { return table.is_cut_off(node); },
-      table.left());
+      [this, others](NodeGuid node) { return !doubles.has(node) && others.find_node(node) != nullptr; });
 }
 
-Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<const MarkedPort> marks) {
+Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<const MarkedPort> marks,
+                                 const OtherSubnets& others) {
   Implementation& self = *implementation_;
   if (!sweep.topology || (sweep.counters && sweep.counters->rows() < sweep.topology->ports().size()))
     return silent(now, "the last sweep was not complete");
@@ -214,7 +207,8 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
   self.interval = effective_interval(sweep);
 
   if (changed || !self.is_matched) changed = self.match_expected(*sweep.topology) || changed;
-  self.table.observe(sweep);
+  self.doubles.observe(sweep, others);
+  self.table.observe(sweep, others, self.doubles);
   const CounterPass& pass = self.counters.update(sweep, stale_after(sweep, self.thresholds));
   const OutageReport outages = self.outages.find(self.table, sweep, now);
   self.planned.update(self.table, *sweep.topology, self.fabric, now);
@@ -247,13 +241,14 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
   self.congestion.report(sweep, pass, self.counters.line_rates(), self.table, self.describe, marks, findings);
   findings.insert(findings.end(), self.cabling.findings().begin(), self.cabling.findings().end());
   report_duplicates(*sweep.topology, self.table, self.describe, now, findings);
+  self.doubles.report(self.describe, self.table, now, findings);
   analysis.cases =
       self.cases.cases(sweep, self.table, self.describe, findings, self.flaps.flapped_since(now - kInTrouble), now);
   for (LinkCase& one : analysis.cases)
     one.is_slow_by_configuration = self.degraded.is_by_configuration(self.table.find_link(one.key));
   // Behind all others: it is neither a reason for them nor one of many alarms.
   self.flaps.report_single(self.describe, now, findings);
-  analysis.coverage = self.coverage(sweep);
+  analysis.coverage = self.coverage(sweep, others);
   return analysis;
 }
 

@@ -52,24 +52,19 @@ class FabricAnalyzer {
   void expect(ExpectedCabling expected);
   /// Takes back what an earlier process remembered. Before the first analyze().
   void restore(const AnalyzerState& state);
-  /// An incident of this fabric that was open when the process before ended. After restore().
+  /// An incident that was open when the process before ended, or that another process has open which led until now:
+  /// each of this fabric, and DUPLICATE_GUID of any. After restore().
   void remember(const Incident& incident);
 
   /// The windows of planned work, from now on: what links do meanwhile counts neither as flaps nor as errors. (That it
   /// does not alarm is decided by IncidentManager.)
   void set_maintenance_windows(MaintenanceListPtr windows);
 
-  /// As LinkTable::set_elsewhere().
-  void set_elsewhere(Elsewhere elsewhere);
-  /// Where a cable is that `here`, the rules of another subnet, has lost, as the sweeps of this one say.
-  Whereabouts find(const LostCable& cable, const FabricAnalyzer& here) const;
-  /// As LinkTable::left().
-  std::shared_ptr<const std::vector<PortKey>> left() const;
-
   /// Judges one sweep. `now` is the time of judging (normally sweep.finished or a little later). A sweep without
   /// topology or with tables of the wrong size is treated as no sweep at all. `marks`: HostAnalyzer::marks() of this
-  /// fabric.
-  Analysis analyze(const Sweep& sweep, TimePoint now, std::span<const MarkedPort> marks = {});
+  /// fabric. `others`: what is lost here may be there; only until the next call.
+  Analysis analyze(const Sweep& sweep, TimePoint now, std::span<const MarkedPort> marks = {},
+                   const OtherSubnets& others = {});
 
   /// No sweep arrived. With a `reason` ("adapter mlx5_0 is gone") telemetry is lost at once; with an empty one after
   /// Thresholds::telemetry_lost_intervals of the last known interval; `otherwise` is then the reason that is shown.

@@ -55,19 +55,21 @@ bool Coverage::counters_observed(const Finding& finding, const std::function<boo
   });
 }
 
-bool Coverage::has_left(PortKey port) const {
-  return left_ && std::ranges::binary_search(*left_, port);
+bool Coverage::has_left(NodeGuid guid) const {
+  const NodeIndex index = topology_->find_node(guid);
+  return is_elsewhere_ && (index == kNoIndex || !topology_->node(index).reachable) && is_elsewhere_(guid);
 }
 
 bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
   const std::uint8_t low = bits(cause.port);
   const std::uint8_t high = bits(cause.peer);
   switch (kind) {
-    // One end is enough: were the link down, that end would say so. A cable that left with its switch has none here.
+    // One end is enough: were the link down, that end would say so. A cable that left with a switch has none here, and
+    // the rules say so where it is dead there.
     case IncidentKind::kLinkDown:
     case IncidentKind::kLinkFlap:
     case IncidentKind::kMiscabled:
-      return ((low | high) & kStateFresh) != 0 || (has_left(cause.port) && has_left(cause.peer));
+      return ((low | high) & kStateFresh) != 0 || has_left(cause.port.node) || has_left(cause.peer.node);
     case IncidentKind::kLinkErrors:
       return (low & high & kActive) != 0 && (low & high & kCountersFresh) != 0 && (low & high & kErrorsJudged) != 0;
     // Counters tell of congestion; a link that is down congests nothing.
@@ -103,7 +105,8 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
     // That a node is down is seen from its neighbours; that it answers, from itself; two with one GUID, from the graph.
     case EntityKind::kNode:
       return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, is_node_outage(kind)) ||
-             (kind == IncidentKind::kTelemetryLost && is_cut_off(cause.port.node));
+             (kind == IncidentKind::kTelemetryLost && is_cut_off(cause.port.node)) ||
+             (is_node_outage(kind) && has_left(cause.port.node));
     case EntityKind::kCollector:
     case EntityKind::kHostPort:
     case EntityKind::kHost:

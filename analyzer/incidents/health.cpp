@@ -488,8 +488,8 @@ std::vector<NodeHealth> Assessment::finish() {
 }  // namespace
 
 std::vector<NodeHealth> assess(std::span<const FabricView> fabrics, HostViews hosts, const IncidentList& incidents,
-                               const MaintenanceList& windows, TimePoint now, const LeftEnds& left) {
-  Assessment assessment({fabrics, left}, now);
+                               const MaintenanceList& windows, TimePoint now) {
+  Assessment assessment({fabrics, incidents}, now);
   for (const FabricView& view : fabrics) assessment.look_at(view, incidents);
   assessment.look_at(hosts, incidents);
   assessment.look_at(fabrics, windows);

@@ -17,11 +17,11 @@ namespace weft::analyzer {
 /// name. A host on several fabrics has one entry, the worst of all; one with a silent collector is UNKNOWN. No data,
 /// stale data or a fabric that is not watched gives UNKNOWN, unless an incident already says worse. Planned work on a
 /// host, on a link or port of it or on a switch that it is cabled to makes no verdict worse; it is a reason of its own
-/// to place no new jobs there. `left`: who is read in another subnet now is not missed. O(ports + incidents × their
+/// to place no new jobs there. Who is read in another subnet is not missed. O(ports + incidents × their
 /// ports).
 std::vector<NodeHealth> assess(std::span<const FabricView> fabrics,
                                std::span<const std::shared_ptr<const HostView>> hosts, const IncidentList& incidents,
-                               const MaintenanceList& windows, TimePoint now, const LeftEnds& left = {});
+                               const MaintenanceList& windows, TimePoint now);
 
 /// The same with the hosts of subnets that nobody sweeps, or has swept yet, as far as no sweep in `fabrics` has found
 /// them: none of these is HEALTHY, what is open of their ports is a reason, and one whose cables there are all called

@@ -50,7 +50,9 @@ void LinkGroups::remember(const LinkTable& table, const Incident& incident) {
     if (id != kNoIndex) group.links.push_back(id);
   }
   std::ranges::sort(group.links);
-  if (!group.links.empty()) groups_.push_back(std::move(group));
+  const bool is_known = std::ranges::any_of(
+      groups_, [&](const Group& other) { return other.node == group.node && other.links == group.links; });
+  if (!group.links.empty() && !is_known) groups_.push_back(std::move(group));
 }
 
 void LinkGroups::gather(const LinkTable& table, std::vector<Outage>& outages) {

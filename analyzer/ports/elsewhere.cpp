@@ -2,107 +2,85 @@
 #include "analyzer/ports/elsewhere.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "analyzer/ports/freshness.hpp"
-#include "analyzer/ports/link_table.hpp"
 
 namespace weft::analyzer {
 namespace {
 
-bool is_up_since(const LinkState& link, TimePoint since) {
-  return link.view == LinkView::kUp && link.up_read != kNever && link.up_read >= since;
+/// That port has said so itself, after `since`.
+bool is_up(const Sweep& sweep, PortIndex port, TimePoint since) {
+  const Topology& topology = *sweep.topology;
+  return topology.port(port).is_up() && topology.node_of(topology.port(port)).reachable &&
+         port < sweep.state_read_at.size() && sweep.state_read_at[port] > since;
 }
 
-/// A reading counts from when its answer was taken up, by so much after the port was read at most.
-constexpr Duration kTakenUpLate = std::chrono::seconds(1);
-
-/// Of a link that is up: it was not there yet when the cable was up where it was before.
-bool came_after(const LinkState& link, const LostCable& cable) {
-  return link.up_from != kNever && link.up_from + kTakenUpLate > cable.last_up;
-}
-
-bool is_switch(const LinkTable& table, NodeId node) {
-  return table.nodes()[node].type == NodeType::kSwitch;
-}
-
-NodeId other_end(const LinkState& link, NodeId node) {
-  return link.low_node == node ? link.high_node : link.low_node;
-}
-
-/// A switch that is one of `table`, and not only remembered there.
-bool is_switch_of(const LinkTable& table, NodeGuid guid) {
-  const NodeId node = table.find_node(guid);
-  return node != kNoIndex && std::ranges::any_of(table.links_of(node), [&](LinkId id) {
-           const LinkState& link = table.links()[id];
-           return link.counts() && is_switch(table, other_end(link, node));
-         });
-}
-
-bool has_moved(const LinkTable& there, NodeId node, const LostCable& cable, const LinkTable& here) {
-  return std::ranges::any_of(there.links_of(node), [&](LinkId id) {
-    const LinkState& link = there.links()[id];
-    const NodeId other = other_end(link, node);
-    return is_up_since(link, cable.since) && came_after(link, cable) && is_switch(there, other) &&
-           !is_switch_of(here, there.nodes()[other].guid);
-  });
-}
-
-/// The cable with one end at a switch that was moved.
-Whereabouts with_its_switch(const LinkTable& there, const LostCable& cable, PortKey end, NodeGuid other,
-                            const LinkTable& here) {
-  if (const NodeId far = here.find_node(other); far != kNoIndex && is_switch(here, far)) return Whereabouts::kLeft;
-  if (const LinkId id = there.find_link(cable.key); id != kNoIndex && is_up_since(there.links()[id], cable.since))
-    return Whereabouts::kLeft;
-  const Topology& topology = *there.topology();
-  const PortIndex port = topology.find_port(end);
-  const bool is_dead = port != kNoIndex && there.state_fresh(port) && topology.port(port).state == PortState::kDown;
-  return is_dead ? Whereabouts::kDeadEnd : Whereabouts::kUnknown;
+bool has_answered(const Sweep& sweep, NodeIndex index, TimePoint since) {
+  const Node& node = sweep.topology->node(index);
+  const auto end =
+      std::min<std::size_t>(std::size_t{node.first_port} + node.port_entries(), sweep.state_read_at.size());
+  for (std::size_t port = node.first_port; port < end; ++port)
+    if (node.reachable && sweep.state_read_at[port] > since) return true;
+  return false;
 }
 
 }  // namespace
 
-Whereabouts whereabouts(const LinkTable& there, const LostCable& cable, const LinkTable& here) {
-  if (!there.topology()) return Whereabouts::kUnknown;
-  Whereabouts found = Whereabouts::kUnknown;
-  for (const PortKey& end : {cable.key.low, cable.key.high}) {
-    const PortIndex port = there.topology()->find_port(end);
-    const LinkId id = port == kNoIndex ? kNoIndex : there.link_at(port);
-    if (id == kNoIndex) continue;
-    const LinkState& link = there.links()[id];
-    if (link.key == cable.key || !is_up_since(link, cable.since)) continue;
-    found = std::max(found, came_after(link, cable) ? Whereabouts::kLeft : Whereabouts::kDouble);
+const Sweep* OtherSubnets::find_port(PortKey key, TimePoint since) const {
+  for (const auto& sweep : sweeps_) {
+    const PortIndex port = sweep->topology->find_port(key);
+    const PortIndex peer = port == kNoIndex ? kNoIndex : sweep->topology->port(port).peer;
+    if (peer != kNoIndex && (is_up(*sweep, port, since) || is_up(*sweep, peer, since))) return sweep.get();
   }
-  if (found != Whereabouts::kUnknown) return found;
-  for (const auto& [end, other] :
-       {std::pair(cable.key.low, cable.key.high.node), {cable.key.high, cable.key.low.node}}) {
-    const NodeId node = there.find_node(end.node);
-    if (node != kNoIndex && is_switch(there, node) && has_moved(there, node, cable, here))
-      found = std::max(found, with_its_switch(there, cable, end, other, here));
+  return nullptr;
+}
+
+const Sweep* OtherSubnets::find_switch(NodeGuid guid, TimePoint since) const {
+  for (const auto& sweep : sweeps_) {
+    const NodeIndex node = sweep->topology->find_node(guid);
+    if (node != kNoIndex && has_answered(*sweep, node, since)) return sweep.get();
   }
-  return found;
+  return nullptr;
+}
+
+const Sweep* OtherSubnets::find_node(NodeGuid guid) const {
+  for (const auto& sweep : sweeps_) {
+    const Topology& topology = *sweep->topology;
+    const NodeIndex index = topology.find_node(guid);
+    if (index == kNoIndex) continue;
+    const Node& node = topology.node(index);
+    if (node.type == NodeType::kSwitch && has_answered(*sweep, index, kNever)) return sweep.get();
+    for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
+      if (find_port(topology.key_of(port)) == sweep.get()) return sweep.get();
+  }
+  return nullptr;
+}
+
+bool OtherSubnets::has_same_graphs(const OtherSubnets& other) const {
+  return std::ranges::equal(sweeps_, other.sweeps_, {}, &Sweep::topology, &Sweep::topology);
+}
+
+MovedAdapters::MovedAdapters(std::span<const FabricView> views,
+                             std::span<const std::shared_ptr<const Incident>> incidents)
+    : views_(views) {
+  for (const auto& incident : incidents)
+    if (incident->is_open() && incident->finding.kind == IncidentKind::kDuplicateGuid)
+      double_.push_back(incident->finding.cause.port.node);
+  std::ranges::sort(double_, {}, &NodeGuid::value);
 }
 
 bool MovedAdapters::has_left(const FabricView& here, NodeIndex adapter) const {
-  const auto left = left_.find(here.name);
-  if (left == left_.end() || !left->second) return false;
   const Topology& topology = *here.sweep->topology;
   const Node& node = topology.node(adapter);
-  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port) {
-    const PortKey key = topology.key_of(port);
-    if (!std::ranges::binary_search(*left->second, key)) continue;
-    const bool is_there = std::ranges::any_of(views_, [&](const FabricView& view) {
-      if (view.name == here.name || !view.sweep || !view.sweep->topology || view.sweep->topology->is_ethernet() ||
-          is_blind(view))
-        return false;
-      const Topology& other = *view.sweep->topology;
-      const PortIndex at = other.find_port(key);
-      const PortIndex peer = at == kNoIndex ? kNoIndex : other.port(at).peer;
-      return peer != kNoIndex && other.port(peer).is_up() && other.node_of(other.port(peer)).reachable;
-    });
-    if (is_there) return true;
-  }
+  if (std::ranges::binary_search(double_, node.guid.value, {}, &NodeGuid::value)) return false;
+  std::vector<std::shared_ptr<const Sweep>> sweeps;
+  for (const FabricView& view : views_)
+    if (view.name != here.name && view.sweep && !view.sweep->topology->is_ethernet() && !is_blind(view))
+      sweeps.push_back(view.sweep);
+  const OtherSubnets others(std::move(sweeps));
+  for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
+    if (others.find_port(topology.key_of(port))) return true;
   return false;
 }
 

@@ -1,60 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Cables that were put into another subnet, of which the rules of that one tell.
+// Nodes that are lost in one subnet and answer in another one: they were moved there.
 
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "fabric/incident.hpp"
 #include "fabric/snapshot.hpp"
+#include "fabric/sweep.hpp"
 
 namespace weft::analyzer {
 
-class LinkTable;
+/// What the last sweeps of other subnets say.
+class OtherSubnets {
+ public:
+  /// There are none.
+  OtherSubnets() = default;
+  /// InfiniBand subnets that are read, none of them the one that asks, seen through another port. Each has a topology.
+  explicit OtherSubnets(std::vector<std::shared_ptr<const Sweep>> sweeps) : sweeps_(std::move(sweeps)) {}
 
-/// A cable that is not up where it was.
-struct LostCable {
-  LinkKey key;
-  TimePoint last_up = kNever;  ///< of the last reading that said it was up; kNever: of before this process
-  TimePoint since = kNever;    ///< of the sweep that found it lost
+  /// The subnet in which the link at that port of an adapter or router is up, as a reading after `since` says; null:
+  /// none. The ports of one adapter may be in several subnets.
+  const Sweep* find_port(PortKey port, TimePoint since = kNever) const;
+  /// The subnet in which that switch has answered after `since`; null: none.
+  const Sweep* find_switch(NodeGuid guid, TimePoint since = kNever) const;
+  /// The subnet in which that node answers, with whichever port; null: none.
+  const Sweep* find_node(NodeGuid guid) const;
+  /// Another value has other graphs, or other subnets.
+  bool has_same_graphs(const OtherSubnets& other) const;
+
+ private:
+  std::vector<std::shared_ptr<const Sweep>> sweeps_;
 };
 
-/// Where a lost cable is, as another subnet has it. Of two answers the greater one holds.
-enum class Whereabouts : std::uint8_t {
-  kUnknown,  ///< that subnet knows nothing of it, or it is dead there as well
-  kLeft,     ///< it is in that subnet now
-  kDeadEnd,  ///< its switch was moved into that subnet, and has no cable at that port: what it led to lost its link
-  /// An end was up in both subnets at once, so two have one GUID: what the one does says nothing of the other.
-  kDouble,
-};
-
-/// Asked of a link that counts and is not up.
-using Elsewhere = std::function<Whereabouts(const LostCable&)>;
-
-/// What the links of `there`, another subnet than `here`, say. A cable has left when one of its ends is up with another
-/// port there, and was not yet while the cable was up here. A switch has when it got a cable to a switch there that
-/// `here` does not know: its cables to other switches left with it, and those to hosts that are up there as they were
-/// here. What is only reached through another port than before is not moved: its subnet fell into two.
-Whereabouts whereabouts(const LinkTable& there, const LostCable& cable, const LinkTable& here);
-
-/// Ends of cables that left, as LinkTable::left() has them, by the name of the subnet that they left.
-using LeftEnds = std::map<std::string, std::shared_ptr<const std::vector<PortKey>>>;
-
-/// Adapters that have a place in two subnets that are shown, and are in the later one.
+/// Adapters that have a place in two subnets that are shown, and answer in the other one.
 class MovedAdapters {
  public:
-  /// Both must outlive it.
-  MovedAdapters(std::span<const FabricView> views, const LeftEnds& left) : views_(views), left_(left) {}
-  /// A cable of that adapter has left `here`, and another subnet, that is read, has that port up.
+  /// `views` must outlive it. Of GUIDs that are double (DUPLICATE_GUID is open) nobody knows where they are.
+  MovedAdapters(std::span<const FabricView> views, std::span<const std::shared_ptr<const Incident>> incidents);
+  /// The adapter, which does not answer in `here`, is up in another subnet that is read.
   bool has_left(const FabricView& here, NodeIndex adapter) const;
 
  private:
   std::span<const FabricView> views_;
-  const LeftEnds& left_;
+  std::vector<NodeGuid> double_;  ///< sorted
 };
 
 }  // namespace weft::analyzer

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/ports/double_guids.hpp"
+#include "analyzer/ports/elsewhere.hpp"
 #include "analyzer/ports/freshness.hpp"
 
 namespace weft::analyzer {
@@ -198,12 +200,16 @@ void LinkTable::synchronise(const Topology& topology) {
 }
 
 void LinkTable::observe(const Sweep& sweep) {
+  observe(sweep, {}, {});
+}
+
+void LinkTable::observe(const Sweep& sweep, const OtherSubnets& others, const DoubleGuids& doubles) {
   if (sweep.topology != topology_) {
     synchronise(*sweep.topology);
     topology_ = sweep.topology;
   }
   observe_nodes(sweep);
-  observe_links(sweep);
+  observe_links(sweep, others, doubles);
   // A clock that was set back must not make it last.
   began_ = began_ == kNever ? sweep.finished : std::min(began_, sweep.finished);
 }
@@ -264,21 +270,30 @@ void LinkTable::tolerate_clock(TimePoint now) {
     if (link.down_since != kNever) link.down_since -= ahead;
 }
 
-/// What another subnet tells of a link that is not up here. True: it has left for that one.
-bool LinkTable::ask_elsewhere(LinkState& link) {
-  if (!elsewhere_ || link.is_double) return false;
-  switch (elsewhere_({link.key, link.up_read, link.down_since})) {
-    case Whereabouts::kUnknown:
-      return false;
-    case Whereabouts::kLeft:
-      return true;
-    case Whereabouts::kDeadEnd:
-      (nodes_[link.low_node].type == NodeType::kSwitch ? link.low_view : link.high_view) = EndView::kDown;
-      return false;
-    case Whereabouts::kDouble:
-      link.is_double = true;
-      return false;
-  }
+/// A cable that was up and is not: it is in another subnet now, or gone with a switch that is.
+bool LinkTable::has_left(LinkState& link, const OtherSubnets& others, const DoubleGuids& doubles) {
+  enum class Place : std::uint8_t { kNowhere, kHere, kThere };
+  const auto place_of = [&](NodeId id, PortKey end, EndView view) {
+    const KnownNode& node = nodes_[id];
+    const bool is_switch = node.type == NodeType::kSwitch;
+    if (is_switch && !node.lost) return Place::kHere;
+    const Sweep* there = nullptr;
+    if (!doubles.has(node.guid))
+      there = is_switch ? others.find_switch(node.guid, link.up_read) : others.find_port(end, link.up_read);
+    if (!there && view != EndView::kUnseen) return Place::kHere;
+    return there ? Place::kThere : Place::kNowhere;
+  };
+  const Place low = place_of(link.low_node, link.key.low, link.low_view);
+  const Place high = place_of(link.high_node, link.key.high, link.high_view);
+  if (low != Place::kThere && high != Place::kThere) return false;
+  if (low == high) return true;
+  const bool is_low = low == Place::kThere;
+  const auto is_switch = [&](bool of_low) {
+    return nodes_[of_low ? link.low_node : link.high_node].type == NodeType::kSwitch;
+  };
+  // A switch that stays lost a neighbour; an adapter that does, or a switch that answers nowhere, lost its cable.
+  if (!is_switch(is_low) || (is_switch(!is_low) && (is_low ? high : low) == Place::kHere)) return true;
+  (is_low ? link.low_view : link.high_view) = EndView::kDown;
   return false;
 }
 
@@ -286,17 +301,6 @@ bool LinkTable::ask_elsewhere(LinkState& link) {
 void LinkTable::note_up(LinkState& link, const Sweep& sweep) {
   for (const auto& [port, view] : {std::pair(link.low, link.low_view), {link.high, link.high_view}})
     if (view == EndView::kUp) link.up_read = std::max(link.up_read, sweep.state_read_at[port]);
-  if (!link.was_up || link.up_from == TimePoint::max()) link.up_from = link.up_read;
-  link.is_double = false;
-}
-
-void LinkTable::collect_left() {
-  std::vector<PortKey> ends;
-  for (const LinkState& link : links_)
-    if (link.left) ends.insert(ends.end(), {link.key.low, link.key.high});
-  std::ranges::sort(ends);
-  if (left_ ? ends == *left_ : ends.empty()) return;
-  left_ = ends.empty() ? nullptr : std::make_shared<const std::vector<PortKey>>(std::move(ends));
 }
 
 void LinkTable::recable(LinkState& link) {
@@ -306,7 +310,7 @@ void LinkTable::recable(LinkState& link) {
   link.view = LinkView::kUnknown;
 }
 
-void LinkTable::observe_links(const Sweep& sweep) {
+void LinkTable::observe_links(const Sweep& sweep, const OtherSubnets& others, const DoubleGuids& doubles) {
   const Topology& topology = *sweep.topology;
   tolerate_clock(sweep.finished);
   // On Ethernet cables are found one after the other, as collectors come and neighbours speak, and were there before.
@@ -324,15 +328,12 @@ void LinkTable::observe_links(const Sweep& sweep) {
     link.high_view = high;
     if (low == EndView::kElsewhere || high == EndView::kElsewhere) {
       recable(link);
-      link.left = false;
       continue;
     }
     const bool is_up_here = low == EndView::kUp || high == EndView::kUp;
-    link.left = link.left && !is_up_here;
-    if (!is_up_here && link.counts()) {
-      if (ask_elsewhere(link)) {
+    if (!is_up_here && link.counts() && link.was_up) {
+      if (has_left(link, others, doubles)) {
         recable(link);
-        link.left = true;
         continue;
       }
       low = link.low_view;
@@ -373,10 +374,7 @@ void LinkTable::observe_links(const Sweep& sweep) {
     const auto is_silent = [&](NodeId end) { return nodes_[end].lost && !nodes_[end].unread; };
     if (view == LinkView::kTraining && (is_silent(link.low_node) || is_silent(link.high_node)))
       link.view_since = sweep.finished;
-    if (view != LinkView::kUp) {
-      if (view != LinkView::kUnknown) link.up_from = TimePoint::max();
-      continue;
-    }
+    if (view != LinkView::kUp) continue;
     link.down_since = kNever;
     note_up(link, sweep);
     if (!link.was_up) {
@@ -386,7 +384,6 @@ void LinkTable::observe_links(const Sweep& sweep) {
       ++revision_;
     }
   }
-  collect_left();
 }
 
 }  // namespace weft::analyzer

@@ -10,13 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/ports/elsewhere.hpp"
 #include "analyzer/thresholds/thresholds.hpp"
 #include "fabric/analyzer_state.hpp"
 #include "fabric/snapshot.hpp"
 #include "fabric/sweep.hpp"
 
 namespace weft::analyzer {
+
+class DoubleGuids;
+class OtherSubnets;
 
 /// Position in LinkTable::nodes(); stays the same as long as the process lives, whatever the topology's epoch.
 using NodeId = std::uint32_t;
@@ -80,14 +82,8 @@ struct LinkState {
   bool counts() const { return (was_up || expected) && !recabled; }
   /// Somebody switched one of its ends off.
   bool is_disabled() const { return low_view == EndView::kDisabled || high_view == EndView::kDisabled; }
-  bool recabled = false;  ///< an end was seen connected with another port
-  bool left = false;      ///< recabled, into another subnet
-  /// An end was up in another subnet as well while this was up: another has its GUID.
-  bool is_double = false;
+  bool recabled = false;       ///< an end was seen connected with another port, or in another subnet
   TimePoint up_read = kNever;  ///< of the last reading that said it is up; kNever: of before this process
-  /// The first reading that said so since it was down, or new; kNever: it was up before this process;
-  /// TimePoint::max(): it is down.
-  TimePoint up_from = kNever;
   /// Of the interfaces, as they were called last; empty where ports have numbers only.
   std::string low_name{}, high_name{};
 };
@@ -112,13 +108,13 @@ class LinkTable {
   /// Links whose absence is trouble, and of which the present topology does not have both ends.
   std::vector<AbsentLink> absent_links() const;
 
-  /// Asked of links that are not up, from now on.
-  void set_elsewhere(Elsewhere elsewhere) { elsewhere_ = std::move(elsewhere); }
-  /// Takes the states of one sweep, which must have a topology.
+  /// Takes the states of one sweep, which must have a topology. A cable that is lost has left where its adapter is up
+  /// in one of `others`, or its switch answers there, and the other end is known to be somewhere; where that is not,
+  /// the cable is down at its switch. Of GUIDs in `doubles` nothing is inferred.
+  void observe(const Sweep& sweep, const OtherSubnets& others, const DoubleGuids& doubles);
+  /// The same where there is no other subnet.
   void observe(const Sweep& sweep);
 
-  /// Ends of cables that are in another subnet now, sorted; the same object until it changes; null: none.
-  const std::shared_ptr<const std::vector<PortKey>>& left() const { return left_; }
   /// Of the last sweep; null before.
   const std::shared_ptr<const Topology>& topology() const { return topology_; }
   const std::vector<KnownNode>& nodes() const { return nodes_; }
@@ -153,12 +149,11 @@ class LinkTable {
   void synchronise(const Topology& topology);
   void observe_nodes(const Sweep& sweep);
   void tolerate_clock(TimePoint now);
-  void observe_links(const Sweep& sweep);
+  void observe_links(const Sweep& sweep, const OtherSubnets& others, const DoubleGuids& doubles);
   EndView view_of(const Topology& topology, PortIndex port, PortIndex other) const;
-  bool ask_elsewhere(LinkState& link);
+  bool has_left(LinkState& link, const OtherSubnets& others, const DoubleGuids& doubles);
   void recable(LinkState& link);
   void note_up(LinkState& link, const Sweep& sweep);
-  void collect_left();
 
   const Thresholds& thresholds_;
   std::vector<KnownNode> nodes_;
@@ -175,8 +170,6 @@ class LinkTable {
   std::vector<std::uint8_t> by_peer_;  ///< by port: as Sweep::inferred_from_peer
   std::uint64_t revision_ = 0;
   TimePoint began_ = kNever;  ///< end of the first sweep that was observed
-  Elsewhere elsewhere_;
-  std::shared_ptr<const std::vector<PortKey>> left_;
 
   // Adjacency in compressed rows, made again when links were added.
   mutable std::vector<std::uint32_t> first_link_;

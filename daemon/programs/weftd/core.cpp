@@ -176,7 +176,7 @@ void Core::take_sweep(Sweep sweep) {
 
   const auto before = std::chrono::steady_clock::now();
   sweep.topology = fabric.cables.complete(std::move(sweep.topology), [&] { return fabric.analyzer.state().links; });
-  auto analysis = fabric.analyzer.analyze(sweep, now, host_rules_.marks(sweep.fabric, now));
+  auto analysis = fabric.analyzer.analyze(sweep, now, host_rules_.marks(sweep.fabric, now), others(fabric));
   analysis_seconds_[sweep.fabric] = seconds(std::chrono::steady_clock::now() - before);
 
   fabric.view.watching = true;

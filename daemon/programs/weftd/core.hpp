@@ -139,11 +139,13 @@ class Core {
     bool tell_differences = true;                           // from what is expected: in the log, once
     std::optional<TableMoves> counter_moves, detail_moves;  // where counters that never moved are left out
     std::vector<NodeGuid> switches{};                       // that were reached in the last graph with any, sorted
-    LinkKey own_cable{};                                    // in that graph
-    std::shared_ptr<const Topology> told_apart{};           // see tell_apart()
-    std::vector<store::FabricMemory> apart{};               // to be stored before anything is stored of this one
-    bool stores_apart = false;                              // the store is asked to
-    bool was_seen = false;                                  // a sweep told of more than ourselves
+    std::vector<NodeGuid> known_switches{};                 // to its rules, sorted, as of that revision of their links
+    std::uint64_t counted_switches = kNothingSaved;
+    LinkKey own_cable{};                           // in that graph
+    std::shared_ptr<const Topology> told_apart{};  // see tell_apart()
+    std::vector<store::FabricMemory> apart{};      // to be stored before anything is stored of this one
+    bool stores_apart = false;                     // the store is asked to
+    bool was_seen = false;                         // a sweep told of more than ourselves
   };
   struct Batch {
     std::vector<Incident> incidents;
@@ -165,10 +167,12 @@ class Core {
   bool is_found(const std::string& name, const std::string& through);
   /// Of a subnet that no sweep told of yet, by the links that the ledger knows there; sorted.
   std::vector<NodeGuid> known_switches(const std::string& fabric) const;
+  /// Tells its rules which incidents of that fabric are open.
+  void remember_incidents(analyzer::FabricAnalyzer& rules, const std::string& fabric) const;
   /// Rules that know what the ledger and open incidents tell of that fabric.
   analyzer::FabricAnalyzer rules_of(const std::string& name, LinkLayer layer) const;
-  /// As analyzer::Elsewhere, of all other subnets that are swept. Two ports may lead to one subnet: that is no other.
-  analyzer::Whereabouts whereabouts(const Fabric& fabric, const analyzer::LostCable& cable) const;
+  /// All other subnets that are swept. Two ports may lead to one subnet: that is no other.
+  analyzer::OtherSubnets others(Fabric& fabric);
   /// A port leads to another subnet than the one that is known by this name: that gets a name of its own.
   void tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now);
   /// The same where this one was swept before the ledger was read; else its rules learn what the leader alone saw.
@@ -178,7 +182,10 @@ class Core {
   std::string name_of_kept(const std::string& name, std::span<const KnownLink> links) const;
   /// As sights(), with the switches that were reached last.
   std::vector<FabricSight> reached_subnets() const;
-  /// What was kept apart and has most of those switches is `name` from now on. False: there is none.
+  /// The ledger knows it under a name that no port of ours has, and that is not `name`: it was kept apart, or a leader
+  /// before us has other ports.
+  bool is_without_port(const store::FabricMemory& memory, const std::string& name) const;
+  /// What has most of those switches, and no port of ours, is `name` from now on. False: there is none.
   /// `rules`: of `name`, which know more of it than the ledger; null: they knew another subnet. They are to be renewed.
   bool take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,
                       const analyzer::FabricAnalyzer* rules);

@@ -68,28 +68,33 @@ std::vector<NodeGuid> Core::known_switches(const std::string& fabric) const {
   return switches_at(known_links(fabric));
 }
 
+void Core::remember_incidents(analyzer::FabricAnalyzer& rules, const std::string& fabric) const {
+  for (const auto& incident : *incidents_.all())
+    if (incident->finding.cause.fabric == fabric || incident->finding.kind == IncidentKind::kDuplicateGuid)
+      rules.remember(*incident);
+}
+
 analyzer::FabricAnalyzer Core::rules_of(const std::string& name, LinkLayer layer) const {
   analyzer::FabricAnalyzer rules(name, config_.analyzer);
   if (const auto expected = expected_.find(layer); expected != expected_.end()) rules.expect(expected->second);
   if (const auto memory = memories_.find(name); memory != memories_.end()) rules.restore(memory->second.state);
-  for (const auto& incident : *incidents_.all())
-    if (incident->finding.cause.fabric == name) rules.remember(*incident);
+  remember_incidents(rules, name);
   rules.set_maintenance_windows(planned_);
-  if (layer == LinkLayer::kInfiniBand)
-    rules.set_elsewhere([this, name](const analyzer::LostCable& cable) {
-      const auto fabric = fabrics_.find(name);
-      return fabric == fabrics_.end() ? analyzer::Whereabouts::kUnknown : whereabouts(fabric->second, cable);
-    });
   return rules;
 }
 
-analyzer::Whereabouts Core::whereabouts(const Fabric& fabric, const analyzer::LostCable& cable) const {
-  auto found = analyzer::Whereabouts::kUnknown;
+// A fragment that has got new switches is no other subnet.
+analyzer::OtherSubnets Core::others(Fabric& fabric) {
+  std::vector<std::shared_ptr<const Sweep>> sweeps;
+  if (fabric.layer == LinkLayer::kEthernet) return {};
+  if (const std::uint64_t revision = fabric.analyzer.links_revision();
+      std::exchange(fabric.counted_switches, revision) != revision)
+    fabric.known_switches = fabric.analyzer.switches();
   for (const auto& [name, there] : fabrics_)
     if (&there != &fabric && there.layer == LinkLayer::kInfiniBand && there.view.sweep && is_seen(there.view) &&
-        !are_one_subnet(there.switches, fabric.switches))
-      found = std::max(found, there.analyzer.find(cable, fabric.analyzer));
-  return found;
+        !have_half(there.switches, fabric.known_switches))
+      sweeps.push_back(there.view.sweep);
+  return analyzer::OtherSubnets(std::move(sweeps));
 }
 
 bool Core::is_found(const std::string& name, const std::string& through) {
@@ -131,7 +136,7 @@ void Core::renew_rules(Fabric& fabric) {
   fabric.analyzer = rules_of(fabric.view.name, fabric.layer);
   fabric.cables = {};
   fabric.tell_differences = true;
-  fabric.saved_links = fabric.saved_history = kNothingSaved;
+  fabric.saved_links = fabric.saved_history = fabric.counted_switches = kNothingSaved;
   fabric.nodes_saved = fabric.baselines_saved = kNever;
   known_looked_ = kNever;
   known_subnets_.clear();  // the hosts' rules are to know the new names
@@ -141,7 +146,7 @@ void Core::tell_apart_from_ledger(Fabric& fabric) {
   if (fabric.layer == LinkLayer::kEthernet) return;
   const std::string& name = fabric.view.name;
   if (fabric.switches.empty()) {  // what the ledger knows is newer
-    fabric.analyzer = rules_of(name, fabric.layer);
+    renew_rules(fabric);
     return;
   }
   const auto known = known_switches(name);
@@ -150,11 +155,14 @@ void Core::tell_apart_from_ledger(Fabric& fabric) {
       !are_one_subnet(known, fabric.analyzer.switches()))
     keep_apart(fabric, memories_.at(name));
   // The leader saw more than we did while we were blind, or before we swept: as after a start, all of it counts.
-  if (const auto memory = memories_.find(name); memory != memories_.end())
-    if (auto joined = fabric.analyzer.joined_state(memory->second.state)) {
-      memory->second.state = std::move(*joined);
-      renew_rules(fabric);
-    }
+  const auto memory = memories_.find(name);
+  auto joined = memory == memories_.end() ? std::nullopt : fabric.analyzer.joined_state(memory->second.state);
+  if (joined) {
+    memory->second.state = std::move(*joined);
+    renew_rules(fabric);
+  } else {
+    remember_incidents(fabric.analyzer, name);  // of what we did not see ourselves
+  }
   if (take_back_kept(name, fabric.switches, &fabric.analyzer)) renew_rules(fabric);
 }
 
@@ -184,12 +192,21 @@ void Core::keep_apart(Fabric& fabric, store::FabricMemory memory) {
   memories_[memory.fabric] = std::move(memory);
 }
 
+bool Core::is_without_port(const store::FabricMemory& memory, const std::string& name) const {
+  const std::string& other = memory.fabric;
+  if (other == name || std::ranges::any_of(memory.state.links, is_ethernet)) return false;
+  return is_kept(other) || !fabrics_.contains(other) || unwatched_.contains(other);
+}
+
 bool Core::take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,
                           const analyzer::FabricAnalyzer* rules) {
   std::vector<std::string> kept;
   for (const auto& [other, memory] : memories_)
-    if (is_kept(other) && are_one_subnet(switches, switches_at(memory.state.links))) kept.push_back(other);
+    if (is_without_port(memory, name) && are_one_subnet(switches, switches_at(memory.state.links)))
+      kept.push_back(other);
   AnalyzerState present = rules != nullptr && !kept.empty() ? rules->state() : AnalyzerState{};
+  if (rules != nullptr && !kept.empty())
+    if (auto joined = rules->joined_state(memories_.at(kept.front()).state)) present = std::move(*joined);
   for (const std::string& other : kept) {
     logger("infiniband")->info("{} is watched as {} now", other, name);
     fabrics_.erase(other);
@@ -280,7 +297,7 @@ void Core::watch_over_known(TimePoint now) {
 }
 
 void Core::look_at_known(TimePoint now) {
-  std::set<std::string> elsewhere, too_old;  // the same subnet has another name now: another port leads there
+  std::set<std::string> too_old;
   for (const FabricSight& sight : reached_subnets()) {
     const auto fabric = fabrics_.find(sight.name);
     if (fabric == fabrics_.end() || unwatched_.contains(sight.name)) continue;  // the first: it was just taken back
@@ -289,17 +306,8 @@ void Core::look_at_known(TimePoint now) {
     else
       take_along(fabric->second);
   }
-  const auto before = reached_subnets();
-  for (const auto& [name, memory] : memories_) {
-    const bool is_shown = unwatched_.contains(name);
-    if (is_given_up(memory, now) && (is_shown || is_kept(name)))
-      too_old.insert(name);
-    else if (is_shown && std::ranges::any_of(before, [&, switches = known_switches(name)](const FabricSight& sight) {
-               return !unwatched_.contains(sight.name) && are_one_subnet(sight.switches, switches);
-             }))
-      elsewhere.insert(name);
-  }
-  for (const std::string& name : elsewhere) remove_fabric(name);
+  for (const auto& [name, memory] : memories_)
+    if (is_given_up(memory, now) && (unwatched_.contains(name) || is_kept(name))) too_old.insert(name);
   for (const std::string& name : too_old) {
     give_up(name, now, kUnseen);
     remove_fabric(name);

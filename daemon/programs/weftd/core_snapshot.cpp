@@ -35,10 +35,7 @@ void Core::publish() {
   snapshot->incidents = shown_;
   snapshot->maintenance = maintenance_.windows();
   snapshot->acceptances = acceptances_.runs();
-  analyzer::LeftEnds left;
-  for (const auto& [name, fabric] : fabrics_)
-    if (auto ends = fabric.analyzer.left()) left.emplace(name, std::move(ends));
-  auto health = analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now, left);
+  auto health = analyzer::assess(snapshot->fabrics, hosts, *shown_, *maintenance_.windows(), now);
   health = analyzer::with_unswept(std::move(health), known_subnets_, snapshot->fabrics, *shown_);
   health = analyzer::with_other_names(std::move(health), hosts);
   explain_standby(health);

@@ -43,9 +43,18 @@ void add_state(AnalyzerState& state, const AnalyzerState& more) {
 }
 
 bool MovedLinks::has(const Entity& cause) const {
-  if (cause.kind == EntityKind::kNode) return std::ranges::find(switches, cause.port.node) != switches.end();
-  return cause.kind == EntityKind::kLink &&
-         std::ranges::find(along, make_link_key(cause.port, cause.peer), &KnownLink::key) != along.end();
+  if (cause.kind == EntityKind::kLink)
+    return std::ranges::find(along, make_link_key(cause.port, cause.peer), &KnownLink::key) != along.end();
+  const auto is_of = [&cause](PortKey end) {
+    return cause.kind == EntityKind::kNode ? end.node == cause.port.node : end == cause.port;
+  };
+  if (cause.kind != EntityKind::kNode && cause.kind != EntityKind::kPort) return false;
+  if (std::ranges::find(switches, cause.port.node) != switches.end()) return true;
+  // A switch that stays may be an end of what goes along.
+  return std::ranges::any_of(along, [&](const KnownLink& link) {
+    return (link.low.type != NodeType::kSwitch && is_of(link.key.low)) ||
+           (link.high.type != NodeType::kSwitch && is_of(link.key.high));
+  });
 }
 
 MovedLinks moved_links(std::span<const KnownLink> links, std::span<const NodeGuid> found, const Topology& seen) {

@@ -62,6 +62,7 @@ class CoreTakeoverTest : public CoreTest {
     EXPECT_NE(found, health->end()) << host;
     return found == health->end() ? HealthVerdict::kHealthy : found->verdict;
   }
+  void expect_it_is_known_by_another_name(bool is_swept_before);
   LinkKey down_link;
 };
 
@@ -76,6 +77,81 @@ TEST_F(CoreTakeoverTest, WhatIsStillTrueStaysOpenWhereOnlyTheLeaderKnewOfIt) {
   EXPECT_EQ(verdict_of("host-1-0"), HealthVerdict::kUnhealthy);
   EXPECT_EQ(verdict_of("host-1-1"), HealthVerdict::kUnknown);
   EXPECT_EQ(store.copy_of_links()["test"].size(), links) << "later starts are to know it, too";
+}
+
+// The standby knew the link, was blind when it went down, and now sees it trained: its own rules have nothing to tell.
+TEST_F(CoreTakeoverTest, WhatWaitsForTheManagerStaysOpenWhereTheStandbyWasBlind) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep(3);
+  fabric.unlink(fabric.port_of(kDown, 1));
+  sweep(20);
+  fabric.relink(fabric.port_of(kDown, 1), PortState::kInitialize);
+  sweep(20);
+  store::Restored restored = ledger();
+  ASSERT_EQ(restored.incidents.size(), 1U);
+  start();
+  core->stand_by();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  fabric.relink(fabric.port_of(kDown, 1));
+  sweep(5);
+  fabric.relink(fabric.port_of(kDown, 1), PortState::kInitialize);
+  clock.time += 60s;
+  fabric.advance(60s);
+  sweep(1);
+  core->lead(std::move(restored));
+  for (int i = 0; i < 30; ++i) {
+    sweep(), core->tick(), settle();
+    ASSERT_TRUE(shown()[0].is_open()) << i;
+    ASSERT_EQ(verdict_of("host-1-0"), HealthVerdict::kUnhealthy) << i;
+  }
+  fabric.relink(fabric.port_of(kDown, 1));
+  for (int i = 0; i < 20; ++i) sweep(), core->tick(), settle();
+  EXPECT_FALSE(shown()[0].is_open());
+}
+
+// The two hosts of a pair call their ports otherwise, so they call the subnet otherwise.
+void CoreTakeoverTest::expect_it_is_known_by_another_name(bool is_swept_before) {
+  config.infiniband.enabled = config.infiniband.ports.automatic = true;
+  store::Restored restored = ledger_of_leader();
+  start();
+  core->stand_by();
+  const std::string other = "mlx5_3-1";
+  core->add_fabric(other, LinkLayer::kInfiniBand, "mlx5_3:1");
+  fabric.rediscover();
+  const auto sweep_as_other = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      Sweep next = fabric.sweep();
+      next.fabric = other;
+      clock.time = next.finished;
+      core->take_sweep(std::move(next));
+      core->tick();
+      settle();
+    }
+  };
+  if (is_swept_before) sweep_as_other(5);
+  core->lead(std::move(restored));
+  for (const int sweeps : {30, 700}) {
+    sweep_as_other(sweeps);
+    const auto incidents = shown();
+    ASSERT_EQ(incidents.size(), 2U) << sweeps << ": none is doubled";
+    for (const Incident& incident : incidents) {
+      EXPECT_TRUE(incident.is_open()) << incident.finding.summary;
+      EXPECT_EQ(incident.finding.cause.fabric, other);
+    }
+    EXPECT_EQ(verdict_of("host-1-0"), HealthVerdict::kUnhealthy);
+    EXPECT_EQ(verdict_of("host-1-1"), HealthVerdict::kUnknown);
+    EXPECT_EQ(publication.load()->fabrics.size(), 1U);
+  }
+  EXPECT_TRUE(store.copy_of_links()["test"].empty());
+}
+
+TEST_F(CoreTakeoverTest, TheSubnetIsTheSameWhereThePortOfTheStandbyHasAnotherName) {
+  expect_it_is_known_by_another_name(true);
+}
+
+TEST_F(CoreTakeoverTest, SoItIsWhereTheStandbyHadNotSweptIt) {
+  expect_it_is_known_by_another_name(false);
 }
 
 TEST_F(CoreTakeoverTest, ItEndsWhenItIsSeenWell) {

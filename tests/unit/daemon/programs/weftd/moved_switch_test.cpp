@@ -191,6 +191,24 @@ TEST_F(MovedSwitchTest, OursTogetherWithUs) {
   EXPECT_EQ(verdict_of("a-host-0-1"), HealthVerdict::kHealthy);
 }
 
+TEST_F(MovedSwitchTest, WhatIsOpenOfAHostBehindItGoesAlongAndEnds) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  swap_subnets();
+  sweep_for(70s);
+  fabric.silence(fabric.find(host));
+  sweep_for(20s);
+  EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kTelemetryLost}));
+  swap_subnets();
+  sweep_for(20s);
+  put_leaf_into_b(before, fabric, leaf, host);
+  sweep_for(60s);
+  const auto incidents = shown();
+  ASSERT_FALSE(incidents.empty());
+  EXPECT_FALSE(incidents[0].is_open()) << incidents[0].finding.cause.fabric << incidents[0].finding.summary;
+  EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kHealthy);
+}
+
 TEST_F(MovedSwitchTest, BetweenTwoThatAreWatchedOnlyWhatLostItsCableIsDown) {
   start();
   core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
@@ -264,6 +282,12 @@ TEST_F(MovedSwitchTest, WhatIsCutOffAndReachedThroughAnotherPortIsNotMoved) {
   EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kSwitchDown}));
   EXPECT_EQ(shown().size(), 1U);
   for (const char* name : {"host-1-0", "host-1-1"}) EXPECT_EQ(verdict_of(name), HealthVerdict::kUnhealthy) << name;
+  // A switch that is new hangs on that leaf alone.
+  before.node(before.add_switch("spine-new", 8)).guid = NodeGuid{0xABCDEF};
+  before.connect(before.port_of("spine-new", 1), before.port_of("leaf-1", 1));
+  sweep_both(40, before);
+  EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kSwitchDown}));
+  for (const char* name : {"host-1-0", "host-1-1"}) EXPECT_EQ(verdict_of(name), HealthVerdict::kUnhealthy) << name;
 }
 
 // Cloned: there is one in B as well.
@@ -284,6 +308,49 @@ TEST_F(MovedSwitchTest, AnotherWithTheGuidOfADeadHostIsNotThatHost) {
   sweep_both(20, before);
   EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown}));
   EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kUnhealthy);
+  EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kDuplicateGuid}));
+}
+
+TEST_F(MovedSwitchTest, AfterARestartItIsNotMissedWhereItWas) {
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_both(20, before);
+  before.power_off(before.find(leaf));
+  for (const char* name : {"a-host-1-0 mlx5_0", "a-host-1-1 mlx5_0"}) before.silence(before.find(name));
+  sweep_both(10, before);
+  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kSwitchDown}));
+  put_leaf_into_b(before, fabric, leaf, host);
+  before.rediscover();
+  sweep_both(40, before);
+  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown}));
+  EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kHealthy);
+  EXPECT_EQ(verdict_of("a-host-1-1"), HealthVerdict::kUnhealthy);
+}
+
+// A switch that hung from it alone stays behind, without a cable.
+TEST_F(MovedSwitchTest, WhatHungFromItAloneIsDown) {
+  for (const char* name : {"a-host-x-0 mlx5_0", "a-host-x-1 mlx5_0"}) before.add_adapter(name);
+  before.add_switch("a-leaf-x", 8);
+  const PortIndex place = before.port_towards(leaf, "a-host-1-1 mlx5_0");
+  before.port(before.port_of("a-host-1-1 mlx5_0", 1)).peer = kNoIndex;
+  before.connect(place, before.port_of("a-leaf-x", 8));
+  before.connect(before.port_of("a-leaf-x", 1), before.port_of("a-host-x-0 mlx5_0", 1));
+  before.connect(before.port_of("a-leaf-x", 2), before.port_of("a-host-x-1 mlx5_0", 1));
+  before.rediscover();
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_both(20, before);
+  before.power_off(before.find(leaf));
+  for (const char* name : {"a-host-1-0 mlx5_0", "a-leaf-x", "a-host-x-0 mlx5_0", "a-host-x-1 mlx5_0"})
+    before.silence(before.find(name));
+  sweep_both(20, before);
+  put_leaf_into_b(before, fabric, leaf, host);
+  sweep_both(60, before);
+  EXPECT_EQ(open_in("two").size(), 1U) << "the cable of a-leaf-x is down";
+  EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kHealthy);
+  for (const char* name : {"a-host-x-0", "a-host-x-1"}) EXPECT_NE(verdict_of(name), HealthVerdict::kHealthy) << name;
 }
 
 }  // namespace

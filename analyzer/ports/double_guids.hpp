@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// DUPLICATE_GUID over two subnets: two nodes have one GUID, so that what one does says nothing of the other.
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/ports/describe.hpp"
+#include "analyzer/ports/elsewhere.hpp"
+#include "analyzer/ports/link_table.hpp"
+#include "fabric/incident.hpp"
+#include "fabric/sweep.hpp"
+
+namespace weft::analyzer {
+
+/// Switches, and ports of adapters, that answer here and in another subnet at once, and still do after both were read
+/// again: what is moved may be so for a moment. They count as double until they have not been so for ten minutes and
+/// the other subnet has none: while one of the two is away nobody knows which.
+class DoubleGuids {
+ public:
+  /// An open DUPLICATE_GUID of any subnet, of the process before. `fabric`: the name of this one.
+  void remember(const Incident& incident, std::string_view fabric);
+  /// Takes in one sweep of this subnet. O(nodes) where a graph is another than last time.
+  void observe(const Sweep& sweep, const OtherSubnets& others);
+  /// It is known that two nodes have it.
+  bool has(NodeGuid guid) const;
+  /// One finding for each, in that of the two subnets whose name is the lower one.
+  void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;
+
+ private:
+  struct Double {
+    std::string other{};       ///< the other subnet, where it was seen there
+    TimePoint since = kNever;  ///< it was first seen in both
+    TimePoint last = kNever;   ///< it was last seen in both, or remembered
+    unsigned sweeps = 0;       ///< in a row that it was
+    bool is_known = false;
+    bool is_ours = false;  ///< it is told here
+  };
+  void look(const Sweep& sweep, const OtherSubnets& others, NodeIndex node);
+
+  std::map<NodeGuid, Double> doubles_;
+  OtherSubnets others_;
+  std::shared_ptr<const Topology> topology_;
+};
+
+}  // namespace weft::analyzer

@@ -57,6 +57,7 @@ struct FabricAnalyzer::Implementation {
   Implementation& operator=(const Implementation&) = delete;
 
   Coverage coverage(const Sweep& sweep, const OtherSubnets& others) const;
+  bool has_left(const Entity& cause, const OtherSubnets& others) const;
   bool match_expected(const Topology& seen);
 
   // The parts below refer to these two and to the table: the object never moves.
@@ -190,7 +191,29 @@ Coverage FabricAnalyzer::Implementation::coverage(const Sweep& sweep, const Othe
   }
   return Coverage(
       sweep.topology, std::move(ports), stuck.warm(), [this](NodeGuid node) { return table.is_cut_off(node); },
-      [this, others](NodeGuid node) { return !doubles.has(node) && others.find_node(node) != nullptr; });
+      [this, others](const Entity& cause) { return has_left(cause, others); });
+}
+
+// What the rules still expect here they judge themselves.
+bool FabricAnalyzer::Implementation::has_left(const Entity& cause, const OtherSubnets& others) const {
+  const auto is_there = [&](PortKey end) {
+    const NodeId id = table.find_node(end.node);
+    if (doubles.has(end.node)) return false;
+    if (end.port.value == 0) return others.find_node(end.node) != nullptr;
+    const bool is_switch = id != kNoIndex && table.nodes()[id].type == NodeType::kSwitch;
+    return (is_switch ? others.find_switch(end.node) : others.find_port(end)) != nullptr;
+  };
+  if (cause.kind == EntityKind::kLink) {
+    const LinkId link = table.find_link(make_link_key(cause.port, cause.peer));
+    const bool is_expected = link != kNoIndex && table.links()[link].counts();
+    return !is_expected && (is_there(cause.port) || is_there(cause.peer));
+  }
+  // A switch has left whatever it left behind.
+  const NodeId node = table.find_node(cause.port.node);
+  const bool is_adapter = node != kNoIndex && table.nodes()[node].type != NodeType::kSwitch;
+  const bool is_expected = is_adapter && std::ranges::any_of(table.links_of(node),
+                                                             [&](LinkId link) { return table.links()[link].counts(); });
+  return !is_expected && is_there({cause.port.node, PortNum{}});
 }
 
 Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<const MarkedPort> marks,

@@ -197,6 +197,7 @@ class HostAnalyzer {
   /// The same of Ethernet fabrics, by "HOST INTERFACE".
   std::unordered_map<std::string, std::pair<std::uint32_t, PortIndex>> by_interface_;
   std::unordered_map<NodeGuid, std::string> host_of_node_;
+  std::unordered_map<NodeGuid, std::string> held_before_;  ///< the same before the last join()
   /// The same of hosts that were down when the process before ended: they have not said yet which ports they have.
   std::unordered_map<NodeGuid, std::string> down_before_;
   std::vector<KnownSubnet> known_;

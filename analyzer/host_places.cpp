@@ -56,7 +56,7 @@ void HostAnalyzer::rearrange(std::vector<Subnet> subnets) {
   subnets_ = std::move(subnets);
   by_port_guid_.clear();
   by_interface_.clear();
-  host_of_node_.clear();
+  held_before_ = std::exchange(host_of_node_, {});
   for (std::uint32_t subnet = 0; subnet < subnets_.size(); ++subnet) {
     const Topology& topology = *subnets_[subnet].topology;
     for (PortIndex port = 0; port < topology.ports().size(); ++port)
@@ -187,14 +187,19 @@ std::string HostAnalyzer::name_on_fabric(NodeGuid adapter) const {
   return host_in_name((link.key.low == known->first ? link.low : link.high).node_name);
 }
 
-// Any collector may claim any adapter: the one that has the name of its host is believed, else the first one.
+// Any collector may claim any adapter: the one that has the name of its host is believed, else who had it before, else
+// the first one.
 void HostAnalyzer::claim(NodeGuid adapter, const std::string& host) {
   std::string& holder = host_of_node_[adapter];
   if (holder == host) return;
   if (!holder.empty() && find_host(holder)) {
     const std::string name = name_on_fabric(adapter);
-    const auto fit = [&name](const std::string& of) { return of == name ? 2 : !name.empty() && same_host(of, name); };
-    if (fit(host) <= fit(holder)) return;
+    const auto before = held_before_.find(adapter);
+    const auto right = [&](const std::string& of) {
+      const int fit = of == name ? 2 : !name.empty() && same_host(of, name);
+      return std::pair(fit, before != held_before_.end() && before->second == of);
+    };
+    if (right(host) <= right(holder)) return;
   }
   holder = host;
 }

@@ -55,6 +55,10 @@ bool have_half(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other
   return smaller > 0 && 2 * common(sorted, other) >= smaller;
 }
 
+bool has_most_of(std::span<const NodeGuid> sorted, std::span<const NodeGuid> whole) {
+  return 2 * common(sorted, whole) > whole.size();
+}
+
 SightChange compare_sight(std::span<const FabricSight> own, std::span<const FabricSight> other) {
   SightChange change;
   for (const FabricSight& fabric : own) {

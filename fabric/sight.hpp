@@ -29,6 +29,9 @@ bool are_one_subnet(std::span<const NodeGuid> sorted, std::span<const NodeGuid> 
 /// Have they half of them in common, or more? Not where one has none.
 bool have_half(std::span<const NodeGuid> sorted, std::span<const NodeGuid> other);
 
+/// Are most of `whole` among `sorted`? Not where it is empty. A fragment has not most of the whole.
+bool has_most_of(std::span<const NodeGuid> sorted, std::span<const NodeGuid> whole);
+
 /// What would change if the other weftd led.
 struct SightChange {
   std::vector<std::string> gained;  ///< own subnets that are not seen, and that the other one sees

@@ -55,21 +55,15 @@ bool Coverage::counters_observed(const Finding& finding, const std::function<boo
   });
 }
 
-bool Coverage::has_left(NodeGuid guid) const {
-  const NodeIndex index = topology_->find_node(guid);
-  return is_elsewhere_ && (index == kNoIndex || !topology_->node(index).reachable) && is_elsewhere_(guid);
-}
-
 bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
   const std::uint8_t low = bits(cause.port);
   const std::uint8_t high = bits(cause.peer);
   switch (kind) {
-    // One end is enough: were the link down, that end would say so. A cable that left with a switch has none here, and
-    // the rules say so where it is dead there.
+    // One end is enough: were the link down, that end would say so. A cable that left with its switch has none here.
     case IncidentKind::kLinkDown:
     case IncidentKind::kLinkFlap:
     case IncidentKind::kMiscabled:
-      return ((low | high) & kStateFresh) != 0 || has_left(cause.port.node) || has_left(cause.peer.node);
+      return ((low | high) & kStateFresh) != 0 || has_left(cause);
     case IncidentKind::kLinkErrors:
       return (low & high & kActive) != 0 && (low & high & kCountersFresh) != 0 && (low & high & kErrorsJudged) != 0;
     // Counters tell of congestion; a link that is down congests nothing.
@@ -106,7 +100,7 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
     case EntityKind::kNode:
       return kind == IncidentKind::kDuplicateGuid || node_observed(cause.port.node, is_node_outage(kind)) ||
              (kind == IncidentKind::kTelemetryLost && is_cut_off(cause.port.node)) ||
-             (is_node_outage(kind) && has_left(cause.port.node));
+             (is_node_outage(kind) && has_left(cause));
     case EntityKind::kCollector:
     case EntityKind::kHostPort:
     case EntityKind::kHost:

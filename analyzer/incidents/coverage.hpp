@@ -27,8 +27,9 @@ class Coverage {
   /// No link of that node is up, as far as is known, or may be: nobody waits for its answer. Called in
   /// IncidentManager::update() only.
   using IsCutOff = std::function<bool(NodeGuid)>;
-  /// It answers in another subnet, and is no other node with its GUID. Called in the same way, of what is lost here.
-  using IsElsewhere = std::function<bool(NodeGuid)>;
+  /// The rules expect nothing of it here any more, and an end of that link, or that node, is in another subnet. Called
+  /// in the same way.
+  using HasLeft = std::function<bool(const Entity&)>;
 
   /// Nothing was seen: nothing may resolve.
   static Coverage blind() { return Coverage{}; }
@@ -36,12 +37,12 @@ class Coverage {
   /// `ports` has one entry of PortBits for each port of `topology`. `counters_warm`: the process has watched long
   /// enough for the rules that need several sweeps of counters.
   Coverage(std::shared_ptr<const Topology> topology, std::vector<std::uint8_t> ports, bool counters_warm,
-           IsCutOff is_cut_off = {}, IsElsewhere is_elsewhere = {})
+           IsCutOff is_cut_off = {}, HasLeft has_left = {})
       : topology_(std::move(topology)),
         ports_(std::move(ports)),
         counters_warm_(counters_warm),
         is_cut_off_(std::move(is_cut_off)),
-        is_elsewhere_(std::move(is_elsewhere)) {}
+        has_left_(std::move(has_left)) {}
 
   /// Of what hosts tell: `observed` answers as the member of that name does. Hosts tell of ports in any subnet.
   using Observed = std::function<bool(IncidentKind kind, const Entity& cause)>;
@@ -60,7 +61,7 @@ class Coverage {
 
  private:
   std::uint8_t bits(PortKey key) const;
-  bool has_left(NodeGuid guid) const;
+  bool has_left(const Entity& cause) const { return has_left_ && has_left_(cause); }
   bool link_observed(IncidentKind kind, const Entity& cause) const;
   bool node_observed(NodeGuid guid, bool from_outside) const;
   bool counters_observed(NodeGuid guid) const;
@@ -70,7 +71,7 @@ class Coverage {
   std::vector<std::uint8_t> ports_;
   bool counters_warm_ = false;
   IsCutOff is_cut_off_;
-  IsElsewhere is_elsewhere_;
+  HasLeft has_left_;
   Observed of_hosts_;
 };
 

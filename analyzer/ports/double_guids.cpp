@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace weft::analyzer {
 namespace {
@@ -11,13 +12,16 @@ namespace {
 constexpr const char* kInBothSignal = "node_guid_in_both";
 constexpr unsigned kSweepsInBoth = 3;
 constexpr Duration kForgetAfter = std::chrono::minutes(10);
+constexpr Duration kForgetUnreadAfter = std::chrono::hours(7 * 24);
 
-/// The other subnet where that node, which answers here, is up as well, after `since`; null: none.
-const Sweep* find(const Topology& topology, NodeIndex index, const OtherSubnets& others, TimePoint since) {
+/// The other subnet where that node is up as well as here, both after `since`; null: none.
+const Sweep* find(const Sweep& here, NodeIndex index, const OtherSubnets& others, TimePoint since) {
+  const Topology& topology = *here.topology;
   const Node& node = topology.node(index);
-  if (node.type == NodeType::kSwitch) return others.find_switch(node.guid, since);
+  if (node.type == NodeType::kSwitch)
+    return has_answered(here, index, since) ? others.find_switch(node.guid, since) : nullptr;
   for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
-    if (topology.port(port).is_up())
+    if (is_link_up(here, port, since))
       if (const Sweep* const there = others.find_port(topology.key_of(port), since)) return there;
   return nullptr;
 }
@@ -27,36 +31,38 @@ const Sweep* find(const Topology& topology, NodeIndex index, const OtherSubnets&
 void DoubleGuids::remember(const Incident& incident, std::string_view fabric) {
   const Finding& finding = incident.finding;
   if (!incident.is_open() || finding.kind != IncidentKind::kDuplicateGuid) return;
-  Double& both = doubles_[finding.cause.port.node];
-  both.last = std::max(both.last, incident.updated);
-  both.is_known = true;
   const auto told = std::ranges::find(finding.evidence, kInBothSignal, &Evidence::signal);
-  if (told == finding.evidence.end() || finding.cause.fabric != fabric) return;
-  both.other = told->where.fabric;
-  both.is_ours = true;
+  if (told == finding.evidence.end()) return;
+  Double& both = doubles_[finding.cause.port.node];
+  both.is_known = true;
+  if (finding.cause.fabric == fabric) {
+    both.is_ours = true;
+    both.other = told->where.fabric;
+  } else if (!both.is_ours) {
+    both.other = finding.cause.fabric;
+  }
 }
 
 void DoubleGuids::look(const Sweep& sweep, const OtherSubnets& others, NodeIndex node) {
   const Topology& topology = *sweep.topology;
   const NodeGuid guid = topology.node(node).guid;
-  const Sweep* const there = topology.node(node).reachable ? find(topology, node, others, kNever) : nullptr;
+  const Sweep* const there = find(sweep, node, others, kNever);
   if (!there) return;
   Double& both = doubles_[guid];
   if (both.since == kNever) both.since = std::max(sweep.finished, there->finished);
   both.other = there->fabric;
   both.last = sweep.finished;
   // Both have been read again since.
-  if (++both.sweeps < kSweepsInBoth || !find(topology, node, others, both.since)) return;
+  if (++both.sweeps < kSweepsInBoth || !find(sweep, node, others, both.since)) return;
   both.is_known = true;
   both.is_ours = sweep.fabric < both.other;
 }
 
 void DoubleGuids::observe(const Sweep& sweep, const OtherSubnets& others) {
-  const bool is_another = topology_ != sweep.topology || !others_.has_same_graphs(others);
-  topology_ = sweep.topology;
-  others_ = others;
+  auto graphs = others.graphs();
+  graphs.push_back(sweep.topology);
   const Topology& topology = *sweep.topology;
-  if (is_another) {
+  if (std::exchange(graphs_, graphs) != graphs) {
     for (NodeIndex node = 0; node < topology.nodes().size(); ++node) look(sweep, others, node);
   } else {
     for (const auto& [guid, both] : doubles_)
@@ -64,16 +70,32 @@ void DoubleGuids::observe(const Sweep& sweep, const OtherSubnets& others) {
   }
   for (auto& [guid, both] : doubles_) {
     // A clock that was set back must not make it last.
-    both.last = std::min(both.last, sweep.finished);
-    both.since = std::min(both.since, sweep.finished);
-    if (both.last == sweep.finished) continue;
+    for (TimePoint* const at : {&both.last, &both.since, &both.away_since, &both.single_since})
+      *at = std::min(*at, sweep.finished);
+    if (both.last == sweep.finished) {
+      both.away_since = both.single_since = kNever;
+      continue;
+    }
     both.sweeps = 0;
     both.since = kNever;
+    const bool is_there = others.find_node(guid) != nullptr;
+    both.is_ours = both.is_ours || (both.is_known && is_there);
+    const auto note = [&](TimePoint& since, bool is_away) {
+      if (!is_away)
+        since = kNever;
+      else if (since == kNever)
+        since = sweep.finished;
+    };
+    note(both.away_since, !is_there);
+    note(both.single_since, !is_there && others.has(both.other));
   }
   std::erase_if(doubles_, [&](const auto& entry) {
-    const auto& [guid, both] = entry;
-    if (both.is_known) return sweep.finished - both.last > kForgetAfter && !others.find_node(guid);
-    return both.last < sweep.finished;
+    const Double& both = entry.second;
+    if (!both.is_known) return both.last < sweep.finished;
+    const auto is_over = [&](TimePoint since, Duration span) {
+      return since != kNever && sweep.finished - since > span;
+    };
+    return is_over(both.single_since, kForgetAfter) || is_over(both.away_since, kForgetUnreadAfter);
   });
 }
 
@@ -94,8 +116,8 @@ void DoubleGuids::report(const Describe& describe, const LinkTable& table, TimeP
                       ": two nodes have it, and what becomes of one is not told from the other";
     Entity other = describe.fabric();
     other.fabric = other.label = both.other;
-    finding.evidence.push_back(
-        fact(kInBothSignal, to_string(guid) + " answered in " + both.other + " as well", now, std::move(other)));
+    finding.evidence.push_back(fact(kInBothSignal, to_string(guid) + " answered in " + both.other + " as well",
+                                    both.last == kNever ? now : both.last, std::move(other)));
     findings.push_back(std::move(finding));
   }
 }

@@ -17,8 +17,8 @@
 namespace weft::analyzer {
 
 /// Switches, and ports of adapters, that answer here and in another subnet at once, and still do after both were read
-/// again: what is moved may be so for a moment. They count as double until they have not been so for ten minutes and
-/// the other subnet has none: while one of the two is away nobody knows which.
+/// again: what is moved may be so for a moment. They count as double until the other subnet, which is read, has had
+/// none for ten minutes, or nobody has seen it there for a week: while one of the two is away nobody knows which.
 class DoubleGuids {
  public:
   /// An open DUPLICATE_GUID of any subnet, of the process before. `fabric`: the name of this one.
@@ -27,23 +27,24 @@ class DoubleGuids {
   void observe(const Sweep& sweep, const OtherSubnets& others);
   /// It is known that two nodes have it.
   bool has(NodeGuid guid) const;
-  /// One finding for each, in that of the two subnets whose name is the lower one.
+  /// One finding for each, in that of the two subnets whose name is the lower one, and where it is missing.
   void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;
 
  private:
   struct Double {
-    std::string other{};       ///< the other subnet, where it was seen there
-    TimePoint since = kNever;  ///< it was first seen in both
-    TimePoint last = kNever;   ///< it was last seen in both, or remembered
-    unsigned sweeps = 0;       ///< in a row that it was
+    std::string other{};              ///< the other subnet, where it was seen there
+    TimePoint since = kNever;         ///< it was first seen in both
+    TimePoint last = kNever;          ///< it was last seen in both; kNever: not by this process
+    TimePoint away_since = kNever;    ///< it was not seen in the other subnet since then; kNever: it is
+    TimePoint single_since = kNever;  ///< the same, while that is read
+    unsigned sweeps = 0;              ///< in a row that it was in both
     bool is_known = false;
     bool is_ours = false;  ///< it is told here
   };
   void look(const Sweep& sweep, const OtherSubnets& others, NodeIndex node);
 
   std::map<NodeGuid, Double> doubles_;
-  OtherSubnets others_;
-  std::shared_ptr<const Topology> topology_;
+  std::vector<std::shared_ptr<const Topology>> graphs_;  ///< of the last sweeps, this subnet's at the end
 };
 
 }  // namespace weft::analyzer

@@ -16,6 +16,13 @@ bool is_up(const Sweep& sweep, PortIndex port, TimePoint since) {
          port < sweep.state_read_at.size() && sweep.state_read_at[port] > since;
 }
 
+}  // namespace
+
+bool is_link_up(const Sweep& sweep, PortIndex port, TimePoint since) {
+  const PortIndex peer = sweep.topology->port(port).peer;
+  return peer != kNoIndex && (is_up(sweep, port, since) || is_up(sweep, peer, since));
+}
+
 bool has_answered(const Sweep& sweep, NodeIndex index, TimePoint since) {
   const Node& node = sweep.topology->node(index);
   const auto end =
@@ -25,13 +32,10 @@ bool has_answered(const Sweep& sweep, NodeIndex index, TimePoint since) {
   return false;
 }
 
-}  // namespace
-
 const Sweep* OtherSubnets::find_port(PortKey key, TimePoint since) const {
   for (const auto& sweep : sweeps_) {
     const PortIndex port = sweep->topology->find_port(key);
-    const PortIndex peer = port == kNoIndex ? kNoIndex : sweep->topology->port(port).peer;
-    if (peer != kNoIndex && (is_up(*sweep, port, since) || is_up(*sweep, peer, since))) return sweep.get();
+    if (port != kNoIndex && is_link_up(*sweep, port, since)) return sweep.get();
   }
   return nullptr;
 }
@@ -57,8 +61,14 @@ const Sweep* OtherSubnets::find_node(NodeGuid guid) const {
   return nullptr;
 }
 
-bool OtherSubnets::has_same_graphs(const OtherSubnets& other) const {
-  return std::ranges::equal(sweeps_, other.sweeps_, {}, &Sweep::topology, &Sweep::topology);
+bool OtherSubnets::has(std::string_view fabric) const {
+  return std::ranges::any_of(sweeps_, [&](const auto& sweep) { return sweep->fabric == fabric; });
+}
+
+std::vector<std::shared_ptr<const Topology>> OtherSubnets::graphs() const {
+  std::vector<std::shared_ptr<const Topology>> graphs;
+  for (const auto& sweep : sweeps_) graphs.push_back(sweep->topology);
+  return graphs;
 }
 
 MovedAdapters::MovedAdapters(std::span<const FabricView> views,

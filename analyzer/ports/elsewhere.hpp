@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "fabric/incident.hpp"
@@ -11,6 +12,11 @@
 #include "fabric/sweep.hpp"
 
 namespace weft::analyzer {
+
+/// The link at that port is up, as one of its ends has said after `since`.
+bool is_link_up(const Sweep& sweep, PortIndex port, TimePoint since);
+/// Some port of that node was read after `since`.
+bool has_answered(const Sweep& sweep, NodeIndex node, TimePoint since);
 
 /// What the last sweeps of other subnets say.
 class OtherSubnets {
@@ -27,8 +33,10 @@ class OtherSubnets {
   const Sweep* find_switch(NodeGuid guid, TimePoint since = kNever) const;
   /// The subnet in which that node answers, with whichever port; null: none.
   const Sweep* find_node(NodeGuid guid) const;
-  /// Another value has other graphs, or other subnets.
-  bool has_same_graphs(const OtherSubnets& other) const;
+  /// The subnet of that name is among them.
+  bool has(std::string_view fabric) const;
+  /// Their graphs, in order.
+  std::vector<std::shared_ptr<const Topology>> graphs() const;
 
  private:
   std::vector<std::shared_ptr<const Sweep>> sweeps_;

@@ -331,7 +331,9 @@ void LinkTable::observe_links(const Sweep& sweep, const OtherSubnets& others, co
       continue;
     }
     const bool is_up_here = low == EndView::kUp || high == EndView::kUp;
-    if (!is_up_here && link.counts() && link.was_up) {
+    // Of what was never here another subnet may tell.
+    const bool is_known = link.was_up || link.low != kNoIndex || link.high != kNoIndex;
+    if (!is_up_here && link.counts() && is_known) {
       if (has_left(link, others, doubles)) {
         recable(link);
         continue;

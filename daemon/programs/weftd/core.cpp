@@ -105,10 +105,11 @@ void Core::expect(std::shared_ptr<const analyzer::SettingProfiles> profiles) {
 }
 
 void Core::remove_fabric(const std::string& name) {
-  if (fabrics_.erase(name) == 0) return;
-  unwatched_.erase(name);
+  const auto gone = fabrics_.extract(name);
+  if (gone.empty()) return;
+  const bool was_watched = unwatched_.erase(name) == 0;
   analysis_seconds_.erase(name);
-  give_up(name, clock_.now());
+  if (!was_watched || !continue_elsewhere(gone.mapped())) give_up(name, clock_.now());
   publish();
 }
 

@@ -139,7 +139,8 @@ class Core {
     bool tell_differences = true;                           // from what is expected: in the log, once
     std::optional<TableMoves> counter_moves, detail_moves;  // where counters that never moved are left out
     std::vector<NodeGuid> switches{};                       // that were reached in the last graph with any, sorted
-    std::vector<NodeGuid> known_switches{};                 // to its rules, sorted, as of that revision of their links
+    std::vector<NodeGuid> first_switches{};  // that made it this subnet: those known, else the first ones
+    std::vector<NodeGuid> known_switches{};  // to its rules, sorted, as of that revision of their links
     std::uint64_t counted_switches = kNothingSaved;
     LinkKey own_cable{};                           // in that graph
     std::shared_ptr<const Topology> told_apart{};  // see tell_apart()
@@ -182,10 +183,14 @@ class Core {
   std::string name_of_kept(const std::string& name, std::span<const KnownLink> links) const;
   /// As sights(), with the switches that were reached last.
   std::vector<FabricSight> reached_subnets() const;
-  /// The ledger knows it under a name that no port of ours has, and that is not `name`: it was kept apart, or a leader
-  /// before us has other ports.
-  bool is_without_port(const store::FabricMemory& memory, const std::string& name) const;
-  /// What has most of those switches, and no port of ours, is `name` from now on. False: there is none.
+  /// What the ledger knows under another name than `name` is the subnet of those switches: it was kept apart, or no
+  /// port of ours has that name, now that all have had time to come up, or that another weftd led, and the switches are
+  /// most of it.
+  bool is_same_subnet(const store::FabricMemory& memory, const std::string& name,
+                      std::span<const NodeGuid> switches) const;
+  /// Another fabric that is the same subnet goes on with what is known and open of `gone`. False: there is none.
+  bool continue_elsewhere(const Fabric& gone);
+  /// What the ledger knows of the subnet of those switches under other names is `name` from now on. False: nothing.
   /// `rules`: of `name`, which know more of it than the ledger; null: they knew another subnet. They are to be renewed.
   bool take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,
                       const analyzer::FabricAnalyzer* rules);
@@ -253,6 +258,7 @@ class Core {
   runtime::WriteBehind<Batch> writes_;
   bool stopped_ = false;
   bool leads_ = true;
+  bool took_over_ = false;  ///< another weftd led before us
   /// Of the store lane: a write of incidents threw, and has not been tried again.
   bool incidents_lost_ = false;
   std::uint64_t losses_ = 0;  ///< of the store, as far as store_again() was called for them

@@ -83,7 +83,7 @@ analyzer::FabricAnalyzer Core::rules_of(const std::string& name, LinkLayer layer
   return rules;
 }
 
-// A fragment that has got new switches is no other subnet.
+// A fragment that has got new switches is no other subnet; one that has got a switch of ours is.
 analyzer::OtherSubnets Core::others(Fabric& fabric) {
   std::vector<std::shared_ptr<const Sweep>> sweeps;
   if (fabric.layer == LinkLayer::kEthernet) return {};
@@ -92,7 +92,7 @@ analyzer::OtherSubnets Core::others(Fabric& fabric) {
     fabric.known_switches = fabric.analyzer.switches();
   for (const auto& [name, there] : fabrics_)
     if (&there != &fabric && there.layer == LinkLayer::kInfiniBand && there.view.sweep && is_seen(there.view) &&
-        !have_half(there.switches, fabric.known_switches))
+        !have_half(there.first_switches, fabric.known_switches) && !have_half(there.switches, fabric.switches))
       sweeps.push_back(there.view.sweep);
   return analyzer::OtherSubnets(std::move(sweeps));
 }
@@ -120,10 +120,13 @@ void Core::tell_apart(Fabric& fabric, const Sweep& sweep, TimePoint now) {
   fabric.switches = std::move(reached);
   if (!is_new) return;
   const std::string& name = fabric.view.name;
-  const bool is_known = !fabric.analyzer.switches().empty();
+  const auto known = fabric.analyzer.switches();
+  const bool is_known = !known.empty();
+  if (fabric.first_switches.empty()) fabric.first_switches = is_known ? known : fabric.switches;
   if (is_known) {
     store::FabricMemory before{name, fabric.analyzer.state(), now};
     if (are_of_subnet(before.state.links, fabric.switches, fabric.own_cable)) return;
+    fabric.first_switches = fabric.switches;
     if (const auto memory = memories_.find(name); is_first && memory != memories_.end())
       before.seen = memory->second.seen;
     keep_apart(fabric, std::move(before));
@@ -192,32 +195,57 @@ void Core::keep_apart(Fabric& fabric, store::FabricMemory memory) {
   memories_[memory.fabric] = std::move(memory);
 }
 
-bool Core::is_without_port(const store::FabricMemory& memory, const std::string& name) const {
+bool Core::is_same_subnet(const store::FabricMemory& memory, const std::string& name,
+                          std::span<const NodeGuid> switches) const {
   const std::string& other = memory.fabric;
   if (other == name || std::ranges::any_of(memory.state.links, is_ethernet)) return false;
-  return is_kept(other) || !fabrics_.contains(other) || unwatched_.contains(other);
+  const auto known = switches_at(memory.state.links);
+  if (is_kept(other)) return are_one_subnet(switches, known);
+  const bool is_portless = !fabrics_.contains(other) || unwatched_.contains(other);
+  return is_portless && (took_over_ || !is_beginning(clock_.now())) && has_most_of(switches, known);
 }
 
 bool Core::take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,
                           const analyzer::FabricAnalyzer* rules) {
   std::vector<std::string> kept;
   for (const auto& [other, memory] : memories_)
-    if (is_without_port(memory, name) && are_one_subnet(switches, switches_at(memory.state.links)))
-      kept.push_back(other);
-  AnalyzerState present = rules != nullptr && !kept.empty() ? rules->state() : AnalyzerState{};
-  if (rules != nullptr && !kept.empty())
-    if (auto joined = rules->joined_state(memories_.at(kept.front()).state)) present = std::move(*joined);
+    if (is_same_subnet(memory, name, switches)) kept.push_back(other);
+  if (kept.empty()) return false;
+  AnalyzerState present = rules != nullptr ? rules->state() : AnalyzerState{};
   for (const std::string& other : kept) {
     logger("infiniband")->info("{} is watched as {} now", other, name);
     fabrics_.erase(other);
     unwatched_.erase(other);
     analysis_seconds_.erase(other);
     call_incidents(other, name);
-    add_state(present, memories_.at(other).state);
+    const AnalyzerState& stored = memories_.at(other).state;
+    auto joined = rules != nullptr && other == kept.front() ? rules->joined_state(stored) : std::nullopt;
+    if (joined)
+      present = std::move(*joined);
+    else
+      add_state(present, stored);
     memories_[name] = {name, present, memories_.at(other).seen};
     forget_kept(other);
   }
-  return !kept.empty();
+  return true;
+}
+
+bool Core::continue_elsewhere(const Fabric& gone) {
+  const std::string& name = gone.view.name;
+  const auto known = gone.analyzer.switches();
+  if (!leads_ || gone.layer == LinkLayer::kEthernet || known.empty()) return false;
+  for (auto& [other, there] : fabrics_) {
+    if (there.layer == LinkLayer::kEthernet || unwatched_.contains(other) || !has_most_of(there.switches, known))
+      continue;
+    const AnalyzerState state = gone.analyzer.state();
+    auto joined = there.analyzer.joined_state(state);
+    call_incidents(name, other);
+    memories_[other] = {other, joined ? std::move(*joined) : there.analyzer.state(), clock_.now()};
+    forget_kept(name);
+    renew_rules(there);
+    return true;
+  }
+  return false;
 }
 
 // A switch that was cabled from a lost subnet into one that is watched is there no more, with what hangs from it. The

@@ -49,7 +49,7 @@ void Core::follow(store::Restored ledger) {
 }
 
 void Core::lead(store::Restored ledger) {
-  leads_ = true;
+  leads_ = took_over_ = true;
   started_ = clock_.now();
   // Collectors have said nothing yet: their silence counts from now on.
   host_rules_ = analyzer::HostAnalyzer(config_.analyzer, started_);

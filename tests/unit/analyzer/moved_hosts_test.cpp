@@ -212,22 +212,98 @@ TEST_F(LostCables, OfTwoWithOneGuidTheOtherIsMissedToo) {
   sweeps(kBroughtUp);
   there.fabric.unlink(place);
   sweeps(10);
-  EXPECT_EQ(there.only().finding.kind, kDown) << there.describe();
+  EXPECT_EQ(there.open().size(), 2U) << "that it is double is told as well" << there.describe();
   restart();
   sweeps(10);
-  EXPECT_EQ(there.only().finding.kind, kDown) << there.describe();
+  EXPECT_EQ(there.open().size(), 2U) << there.describe();
 }
 
-// An adapter with two ports has one GUID, and may have a port in each.
+TEST_F(LostCables, OfTwoWithOneGuidTheOtherIsMissedForAsLongAsThisOneIsThere) {
+  plug_there(kHost);
+  sweeps(kBroughtUp);
+  there.fabric.power_off(there.fabric.find(kHost));
+  sweeps(kBroughtUp);
+  EXPECT_TRUE(here.open().empty()) << "one is here, and the other subnet has none" << here.describe();
+  EXPECT_EQ(there.open().size(), 2U) << "it is dead, and another one has its GUID" << there.describe();
+  restart();
+  sweeps(20);
+  EXPECT_EQ(there.open().size(), 2U) << there.describe();
+}
+
+TEST_F(LostCables, NothingIsForgottenOfTwoWhileTheOtherSubnetIsNotRead) {
+  plug_there(kHost);
+  sweeps(5);
+  here.others = {};
+  here.sweeps(60);
+  here.fabric.power_off(here.fabric.find(kHost));
+  here.sweeps(kBroughtUp);
+  EXPECT_EQ(open_here(), (Kinds{kDouble, kDown})) << here.describe();
+  here.restart();
+  here.fabric.advance(std::chrono::minutes(11));
+  here.sweeps(2);
+  here.others = {&there};
+  sweeps_there(1);
+  sweeps(20);
+  EXPECT_EQ(open_here(), (Kinds{kDouble, kDown})) << here.describe();
+}
+
+TEST_F(LostCables, WhatIsPluggedToAndFroIsNoTwoNodes) {
+  const PortIndex own = here.fabric.port_towards("leaf-1", kHost);
+  const PortIndex place = plug_there(kHost);
+  there.fabric.unlink(place);
+  sweeps(kBroughtUp);
+  for (int i = 0; i < 20; ++i) {
+    here.fabric.unlink(own), there.fabric.relink(place);
+    sweeps(7);
+    there.fabric.unlink(place), here.fabric.relink(own);
+    sweeps(7);
+  }
+  EXPECT_EQ(std::ranges::count(open_here(), kDouble), 0) << here.describe();
+}
+
+// An adapter with two ports has one GUID, and may have a port in each subnet; its own state tells of both in each.
 TEST_F(LostCables, TwoPortsOfOneAdapterAreNoTwoNodes) {
   const PortIndex place = free_place();
   there.fabric.node(there.fabric.add_adapter(kHost, 2)).guid = guids.at(kHost);
   there.fabric.connect(place, there.fabric.port_of(kHost, 2));
+  const PortIndex own = here.fabric.port_towards("leaf-1", kHost);
+  here.fabric.port(here.fabric.port_of(kHost, 1)).peer = kNoIndex;
+  const NodeIndex before = here.fabric.find(kHost);
+  here.fabric.node(before).guid = NodeGuid{0xdead};
+  here.fabric.node(before).name = "gone";
+  here.fabric.node(here.fabric.add_adapter(kHost, 2)).guid = guids.at(kHost);
+  here.fabric.connect(own, here.fabric.port_of(kHost, 1));
+  for (const auto& [fabric, number] : {std::pair(&here.fabric, 2), std::pair(&there.fabric, 1)}) {
+    Port& port = fabric->port(fabric->port_of(kHost, static_cast<std::uint16_t>(number)));
+    port.state = PortState::kActive, port.physical_state = PortPhysicalState::kLinkUp;
+  }
   sweeps(10);
   EXPECT_TRUE(here.open().empty()) << here.describe();
   here.fabric.power_off(here.fabric.find(kHost));
-  sweeps(10);
+  here.fabric.rediscover();
+  sweeps(20);
   EXPECT_EQ(open_here(), Kinds{kDown}) << here.describe();
+  // Whether it is still down nobody tells.
+  here.fabric.silence(here.fabric.find("leaf-1"));
+  for (const char* name : {"host-1-1 mlx5_0", "host-1-2 mlx5_0", "host-1-3 mlx5_0"})
+    here.fabric.silence(here.fabric.find(name));
+  sweeps(30);
+  EXPECT_EQ(std::ranges::count(open_here(), kDown), 1) << here.describe();
+}
+
+TEST_F(LostCables, OneThatIsPlannedHereIsNotDownHere) {
+  here.expected_topology = here.fabric.topology();
+  here.analyzer.expect({here.expected_topology, nullptr});
+  sweeps(10);
+  here.fabric.power_off(here.fabric.find(kHost));
+  plug_there(kHost);
+  sweeps(20);
+  const auto before = open_here();
+  EXPECT_EQ(std::ranges::count(before, kDown), 0) << here.describe();
+  here.restart();
+  there.restart();
+  sweeps(20);
+  EXPECT_EQ(open_here(), before) << here.describe();
 }
 
 TEST_F(LostCables, OneThatMovedWhileNobodyRanIsMissedNoMore) {
@@ -267,6 +343,27 @@ TEST_F(LostCables, NorIsOneThatIsMovedAfterwards) {
   plug_leaf_there(4);
   sweeps(20);
   EXPECT_TRUE(here.open().empty()) << here.describe();
+}
+
+TEST_F(LostCables, NorIsOneThatLeavesAHostBehindAfterwards) {
+  power_off_leaf();
+  sweeps(10);
+  restart();
+  sweeps(10);
+  plug_leaf_there(3);
+  sweeps(20);
+  EXPECT_EQ(open_here(), Kinds{kDown}) << here.describe();
+}
+
+// Its own leaf says so still, for its agent hangs.
+TEST_F(LostCables, OneThatLeavesASilentLeafIsNoTwoNodes) {
+  const NodeIndex leaf = here.fabric.find("leaf-1"), host = here.fabric.find(kHost);
+  here.fabric.silence(leaf), here.fabric.node(leaf).reachable = true;
+  sweeps(20);
+  here.fabric.silence(host), here.fabric.node(host).reachable = true;
+  plug_there(kHost);
+  sweeps(20);
+  EXPECT_EQ(std::ranges::count(open_here(), kDouble), 0) << here.describe();
 }
 
 // With hosts at the ports that they had, and another one that lost its cable.

@@ -215,7 +215,7 @@ TEST_P(LeaseTest, WhoHoldsItsRowAndWaitsForSomethingElseIsNamed) {
 TEST_P(LeaseTest, WhatCommitsWaitForIsSaidByBothAndNobodyIsBlamed) {
   std::string url = url_of(dir.path());
   url.replace(url.find("user=weft"), 9, "user=plain");
-  server.run("DO $$ BEGIN CREATE ROLE plain LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+  server.have_plain_role();
   server.run("ALTER SCHEMA \"" + dir.path().filename().string() + "\" OWNER TO plain");
   ASSERT_TRUE(SqlStore::open(other.path(), {.url = url, .stands_by = true}));
   const auto a = Lease::start(url, "a", "a:50051"), b = Lease::start(url, "b", "b:50051");

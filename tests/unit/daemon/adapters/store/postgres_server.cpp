@@ -168,6 +168,10 @@ void PostgresServer::run(const std::string& sql) const {
   value(sql);
 }
 
+void PostgresServer::have_plain_role() const {
+  run("DO $$ BEGIN CREATE ROLE plain LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
+}
+
 // Its checkpointer reads the setting when it comes to it. So a commit is tried until one waits.
 void PostgresServer::require_standby() const {
   run("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'");

@@ -25,6 +25,8 @@ class PostgresServer {
   std::string database_url(const std::string& database) const;
   /// Runs SQL as the owner of everything.
   void run(const std::string& sql) const;
+  /// The role "plain", which owns nothing, is there.
+  void have_plain_role() const;
   /// From now on a commit waits for a standby. There is none, so that it waits for ever.
   void require_standby() const;
   void require_no_standby() const;

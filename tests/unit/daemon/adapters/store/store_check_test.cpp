@@ -51,7 +51,7 @@ TEST_P(StoreCheck, AShardIsRefusedADatabaseThatKeepsNoUtf8) {
 }
 
 TEST_P(StoreCheck, TablesThatOnlyOthersMayReadAreOthersAllTheSame) {
-  server.run("CREATE ROLE plain LOGIN");
+  server.have_plain_role();
   server.run("CREATE SCHEMA plain AUTHORIZATION plain");
   const std::string url = replaced(server.url("plain"), "user=weft", "user=plain");
   EXPECT_TRUE(check_store(dir.path(), {.url = url}));

@@ -50,6 +50,37 @@ class MovedSwitchTest : public CoreOtherSubnetTest {
       settle();
     }
   }
+  void sweep_as(const char* name, fakes::FabricBuilder& one, int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      one.advance(clock.time - one.now());
+      Sweep next = one.sweep();
+      next.fabric = name;
+      clock.time = next.finished;
+      core->take_sweep(std::move(next));
+      core->tick();
+      settle();
+    }
+  }
+  // leaf-1 of `fabric` loses its uplinks; `before` is the part of it, as another port of ours at that leaf sees it.
+  void cut_leaf_off() {
+    before = fakes::FabricBuilder::fat_tree(2, 3, 2);
+    fabric.power_off(fabric.find("leaf-1"));
+    for (const char* name : {"host-1-0 mlx5_0", "host-1-1 mlx5_0"}) fabric.silence(fabric.find(name));
+    for (const char* spine : {"spine-0", "spine-1"}) before.unlink(before.port_towards("leaf-1", spine));
+    for (NodeIndex node = 0; node < before.nodes().size(); ++node)
+      if (const std::string& name = before.nodes()[node].name; name != "leaf-1" && !name.starts_with("host-1-"))
+        before.silence(node);
+    before.set_local_port(before.key_of(before.port_of("host-1-1 mlx5_0", 1)));
+    before.rediscover();
+  }
+  store::Restored ledger_of(const std::string& name) {
+    settle();
+    store::Restored restored;
+    restored.fabrics.push_back({name, {.links = store.copy_of_links()[name]}, clock.time});
+    restored.incidents = shown();
+    restored.incident_ids = IdSeries(restored.incidents.size() + 1);
+    return restored;
+  }
   std::vector<IncidentKind> open_in(const std::string& name) const {
     std::vector<IncidentKind> kinds;
     for (const Incident& each : shown())
@@ -266,15 +297,7 @@ TEST_F(MovedSwitchTest, WhatIsCutOffAndReachedThroughAnotherPortIsNotMoved) {
   start();
   core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
   sweep_for(20s);
-  before = fakes::FabricBuilder::fat_tree(2, 3, 2);
-  fabric.power_off(fabric.find("leaf-1"));
-  for (const char* name : {"host-1-0 mlx5_0", "host-1-1 mlx5_0"}) fabric.silence(fabric.find(name));
-  for (const char* spine : {"spine-0", "spine-1"}) before.unlink(before.port_towards("leaf-1", spine));
-  for (NodeIndex node = 0; node < before.nodes().size(); ++node)
-    if (const std::string& name = before.nodes()[node].name; name != "leaf-1" && !name.starts_with("host-1-"))
-      before.silence(node);
-  before.set_local_port(before.key_of(before.port_of("host-1-1 mlx5_0", 1)));
-  before.rediscover();
+  cut_leaf_off();
   sweep_for(10s);
   EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kSwitchDown}));
   core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
@@ -300,13 +323,13 @@ TEST_F(MovedSwitchTest, AnotherWithTheGuidOfADeadHostIsNotThatHost) {
   sweep_both(20, before);
   before.power_off(before.find(host));
   sweep_both(20, before);
-  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown}));
+  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown, IncidentKind::kDuplicateGuid}));
   EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kUnhealthy);
   fabric.unlink(place);
   sweep_both(5, before);
   fabric.relink(place);
   sweep_both(20, before);
-  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown}));
+  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown, IncidentKind::kDuplicateGuid}));
   EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kUnhealthy);
   EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kDuplicateGuid}));
 }
@@ -351,6 +374,92 @@ TEST_F(MovedSwitchTest, WhatHungFromItAloneIsDown) {
   EXPECT_EQ(open_in("two").size(), 1U) << "the cable of a-leaf-x is down";
   EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kHealthy);
   for (const char* name : {"a-host-x-0", "a-host-x-1"}) EXPECT_NE(verdict_of(name), HealthVerdict::kHealthy) << name;
+}
+
+// B had one switch before.
+TEST_F(MovedSwitchTest, IntoASubnetOfOneSwitch) {
+  fakes::FabricBuilder b("test");
+  b.add_switch("leaf-0", 16);
+  for (int i = 0; i < 2; ++i) {
+    const std::string name = "host-0-" + std::to_string(i) + " mlx5_0";
+    b.add_adapter(name);
+    b.connect(b.port_of("leaf-0", static_cast<std::uint16_t>(i + 1)), b.port_of(name, 1));
+  }
+  for (NodeIndex node = 0; node < b.nodes().size(); ++node) b.node(node).guid.value += 0x900000;
+  b.set_local_port(b.key_of(b.port_of("host-0-0 mlx5_0", 1)));
+  b.advance(clock.time - b.now());
+  fabric = std::move(b);
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_both(20, before);
+  put_leaf_into_b(before, fabric, leaf, host);
+  sweep_both(60, before);
+  EXPECT_EQ(open_in("two"), (std::vector{IncidentKind::kLinkDown})) << "of the host that lost its cable";
+  EXPECT_EQ(verdict_of("a-host-1-0"), HealthVerdict::kHealthy);
+}
+
+TEST_F(MovedSwitchTest, TwoPortsOnASubnetWithoutAManagerSeeNoTwoNodes) {
+  before = fakes::FabricBuilder::fat_tree(2, 3, 2);
+  before.set_local_port(before.key_of(before.port_of("host-1-1 mlx5_0", 1)));
+  const auto set_all = [](fakes::FabricBuilder& of, PortState state) {
+    for (PortIndex port = 0; port < of.ports().size(); ++port)
+      if (of.ports()[port].peer != kNoIndex) of.port(port).state = state;
+  };
+  set_all(fabric, PortState::kInitialize), set_all(before, PortState::kInitialize);
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_both(20, before);
+  for (const Incident& each : shown()) EXPECT_NE(each.finding.kind, IncidentKind::kDuplicateGuid);
+  set_all(fabric, PortState::kActive), set_all(before, PortState::kActive);
+  sweep_both(60, before);
+  for (const Incident& each : shown()) EXPECT_NE(each.finding.kind, IncidentKind::kDuplicateGuid);
+}
+
+// At a restart our port at the part comes up a minute before the one that leads to the rest.
+TEST_F(MovedSwitchTest, APartThatIsSeenFirstDoesNotGetTheNameOfTheWhole) {
+  config.infiniband.ports.automatic = true;
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_for(20s);
+  cut_leaf_off();
+  sweep_for(20s);
+  EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kSwitchDown}));
+  start(ledger_of("test"));
+  core->add_fabric("two", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_as("two", before, 90);
+  fabric.advance(clock.time - fabric.now());
+  fabric.rediscover();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
+  sweep_both(300, before);
+  EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kSwitchDown}));
+  EXPECT_TRUE(open_in("two").empty());
+  for (const char* name : {"host-0-0", "host-0-1", "host-2-0", "host-2-1"})
+    EXPECT_EQ(verdict_of(name), HealthVerdict::kHealthy) << name;
+  EXPECT_EQ(verdict_of("host-1-0"), HealthVerdict::kUnhealthy);
+}
+
+// At a restart another port is up first; plans then want the subnet under the name that they know.
+TEST_F(MovedSwitchTest, IncidentsGoOnUnderTheNameThatIsWatchedInTheEnd) {
+  config.infiniband.enabled = config.infiniband.ports.automatic = true;
+  start();
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_for(20s);
+  fabric.power_off(fabric.find("host-1-0 mlx5_0"));
+  sweep_for(20s);
+  start(ledger_of("test"));
+  core->add_fabric("other", LinkLayer::kInfiniBand, "mlx5_0:1");
+  fabric.rediscover();
+  sweep_as("other", fabric, 120);
+  ASSERT_EQ(shown().size(), 1U);
+  EXPECT_EQ(open_in("other"), (std::vector{IncidentKind::kLinkDown}));
+  core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_1:1");
+  sweep_as("test", fabric, 1);
+  core->remove_fabric("other");
+  sweep_as("test", fabric, 60);
+  ASSERT_EQ(shown().size(), 1U);
+  EXPECT_EQ(open_in("test"), (std::vector{IncidentKind::kLinkDown}));
 }
 
 }  // namespace

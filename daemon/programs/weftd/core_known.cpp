@@ -198,11 +198,12 @@ void Core::keep_apart(Fabric& fabric, store::FabricMemory memory) {
 bool Core::is_same_subnet(const store::FabricMemory& memory, const std::string& name,
                           std::span<const NodeGuid> switches) const {
   const std::string& other = memory.fabric;
-  if (other == name || std::ranges::any_of(memory.state.links, is_ethernet)) return false;
+  const bool is_portless =
+      (!fabrics_.contains(other) || unwatched_.contains(other)) && (took_over_ || !is_beginning(clock_.now()));
+  if (other == name || !(is_kept(other) || is_portless)) return false;
+  if (std::ranges::any_of(memory.state.links, is_ethernet)) return false;
   const auto known = switches_at(memory.state.links);
-  if (is_kept(other)) return are_one_subnet(switches, known);
-  const bool is_portless = !fabrics_.contains(other) || unwatched_.contains(other);
-  return is_portless && (took_over_ || !is_beginning(clock_.now())) && has_most_of(switches, known);
+  return is_kept(other) ? are_one_subnet(switches, known) : has_most_of(switches, known);
 }
 
 bool Core::take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,

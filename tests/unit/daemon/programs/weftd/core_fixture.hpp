@@ -166,6 +166,27 @@ class CoreTest : public ::testing::Test {
       core->take_sweep(std::move(next));
     }
   }
+  // A subnet under that name, second by second; all that follows from it is done.
+  void sweep_as(const std::string& name, fakes::FabricBuilder& one, int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      one.advance(clock.time - one.now());
+      Sweep next = one.sweep();
+      next.fabric = name;
+      clock.time = next.finished;
+      core->take_sweep(std::move(next));
+      core->tick();
+      settle();
+    }
+  }
+  // What is stored of that subnet, and all incidents.
+  store::Restored ledger_of(const std::string& name) {
+    settle();
+    store::Restored restored;
+    restored.fabrics.push_back({name, {.links = store.copy_of_links()[name]}, clock.time});
+    restored.incidents = shown();
+    restored.incident_ids = IdSeries(restored.incidents.size() + 1);
+    return restored;
+  }
   std::vector<Incident> shown() const {
     std::vector<Incident> list;
     for (const auto& incident : *publication.load()->incidents) list.push_back(*incident);

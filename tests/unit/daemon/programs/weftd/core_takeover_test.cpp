@@ -28,21 +28,13 @@ class CoreTakeoverTest : public CoreTest {
     cut_off();
     fabric.silence(node(kSilent));
     sweep(20);
-    store::Restored restored = ledger();
+    store::Restored restored = ledger_of("test");
     EXPECT_EQ(restored.incidents.size(), 2U);
     return restored;
   }
   void cut_off() {
     fabric.unlink(fabric.port_of(kDown, 1));
     fabric.silence(node(kDown));
-  }
-  store::Restored ledger() {
-    settle();
-    store::Restored restored;
-    restored.fabrics.push_back({"test", {.links = store.copy_of_links()["test"]}, clock.time});
-    restored.incidents = shown();
-    restored.incident_ids = IdSeries(restored.incidents.size() + 1);
-    return restored;
   }
   // A standby that was started when the ledger was empty, or knew less.
   void stand_by_blank(store::Restored at_start = {}) {
@@ -88,7 +80,7 @@ TEST_F(CoreTakeoverTest, WhatWaitsForTheManagerStaysOpenWhereTheStandbyWasBlind)
   sweep(20);
   fabric.relink(fabric.port_of(kDown, 1), PortState::kInitialize);
   sweep(20);
-  store::Restored restored = ledger();
+  store::Restored restored = ledger_of("test");
   ASSERT_EQ(restored.incidents.size(), 1U);
   start();
   core->stand_by();
@@ -119,20 +111,10 @@ void CoreTakeoverTest::expect_it_is_known_by_another_name(bool is_swept_before) 
   const std::string other = "mlx5_3-1";
   core->add_fabric(other, LinkLayer::kInfiniBand, "mlx5_3:1");
   fabric.rediscover();
-  const auto sweep_as_other = [&](int times) {
-    for (int i = 0; i < times; ++i) {
-      Sweep next = fabric.sweep();
-      next.fabric = other;
-      clock.time = next.finished;
-      core->take_sweep(std::move(next));
-      core->tick();
-      settle();
-    }
-  };
-  if (is_swept_before) sweep_as_other(5);
+  if (is_swept_before) sweep_as(other, fabric, 5);
   core->lead(std::move(restored));
   for (const int sweeps : {30, 700}) {
-    sweep_as_other(sweeps);
+    sweep_as(other, fabric, sweeps);
     const auto incidents = shown();
     ASSERT_EQ(incidents.size(), 2U) << sweeps << ": none is doubled";
     for (const Incident& incident : incidents) {
@@ -185,7 +167,7 @@ TEST_F(CoreTakeoverTest, ALinkThatOnlyTheLeaderSawFlapKeepsFlapping) {
   start();
   core->add_fabric("test", LinkLayer::kInfiniBand, "mlx5_0:1");
   sweep(3);
-  store::Restored restored = ledger();
+  store::Restored restored = ledger_of("test");
   const LinkKey link = fabric.link_of(fabric.port_of(kDown, 1));
   FlapState& flaps = restored.fabrics[0].state.flaps.emplace_back();
   flaps.link = link;

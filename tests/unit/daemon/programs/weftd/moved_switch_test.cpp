@@ -50,17 +50,6 @@ class MovedSwitchTest : public CoreOtherSubnetTest {
       settle();
     }
   }
-  void sweep_as(const char* name, fakes::FabricBuilder& one, int seconds) {
-    for (int i = 0; i < seconds; ++i) {
-      one.advance(clock.time - one.now());
-      Sweep next = one.sweep();
-      next.fabric = name;
-      clock.time = next.finished;
-      core->take_sweep(std::move(next));
-      core->tick();
-      settle();
-    }
-  }
   // leaf-1 of `fabric` loses its uplinks; `before` is the part of it, as another port of ours at that leaf sees it.
   void cut_leaf_off() {
     before = fakes::FabricBuilder::fat_tree(2, 3, 2);
@@ -72,14 +61,6 @@ class MovedSwitchTest : public CoreOtherSubnetTest {
         before.silence(node);
     before.set_local_port(before.key_of(before.port_of("host-1-1 mlx5_0", 1)));
     before.rediscover();
-  }
-  store::Restored ledger_of(const std::string& name) {
-    settle();
-    store::Restored restored;
-    restored.fabrics.push_back({name, {.links = store.copy_of_links()[name]}, clock.time});
-    restored.incidents = shown();
-    restored.incident_ids = IdSeries(restored.incidents.size() + 1);
-    return restored;
   }
   std::vector<IncidentKind> open_in(const std::string& name) const {
     std::vector<IncidentKind> kinds;

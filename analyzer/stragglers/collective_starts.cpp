@@ -190,7 +190,6 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
   std::vector<double> firsts;
   for (const auto& [member, silence] : silences) {
     if (!silence.was_seen_to_begin()) continue;
-    beginning.waited.push_back(member);
     firsts.push_back(silence.first);
     times.push_back(seconds(std::clamp(common.to, silence.asleep, silence.begun) - beginning.silent));
   }
@@ -203,21 +202,35 @@ CollectiveStart judge(std::span<MemberSilence> all, const StragglerThresholds& t
   const TimePoint last = last_silent(silences, common);
   const double surely_later = std::max(kEarly * spread, kClocksAgree);
   std::vector<const Silence*> of_late;
+  std::vector<LateMember> seen_late;
   for (const auto& [member, silence] : silences) {
-    if (silence.was_seen_to_begin() || silence.hidden > first) continue;
+    // Whose transfer had just begun when it was read was silent until then.
+    const TimePoint silent_until = silence.was_seen_to_begin() ? silence.asleep : silence.until;
+    const double delay = seconds(silent_until - beginning.silent) - usual;
+    if (silence.was_seen_to_begin() && delay <= beginning.allowed) {
+      beginning.waited.push_back(member);
+      continue;
+    }
+    if (silence.hidden > first) continue;
     // It may as well have begun before the others, as hosts differ, and before it was read silent.
     if (seconds(last - silence.since) < surely_later) continue;
     if (silence.may_include_first &&
         (!background || (silence.background - *background) * silence.longest > kPartOfFirst * first))
       continue;
-    const double delay = seconds(silence.until - beginning.silent) - usual;
     if (delay <= beginning.allowed) continue;
     // In so long a time more of them would have been read: those few were something else.
     const double read = kReadInASecond * std::min(1.0, delay) * static_cast<double>(silences.size());
     if (static_cast<double>(common.support) < read) continue;
-    beginning.late.push_back({member, delay, spread > 0 ? delay / spread : 0});
+    const LateMember late{member, delay, spread > 0 ? delay / spread : 0};
+    if (silence.was_seen_to_begin()) {
+      seen_late.push_back(late);
+      continue;
+    }
+    beginning.late.push_back(late);
     of_late.push_back(&silence);
   }
+  if (beginning.late.empty() && seen_late.size() == 1) beginning.late = seen_late;
+  if (of_late.empty()) return beginning;
   // Who waits to hand its first to the late one may not have sent either; but it has received.
   prefer(beginning.late, of_late, [](const Silence* silence) { return !silence->received; });
   // Many that are late are another part of the work, and nobody's fault.

@@ -26,6 +26,9 @@ constexpr unsigned kTransferBits = (1U << kTransfers) - 1;
 constexpr double kPartOfLeast = 0.5;
 /// Nothing that a port sends all the time is steadier than that: a smaller share of it is no first sending.
 constexpr double kSteadiest = 0.01;
+/// While nobody knows what a port sends besides, a reading is a transfer above such a share of what transfers move in
+/// that time: what it sends besides may be more than StragglerThresholds::transfer.
+constexpr double kTransferShare = 0.01;
 /// Silences that must agree on a level before it counts in others, and for how long it does then.
 constexpr unsigned kLeastAgreed = 2;
 constexpr Duration kLevelHolds = 60s;
@@ -154,10 +157,13 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
   received_background_.take(received, passed, rate_, thresholds);
   sent -= sent_background_.bytes(passed);
   received -= received_background_.bytes(passed);
-  const bool sends = sent > thresholds.transfer;
+  const bool is_known = sent_background_.state() != Background::State::kUnknown;
+  const double transfer =
+      is_known ? thresholds.transfer : std::max(thresholds.transfer, kTransferShare * rate_ * passed);
+  const bool sends = sent > transfer;
   const bool goes_on =
       now_.since != kNever && now_.until == kNever && std::max(sent, received) >= kGoesOn * now_.rate * passed;
-  if (sends || received > thresholds.transfer || goes_on) {
+  if (sends || received > transfer || goes_on) {
     if (now_.until != kNever) {
       // Whoever only receives is late to nobody, though it may send something to others now and then.
       transfers_ = ((transfers_ << 1) | (sends_ ? 1U : 0U)) & kTransferBits;

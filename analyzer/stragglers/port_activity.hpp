@@ -71,6 +71,7 @@ class SilenceLevel {
 struct Lateness {
   unsigned late = 0;          ///< beginnings in a row in which it was late
   unsigned waited = 0;        ///< beginnings in a row in which it waited for somebody else
+  unsigned on_time = 0;       ///< silences since it was late in which nobody was seen to wait
   bool is_straggler = false;  ///< it was late often enough, and has not waited as often since
   TimePoint first = kNever;   ///< the first late beginning of this run, and the last
   TimePoint last = kNever;    ///<

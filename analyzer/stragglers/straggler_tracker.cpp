@@ -14,6 +14,10 @@ constexpr std::size_t kCohortPerCompanion = 64;
 constexpr Duration kSettles = std::chrono::seconds(2);
 /// What was longer ago says nothing of now.
 constexpr Duration kRemember = std::chrono::minutes(10);
+/// Where it could not be judged, a port that was late before counts as late for so many times the hold. Unless so many
+/// silences of its cohort were without anybody who waited.
+constexpr int kRunHolds = 2;
+constexpr unsigned kMostOnTime = 2;
 /// So long a port of a small cohort must have been at work before it was late for the first time.
 constexpr Duration kOwnPast = std::chrono::seconds(10);
 
@@ -23,6 +27,11 @@ void wait(Lateness& lateness, const StragglerThresholds& thresholds) {
 }
 
 }  // namespace
+
+Duration StragglerTracker::period() const {
+  const auto [oldest, newest] = std::ranges::minmax(ends_);
+  return oldest == kNever ? Duration{} : (newest - oldest) / (kEnds - 1);
+}
 
 double StragglerTracker::share_of(std::uint64_t id) const {
   unsigned all = 0;
@@ -64,7 +73,7 @@ void StragglerTracker::note(const CollectiveStart& beginning, std::span<const Co
     if (any_stalled && !member.is_stalled) continue;
     Lateness& lateness = member.activity->lateness;
     ++lateness.late;
-    lateness.waited = 0;
+    lateness.waited = lateness.on_time = 0;
     if (lateness.first == kNever) lateness.first = beginning.begun;
     lateness.last = beginning.until;
     lateness.delay = late.delay;
@@ -94,8 +103,11 @@ void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now
   for (std::uint32_t member = 0; member < members.size(); ++member) {
     Lateness& lateness = members[member].activity->lateness;
     if (lateness.late > 0) {
-      const Duration usual = (lateness.last - lateness.first) / lateness.late;
-      if (lateness.last > now || now - lateness.last > std::max<Duration>(thresholds.hold, 3 * usual)) lateness = {};
+      // A single long delay says nothing of when the next one is to be expected.
+      const Duration usual = lateness.late > 1 ? (lateness.last - lateness.first) / lateness.late : period();
+      const bool may_go_on = !lateness.is_straggler && lateness.on_time < kMostOnTime;
+      const Duration hold = (may_go_on ? kRunHolds : 1) * thresholds.hold;
+      if (lateness.last > now || now - lateness.last > std::max<Duration>(hold, 3 * usual)) lateness = {};
     }
     members[member].activity->each_silence(judged_, [&](const Silence& silence) {
       silences.push_back({member, silence});
@@ -103,9 +115,12 @@ void StragglerTracker::take(std::span<const CohortMember> members, TimePoint now
   }
   for (const CollectiveStart& beginning : find_beginnings(std::move(silences), now - patience, thresholds)) {
     judged_ = std::max(judged_, beginning.until);
+    ends_[static_cast<std::size_t>(std::exchange(next_end_, (next_end_ + 1) % kEnds))] = beginning.until;
     const bool is_calm = std::ranges::none_of(route_churn, [&](const RouteChurn& time) {
       return time.from <= beginning.until + kSettles && beginning.silent <= time.to + kSettles;
     });
+    if (beginning.begun == kNever)
+      for (const CohortMember& member : members) ++member.activity->lateness.on_time;
     if (is_calm && beginning.silent > complete_since_) note(beginning, members, thresholds);
   }
 }

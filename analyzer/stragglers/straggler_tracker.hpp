@@ -40,9 +40,12 @@ class StragglerTracker {
 
  private:
   static constexpr std::size_t kRemembered = 8;
+  static constexpr int kEnds = 8;
 
   void note(const CollectiveStart& beginning, std::span<const CohortMember> members,
             const StragglerThresholds& thresholds);
+  /// Time from one silence of the cohort to the next, on average over the last ones; zero before there were as many.
+  Duration period() const;
   /// Of the remembered beginnings, the share in which it was late.
   double share_of(std::uint64_t id) const;
   /// Others that were late in several of them.
@@ -57,6 +60,8 @@ class StragglerTracker {
   };
   std::array<Remembered, kRemembered> remembered_;  ///< the last beginnings in which anybody was late
   std::size_t next_ = 0;
+  std::array<TimePoint, static_cast<std::size_t>(kEnds)> ends_{};  ///< of the last silences
+  int next_end_ = 0;
 };
 
 }  // namespace weft::analyzer

@@ -46,6 +46,23 @@ TEST(CollectiveStarts, BlameWhoWasSilentWhenTheOthersHadBegun) {
   EXPECT_GT(found[0].late[0].score, kThresholds.score);
 }
 
+TEST(CollectiveStarts, BlameWhoseTransferHadJustBegunWhenItWasRead) {
+  const auto found = find_beginnings(cohort(silence(1.5, 6.5, 5.5, 6.5)), at(100), kThresholds);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].waited.size(), 8U);
+  ASSERT_EQ(found[0].late.size(), 1U);
+  EXPECT_EQ(found[0].late[0].member, 8U);
+  EXPECT_NEAR(found[0].late[0].delay, 2.3, 0.1) << "to 5.5, when it was read silent last";
+  // Of two such ones, and beside one that was silent to the end, they are who had to wait for the late one.
+  auto two = cohort(silence(1.5, 6.5, 5.5, 6.5));
+  two.push_back({9, silence(1.6, 6.6, 5.6, 6.6)});
+  EXPECT_TRUE(find_beginnings(two, at(100), kThresholds)[0].late.empty());
+  two.back() = {9, silence(1.6, 5.6)};
+  const auto late = find_beginnings(two, at(100), kThresholds)[0].late;
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_EQ(late[0].member, 9U);
+}
+
 TEST(CollectiveStarts, DoNotBlameWhoMayHaveBegunUnseen) {
   // Its first may lie in the reading that also has the end of the transfer before: it is silent only after that.
   const auto found = find_beginnings(cohort(silence(3.3, 5.3)), at(100), kThresholds);

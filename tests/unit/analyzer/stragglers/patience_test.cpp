@@ -35,5 +35,14 @@ TEST(StragglerPatience, LastsUntilAHostHasWaitedTwice) {
   EXPECT_EQ(job.blamed[0], "node-5 mlx5_0 port 1");
 }
 
+// Who is waited for a hundred seconds, once in a few minutes, writes a checkpoint: in all iterations between it is not
+// late.
+TEST(StragglerPatience, EndsBetweenLongPauses) {
+  TrainingJob job(16);
+  job.computing = [](unsigned member, unsigned iteration) { return member == 5 && iteration % 60 == 30 ? 100.0 : 1.5; };
+  job.run(1500);
+  EXPECT_TRUE(job.blamed.empty());
+}
+
 }  // namespace
 }  // namespace weft::analyzer

@@ -120,6 +120,22 @@ TEST(PortActivity, SeesASilenceAboveABackground) {
   EXPECT_FALSE(silence.may_have_background);
 }
 
+TEST(PortActivity, IsSilentAtOnceBesideABackgroundThatIsMoreThanASmallTransfer) {
+  constexpr std::uint64_t kBackground = 80'000'000;  // more than StragglerThresholds::transfer
+  Counting port;
+  port.read(0, 0, 0);
+  port.read(1, kTransfer, kTransfer);
+  port.read(2, kBackground, kBackground);
+  port.read(3, kBackground + kFirstSent, kBackground);
+  port.read(4, kTransfer, kTransfer);
+  const auto silences = port.silences();
+  ASSERT_EQ(silences.size(), 1U);
+  EXPECT_EQ(silences[0].since, clock_at(1));
+  EXPECT_EQ(silences[0].asleep, clock_at(2));
+  EXPECT_EQ(silences[0].begun, clock_at(3));
+  EXPECT_NEAR(silences[0].background, kBackground, 1);
+}
+
 TEST(PortActivity, OfAPortThatOnlyReceivesIsNone) {
   Counting port;
   for (int i = 0; i < 20; ++i) port.read(i, 1000, i % 4 < 2 ? kTransfer : 0);

@@ -114,6 +114,10 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
   implementation_->fec_trends.restore(state.fec_baselines);
 }
 
+void FabricAnalyzer::call_other(std::string_view before, const std::string& since) {
+  implementation_->doubles.call_other(before, since);
+}
+
 void FabricAnalyzer::remember(const Incident& incident) {
   implementation_->doubles.remember(incident, implementation_->fabric);
   if (incident.finding.cause.fabric != implementation_->fabric) return;
@@ -201,13 +205,20 @@ bool FabricAnalyzer::Implementation::has_left(const Entity& cause, const OtherSu
     if (doubles.has(end.node)) return false;
     if (end.port.value == 0) return others.find_node(end.node) != nullptr;
     const bool is_switch = id != kNoIndex && table.nodes()[id].type == NodeType::kSwitch;
-    return (is_switch ? others.find_switch(end.node) : others.find_port(end)) != nullptr;
+    return others.find_end(end, is_switch, kNever) != nullptr;
+  };
+  const auto is_up_elsewhere_here = [&](PortKey end, LinkId link) {
+    const PortIndex port = topology ? topology->find_port(end) : kNoIndex;
+    const LinkId present = port == kNoIndex ? kNoIndex : table.link_at(port);
+    return present != kNoIndex && present != link && table.links()[present].view == LinkView::kUp;
   };
   if (cause.kind == EntityKind::kLink) {
     const LinkId link = table.find_link(make_link_key(cause.port, cause.peer));
     const bool is_expected = link != kNoIndex && table.links()[link].counts();
-    return !is_expected && (is_there(cause.port) || is_there(cause.peer));
+    return !is_expected && (is_there(cause.port) || is_there(cause.peer) || is_up_elsewhere_here(cause.port, link) ||
+                            is_up_elsewhere_here(cause.peer, link));
   }
+  if (cause.kind == EntityKind::kPort) return !table.is_expected_at(cause.port) && is_there(cause.port);
   // A switch has left whatever it left behind.
   const NodeId node = table.find_node(cause.port.node);
   const bool is_adapter = node != kNoIndex && table.nodes()[node].type != NodeType::kSwitch;
@@ -237,6 +248,7 @@ Analysis FabricAnalyzer::analyze(const Sweep& sweep, TimePoint now, std::span<co
   self.planned.update(self.table, *sweep.topology, self.fabric, now);
   self.flaps.update(self.table, pass, self.planned, new_epoch || outages.blind, now);
   self.errors.update(*sweep.topology, pass, self.counters.line_rates(), self.planned, now);
+  self.errors.release(*sweep.topology, self.table);
   self.fec_trends.update(sweep, self.counters.line_rates(), pass.errors);
   self.cases.update(sweep, self.table, pass, now);
   self.stuck.update(sweep, self.table, pass);

@@ -55,6 +55,8 @@ class FabricAnalyzer {
   /// An incident that was open when the process before ended, or that another process has open which led until now:
   /// each of this fabric, and DUPLICATE_GUID of any. After restore().
   void remember(const Incident& incident);
+  /// Another subnet has another name from now on.
+  void call_other(std::string_view before, const std::string& since);
 
   /// The windows of planned work, from now on: what links do meanwhile counts neither as flaps nor as errors. (That it
   /// does not alarm is decided by IncidentManager.)

@@ -65,15 +65,18 @@ bool Coverage::link_observed(IncidentKind kind, const Entity& cause) const {
     case IncidentKind::kMiscabled:
       return ((low | high) & kStateFresh) != 0 || has_left(cause);
     case IncidentKind::kLinkErrors:
-      return (low & high & kActive) != 0 && (low & high & kCountersFresh) != 0 && (low & high & kErrorsJudged) != 0;
+      return ((low & high & kActive) != 0 && (low & high & kCountersFresh) != 0 && (low & high & kErrorsJudged) != 0) ||
+             has_left(cause);
     // Counters tell of congestion; a link that is down congests nothing.
     case IncidentKind::kCongestionIncast:
     case IncidentKind::kCongestionUnevenLoad:
     case IncidentKind::kDeadlock:
-      return ((low | high) & kStateFresh) != 0 && ((low & high & kActive) == 0 || ((low | high) & kCountersFresh) != 0);
+      return (((low | high) & kStateFresh) != 0 &&
+              ((low & high & kActive) == 0 || ((low | high) & kCountersFresh) != 0)) ||
+             has_left(cause);
     // A link that is down does not prove that it would run at full width.
     default:
-      return (low & high & kActive) != 0;
+      return (low & high & kActive) != 0 || has_left(cause);
   }
 }
 
@@ -92,6 +95,7 @@ bool Coverage::observed(IncidentKind kind, const Entity& cause) const {
       return link_observed(kind, cause);
     case EntityKind::kPort: {
       const std::uint8_t port = bits(cause.port);
+      if (has_left(cause)) return true;
       if (kind == IncidentKind::kCounterStuck) return (port & kCountersFresh) != 0 && counters_warm_;
       if (kind == IncidentKind::kLinkErrors) return (port & kCountersFresh) != 0 && (port & kErrorsJudged) != 0;
       return (port & kStateFresh) != 0;

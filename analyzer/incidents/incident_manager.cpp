@@ -376,7 +376,16 @@ std::vector<Incident> IncidentManager::rename(std::string_view from, const std::
     if (entity.kind == EntityKind::kFabric) entity.label = to;
   };
   for (Entry& entry : entries_) {
-    if (!entry.incident->is_open() || entry.incident->finding.cause.fabric != from) continue;
+    if (!entry.incident->is_open()) continue;
+    if (entry.incident->finding.cause.fabric != from) {
+      // Of a GUID in two subnets the evidence names the other one.
+      const auto is_told = [&](const Evidence& evidence) { return evidence.where.fabric == from; };
+      if (is_meant || std::ranges::none_of(entry.incident->finding.evidence, is_told)) continue;
+      Incident next = *entry.incident;
+      for (Evidence& evidence : next.finding.evidence) rename(evidence.where);
+      change(entry, std::move(next), now, changed);
+      continue;
+    }
     if (is_meant && !is_meant(entry.incident->finding.cause)) continue;
     Incident next = *entry.incident;
     rename(next.finding.cause);
@@ -387,8 +396,11 @@ std::vector<Incident> IncidentManager::rename(std::string_view from, const std::
     std::string key = key_of(next.finding);
     const auto known = newest_.find(key);
     if (const IncidentPtr other = known == newest_.end() ? nullptr : find(known->second); other && other->is_open()) {
-      resolve(entry, "it continues as " + incident_name(other->id), now, changed);
-      continue;
+      // People know the one that was told first.
+      const bool is_older = entry.incident->id < other->id;
+      resolve(is_older ? entries_[position(other->id)] : entry,
+              "it continues as " + incident_name(is_older ? entry.incident->id : other->id), now, changed);
+      if (!is_older) continue;
     }
     if (const auto newest = newest_.find(entry.key); newest != newest_.end() && newest->second == entry.incident->id)
       newest_.erase(newest);

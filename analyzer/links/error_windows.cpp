@@ -208,6 +208,15 @@ void ErrorWindows::review_seconds(const Topology& topology, TimePoint now) {
   }
 }
 
+void ErrorWindows::release(const Topology& topology, const LinkTable& table) {
+  std::erase_if(condemned_, [&](const auto& entry) {
+    if (table.is_expected_at(entry.first)) return false;
+    if (const PortIndex port = topology.find_port(entry.first); port != kNoIndex) windows_[port].condemned = 0;
+    ++revision_;
+    return true;
+  });
+}
+
 void ErrorWindows::judge(const Topology& topology, PortIndex port, Window& window, TimePoint now) {
   const double received = packet_bits(window.packet_bits, window.packets);
   const double limit = thresholds_.error_rate_limit;

@@ -49,6 +49,9 @@ class ErrorWindows {
   void update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates,
               const PlannedLinks& planned, TimePoint now);
 
+  /// Lets go of condemned ports at which no cable is known any more: it was moved, and its errors with it.
+  void release(const Topology& topology, const LinkTable& table);
+
   /// A window of this port has closed in this process.
   bool judged(PortIndex port) const { return port < windows_.size() && windows_[port].judged; }
   /// Adds a LINK_ERRORS for each link with a condemned port.

@@ -35,12 +35,13 @@ void DoubleGuids::remember(const Incident& incident, std::string_view fabric) {
   if (told == finding.evidence.end()) return;
   Double& both = doubles_[finding.cause.port.node];
   both.is_known = true;
-  if (finding.cause.fabric == fabric) {
-    both.is_ours = true;
-    both.other = told->where.fabric;
-  } else if (!both.is_ours) {
-    both.other = finding.cause.fabric;
-  }
+  both.is_ours = finding.cause.fabric == fabric;
+  both.other = both.is_ours ? told->where.fabric : finding.cause.fabric;
+}
+
+void DoubleGuids::call_other(std::string_view before, const std::string& since) {
+  for (auto& [guid, both] : doubles_)
+    if (both.other == before) both.other = since;
 }
 
 void DoubleGuids::look(const Sweep& sweep, const OtherSubnets& others, NodeIndex node) {
@@ -54,8 +55,7 @@ void DoubleGuids::look(const Sweep& sweep, const OtherSubnets& others, NodeIndex
   both.last = sweep.finished;
   // Both have been read again since.
   if (++both.sweeps < kSweepsInBoth || !find(sweep, node, others, both.since)) return;
-  both.is_known = true;
-  both.is_ours = sweep.fabric < both.other;
+  if (!std::exchange(both.is_known, true)) both.is_ours = sweep.fabric < both.other;
 }
 
 void DoubleGuids::observe(const Sweep& sweep, const OtherSubnets& others) {

@@ -23,11 +23,14 @@ class DoubleGuids {
  public:
   /// An open DUPLICATE_GUID of any subnet, of the process before. `fabric`: the name of this one.
   void remember(const Incident& incident, std::string_view fabric);
+  /// The other subnet has another name from now on.
+  void call_other(std::string_view before, const std::string& since);
   /// Takes in one sweep of this subnet. O(nodes) where a graph is another than last time.
   void observe(const Sweep& sweep, const OtherSubnets& others);
   /// It is known that two nodes have it.
   bool has(NodeGuid guid) const;
-  /// One finding for each, in that of the two subnets whose name is the lower one, and where it is missing.
+  /// One finding for each: where it is open, else in that of the two subnets whose name is the lower one, and where it
+  /// is missing.
   void report(const Describe& describe, const LinkTable& table, TimePoint now, std::vector<Finding>& findings) const;
 
  private:

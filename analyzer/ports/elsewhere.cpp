@@ -72,8 +72,10 @@ std::vector<std::shared_ptr<const Topology>> OtherSubnets::graphs() const {
 }
 
 MovedAdapters::MovedAdapters(std::span<const FabricView> views,
-                             std::span<const std::shared_ptr<const Incident>> incidents)
-    : views_(views) {
+                             std::span<const std::shared_ptr<const Incident>> incidents) {
+  for (const FabricView& view : views)
+    if (view.sweep && !view.sweep->topology->is_ethernet() && !is_blind(view))
+      subnets_.push_back({view.name, OtherSubnets({view.sweep})});
   for (const auto& incident : incidents)
     if (incident->is_open() && incident->finding.kind == IncidentKind::kDuplicateGuid)
       double_.push_back(incident->finding.cause.port.node);
@@ -84,13 +86,12 @@ bool MovedAdapters::has_left(const FabricView& here, NodeIndex adapter) const {
   const Topology& topology = *here.sweep->topology;
   const Node& node = topology.node(adapter);
   if (std::ranges::binary_search(double_, node.guid.value, {}, &NodeGuid::value)) return false;
-  std::vector<std::shared_ptr<const Sweep>> sweeps;
-  for (const FabricView& view : views_)
-    if (view.name != here.name && view.sweep && !view.sweep->topology->is_ethernet() && !is_blind(view))
-      sweeps.push_back(view.sweep);
-  const OtherSubnets others(std::move(sweeps));
+  // Of a port that has no place here the other subnet says nothing: each port of an adapter may be in one of its own.
   for (PortIndex port = node.first_port; port < node.first_port + node.port_entries(); ++port)
-    if (others.find_port(topology.key_of(port))) return true;
+    if (topology.port(port).peer != kNoIndex && std::ranges::any_of(subnets_, [&](const Subnet& other) {
+          return other.name != here.name && other.alone.find_port(topology.key_of(port));
+        }))
+      return true;
   return false;
 }
 

@@ -31,6 +31,10 @@ class OtherSubnets {
   const Sweep* find_port(PortKey port, TimePoint since = kNever) const;
   /// The subnet in which that switch has answered after `since`; null: none.
   const Sweep* find_switch(NodeGuid guid, TimePoint since = kNever) const;
+  /// That of find_switch() for a port of a switch, else that of find_port().
+  const Sweep* find_end(PortKey end, bool is_switch, TimePoint since) const {
+    return is_switch ? find_switch(end.node, since) : find_port(end, since);
+  }
   /// The subnet in which that node answers, with whichever port; null: none.
   const Sweep* find_node(NodeGuid guid) const;
   /// The subnet of that name is among them.
@@ -51,7 +55,11 @@ class MovedAdapters {
   bool has_left(const FabricView& here, NodeIndex adapter) const;
 
  private:
-  std::span<const FabricView> views_;
+  struct Subnet {
+    std::string_view name;
+    OtherSubnets alone;
+  };
+  std::vector<Subnet> subnets_;   ///< that are read
   std::vector<NodeGuid> double_;  ///< sorted
 };
 

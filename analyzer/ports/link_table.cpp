@@ -140,6 +140,14 @@ bool LinkTable::is_cut_off(NodeGuid guid) const {
                              [this](LinkId id) { return !links_[id].counts() || links_[id].view == LinkView::kDown; });
 }
 
+bool LinkTable::is_expected_at(PortKey port) const {
+  const NodeId node = find_node(port.node);
+  return node != kNoIndex && std::ranges::any_of(links_of(node), [&](LinkId id) {
+           const LinkState& link = links_[id];
+           return link.counts() && (link.key.low == port || link.key.high == port);
+         });
+}
+
 std::span<const LinkId> LinkTable::links_of(NodeId node) const {
   if (adjacency_links_ != links_.size() || first_link_.size() != nodes_.size() + 1) {
     first_link_.assign(nodes_.size() + 2, 0);
@@ -197,10 +205,6 @@ void LinkTable::synchronise(const Topology& topology) {
     link.high_name = topology.port_name(link.high);
     link_at_[i] = link_at_[peer] = id;
   }
-}
-
-void LinkTable::observe(const Sweep& sweep) {
-  observe(sweep, {}, {});
 }
 
 void LinkTable::observe(const Sweep& sweep, const OtherSubnets& others, const DoubleGuids& doubles) {
@@ -278,8 +282,7 @@ bool LinkTable::has_left(LinkState& link, const OtherSubnets& others, const Doub
     const bool is_switch = node.type == NodeType::kSwitch;
     if (is_switch && !node.lost) return Place::kHere;
     const Sweep* there = nullptr;
-    if (!doubles.has(node.guid))
-      there = is_switch ? others.find_switch(node.guid, link.up_read) : others.find_port(end, link.up_read);
+    if (!doubles.has(node.guid)) there = others.find_end(end, is_switch, link.up_read);
     if (!there && view != EndView::kUnseen) return Place::kHere;
     return there ? Place::kThere : Place::kNowhere;
   };

@@ -112,8 +112,6 @@ class LinkTable {
   /// in one of `others`, or its switch answers there, and the other end is known to be somewhere; where that is not,
   /// the cable is down at its switch. Of GUIDs in `doubles` nothing is inferred.
   void observe(const Sweep& sweep, const OtherSubnets& others, const DoubleGuids& doubles);
-  /// The same where there is no other subnet.
-  void observe(const Sweep& sweep);
 
   /// Of the last sweep; null before.
   const std::shared_ptr<const Topology>& topology() const { return topology_; }
@@ -134,6 +132,8 @@ class LinkTable {
   LinkId find_link(const LinkKey& key) const;
   /// None of its links that count is up, or may be; those of one that is not known, too. What is down is told as such.
   bool is_cut_off(NodeGuid node) const;
+  /// A cable that counts is known at that port.
+  bool is_expected_at(PortKey port) const;
   /// The links at a node.
   std::span<const LinkId> links_of(NodeId node) const;
   /// Its PortInfo is not stale and its node answers; on Ethernet: its collector, or that of the other end, tells.

@@ -77,7 +77,9 @@ Result<HttpTarget> parse_target(std::string_view target) {
   std::string_view path = take(rest, '?');
   while (!path.empty()) {
     const auto segment = decode(take(path, '/'), false);
-    if (!segment) return fail(ErrorCode::kInvalidArgument, "a percent sign in the path is not followed by two digits");
+    if (!segment)
+      return fail(ErrorCode::kInvalidArgument,
+                  "a percent sign in the path is not followed by two digits, or names the character 0");
     if (!is_utf8(*segment)) return fail(ErrorCode::kInvalidArgument, "the path is not UTF-8");
     if (!segment->empty()) result.path.push_back(*segment);
   }
@@ -87,7 +89,8 @@ Result<HttpTarget> parse_target(std::string_view target) {
     const auto name = decode(take(pair, '='), true);
     const auto value = decode(pair, true);
     if (!name || !value)
-      return fail(ErrorCode::kInvalidArgument, "a percent sign in the query is not followed by two digits");
+      return fail(ErrorCode::kInvalidArgument,
+                  "a percent sign in the query is not followed by two digits, or names the character 0");
     if (!is_utf8(*name) || !is_utf8(*value)) return fail(ErrorCode::kInvalidArgument, "the query is not UTF-8");
     const bool is_node = *name == "node";
     const bool is_group = *name == "collect[]";

@@ -282,14 +282,15 @@ Result<RestoredBackup> restore_backup(const std::filesystem::path& backup, const
     return fail(ErrorCode::kNotFound, state_dir.string() + " is not a directory: make it, for the user of weftd");
   const auto lock = lock_state_dir(state_dir);
   if (!lock) return tl::unexpected<Error>(lock.error());
+  // Also where the backup is refused: weftd must be able to take the lock.
+  if (auto given = give_to_owner(state_dir / "lock"); !given) return tl::unexpected<Error>(given.error());
   if (auto free = check_mark_for_file(state_dir); !free) return tl::unexpected<Error>(free.error());
   auto path = make_scratch(state_dir / ".restore-");
   if (!path) return tl::unexpected<Error>(path.error());
   const Scratch scratch{*path};
   auto restored = prepare(backup, scratch.path, state_dir / kFile, now, on_progress);
   if (!restored) return restored;
-  for (const std::filesystem::path& made : {scratch.path, state_dir / "lock"})
-    if (auto given = give_to_owner(made); !given) return tl::unexpected<Error>(given.error());
+  if (auto given = give_to_owner(scratch.path); !given) return tl::unexpected<Error>(given.error());
   if (auto synced = sync(scratch.path); !synced) return tl::unexpected<Error>(synced.error());
   auto kept = exchange(scratch.path, state_dir / kFile, now);
   if (!kept) return tl::unexpected<Error>(kept.error());

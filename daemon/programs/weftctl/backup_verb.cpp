@@ -28,6 +28,7 @@ class ProgressLine {
 }  // namespace
 
 Exit back_up(const Session& session, const std::string& file) {
+  if (file.empty() || file == "-") throw Failure(Exit::kWrongUsage, "a backup goes into a file: name a new one");
   NewFile backup(file);
   v1::BackupChunk told;  // what each chunk says of the whole
   ProgressLine progress;
@@ -56,10 +57,11 @@ Exit back_up(const Session& session, const std::string& file) {
     session.out << json_text(told, false) << '\n';
     return Exit::kGood;
   }
-  session.out << file << ": incidents, plans, maintenance and the audit trail, " << std::to_string(told.size())
+  const std::string name = printable(file);
+  session.out << name << ": incidents, plans, maintenance and the audit trail, " << std::to_string(told.size())
               << " bytes, checked.\nAudit trail: " << std::to_string(told.audit_records()) << " records, last hash "
               << printable(told.audit_hash()) << ".\nPort history and the configuration are not in it.\n"
-              << "To go back to it, with weftd stopped: weftd store restore " << file << " STATE_DIR\n";
+              << "To go back to it, with weftd stopped: weftd store restore " << name << " STATE_DIR\n";
   return Exit::kGood;
 }
 

@@ -56,6 +56,10 @@ class TokenFiles {
     std::error_code error;
     if (!std::filesystem::is_directory(folder_, error))
       throw Failure(Exit::kWrongUsage, folder + " is not a directory: make it first, with mode 0700");
+    // weftd looks at names, too, but after this.
+    for (const std::string& node : nodes)
+      if (node.find('/') != std::string::npos || node.size() > kLongestName)
+        throw Failure(Exit::kWrongUsage, printable(node.substr(0, kLongestName)) + " is not the name of a node");
     for (const std::string& node : nodes) take_room(node);
   }
   ~TokenFiles() { remove_room(); }
@@ -72,9 +76,6 @@ class TokenFiles {
   std::filesystem::path file_of(const std::string& node) const { return folder_ / (node + ".token"); }
 
   void take_room(const std::string& node) {
-    // weftd looks at names, too, but after this.
-    if (node.find('/') != std::string::npos || node.size() > kLongestName)
-      throw Failure(Exit::kWrongUsage, printable(node.substr(0, kLongestName)) + " is not the name of a node");
     std::error_code ignored;
     if (std::filesystem::is_directory(file_of(node), ignored)) {
       remove_room();

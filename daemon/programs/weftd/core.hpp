@@ -95,7 +95,7 @@ class Core {
 
   /// Another weftd leads from the beginning: call it before the first sweep. Fabrics are watched and judged, and
   /// nothing is opened, resolved or saved.
-  void stand_by() { leads_ = false; }
+  void stand_by();
   /// What the leader has stored since, to be shown by a standby.
   void follow(store::Restored ledger);
   /// This weftd leads from now on, and goes on with `ledger` as a new one would; what it knows of fabrics it keeps.
@@ -139,9 +139,7 @@ class Core {
     bool tell_differences = true;                           // from what is expected: in the log, once
     std::optional<TableMoves> counter_moves, detail_moves;  // where counters that never moved are left out
     std::vector<NodeGuid> switches{};                       // that were reached in the last graph with any, sorted
-    std::vector<NodeGuid> first_switches{};  // that made it this subnet: those known, else the first ones
-    std::vector<NodeGuid> known_switches{};  // to its rules, sorted, as of that revision of their links
-    std::uint64_t counted_switches = kNothingSaved;
+    std::vector<NodeGuid> first_switches{};        // that made it this subnet: those known, else the first ones
     LinkKey own_cable{};                           // in that graph
     std::shared_ptr<const Topology> told_apart{};  // see tell_apart()
     std::vector<store::FabricMemory> apart{};      // to be stored before anything is stored of this one
@@ -185,9 +183,9 @@ class Core {
   std::vector<FabricSight> reached_subnets() const;
   /// What the ledger knows under another name than `name` is the subnet of those switches: it was kept apart, or no
   /// port of ours has that name, now that all have had time to come up, or that another weftd led, and the switches are
-  /// most of it.
-  bool is_same_subnet(const store::FabricMemory& memory, const std::string& name,
-                      std::span<const NodeGuid> switches) const;
+  /// most of it, or are of it where those that `rules` knows are most of it. Null: it knows none.
+  bool is_same_subnet(const store::FabricMemory& memory, const std::string& name, std::span<const NodeGuid> switches,
+                      const analyzer::FabricAnalyzer* rules) const;
   /// Another fabric that is the same subnet goes on with what is known and open of `gone`. False: there is none.
   bool continue_elsewhere(const Fabric& gone);
   /// What the ledger knows of the subnet of those switches under other names is `name` from now on. False: nothing.

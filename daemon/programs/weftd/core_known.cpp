@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/ports/freshness.hpp"
 #include "daemon/platform/logging/logging.hpp"
 #include "daemon/programs/weftd/core.hpp"
 #include "daemon/programs/weftd/kept_subnets.hpp"
@@ -83,16 +84,15 @@ analyzer::FabricAnalyzer Core::rules_of(const std::string& name, LinkLayer layer
   return rules;
 }
 
-// A fragment that has got new switches is no other subnet; one that has got a switch of ours is.
+// A fragment that has got new switches is no other subnet; one that has got a switch of ours is, and so are two that a
+// cable joined by mistake and that are parted again, whatever their rules know by then.
 analyzer::OtherSubnets Core::others(Fabric& fabric) {
   std::vector<std::shared_ptr<const Sweep>> sweeps;
   if (fabric.layer == LinkLayer::kEthernet) return {};
-  if (const std::uint64_t revision = fabric.analyzer.links_revision();
-      std::exchange(fabric.counted_switches, revision) != revision)
-    fabric.known_switches = fabric.analyzer.switches();
   for (const auto& [name, there] : fabrics_)
-    if (&there != &fabric && there.layer == LinkLayer::kInfiniBand && there.view.sweep && is_seen(there.view) &&
-        !have_half(there.first_switches, fabric.known_switches) && !have_half(there.switches, fabric.switches))
+    if (&there != &fabric && there.layer == LinkLayer::kInfiniBand && there.view.sweep &&
+        !analyzer::is_blind(there.view) && has_most_of(there.switches, there.first_switches) &&
+        !have_half(there.first_switches, fabric.first_switches) && !have_half(there.switches, fabric.switches))
       sweeps.push_back(there.view.sweep);
   return analyzer::OtherSubnets(std::move(sweeps));
 }
@@ -139,7 +139,7 @@ void Core::renew_rules(Fabric& fabric) {
   fabric.analyzer = rules_of(fabric.view.name, fabric.layer);
   fabric.cables = {};
   fabric.tell_differences = true;
-  fabric.saved_links = fabric.saved_history = fabric.counted_switches = kNothingSaved;
+  fabric.saved_links = fabric.saved_history = kNothingSaved;
   fabric.nodes_saved = fabric.baselines_saved = kNever;
   known_looked_ = kNever;
   known_subnets_.clear();  // the hosts' rules are to know the new names
@@ -196,21 +196,24 @@ void Core::keep_apart(Fabric& fabric, store::FabricMemory memory) {
 }
 
 bool Core::is_same_subnet(const store::FabricMemory& memory, const std::string& name,
-                          std::span<const NodeGuid> switches) const {
+                          std::span<const NodeGuid> switches, const analyzer::FabricAnalyzer* rules) const {
   const std::string& other = memory.fabric;
   const bool is_portless =
       (!fabrics_.contains(other) || unwatched_.contains(other)) && (took_over_ || !is_beginning(clock_.now()));
-  if (other == name || !(is_kept(other) || is_portless)) return false;
+  if (other == name || !(is_kept(other) || is_portless) || is_given_up(memory, clock_.now())) return false;
   if (std::ranges::any_of(memory.state.links, is_ethernet)) return false;
   const auto known = switches_at(memory.state.links);
-  return is_kept(other) ? are_one_subnet(switches, known) : has_most_of(switches, known);
+  if (is_kept(other)) return are_one_subnet(switches, known);
+  // What is a fragment now may have been read as a whole.
+  return has_most_of(switches, known) ||
+         (rules != nullptr && are_one_subnet(switches, known) && has_most_of(rules->switches(), known));
 }
 
 bool Core::take_back_kept(const std::string& name, const std::vector<NodeGuid>& switches,
                           const analyzer::FabricAnalyzer* rules) {
   std::vector<std::string> kept;
   for (const auto& [other, memory] : memories_)
-    if (is_same_subnet(memory, name, switches)) kept.push_back(other);
+    if (is_same_subnet(memory, name, switches, rules)) kept.push_back(other);
   if (kept.empty()) return false;
   AnalyzerState present = rules != nullptr ? rules->state() : AnalyzerState{};
   for (const std::string& other : kept) {
@@ -242,6 +245,7 @@ bool Core::continue_elsewhere(const Fabric& gone) {
     auto joined = there.analyzer.joined_state(state);
     call_incidents(name, other);
     memories_[other] = {other, joined ? std::move(*joined) : there.analyzer.state(), clock_.now()};
+    std::ranges::copy(gone.apart, std::back_inserter(there.apart));
     forget_kept(name);
     renew_rules(there);
     return true;
@@ -278,6 +282,8 @@ void Core::take_along(Fabric& fabric) {
 
 void Core::forget_kept(const std::string& name) {
   memories_.erase(name);
+  for (auto& [other, fabric] : fabrics_)
+    std::erase_if(fabric.apart, [&](const auto& kept) { return kept.fabric == name; });
   if (!leads_) return;
   // Refused: it is looked at again after the next start.
   store_lane_.post([&store = store_, name] {
@@ -307,6 +313,7 @@ bool Core::store_apart(Fabric& fabric) {
 void Core::call_incidents(const std::string& before, const std::string& since) {
   const TimePoint now = clock_.now();
   if (leads_) note(incidents_.rename(before, since, now), now, {}, nullptr);
+  for (auto& [name, fabric] : fabrics_) fabric.analyzer.call_other(before, since);
 }
 
 // What is only known to have been there says nothing of where it is now.
@@ -336,11 +343,13 @@ void Core::look_at_known(TimePoint now) {
       take_along(fabric->second);
   }
   for (const auto& [name, memory] : memories_)
-    if (is_given_up(memory, now) && (unwatched_.contains(name) || is_kept(name))) too_old.insert(name);
+    if (is_given_up(memory, now) && (unwatched_.contains(name) || !fabrics_.contains(name)) &&
+        std::ranges::none_of(memory.state.links, is_ethernet))
+      too_old.insert(name);
   for (const std::string& name : too_old) {
     give_up(name, now, kUnseen);
     remove_fabric(name);
-    if (is_kept(name)) forget_kept(name);
+    forget_kept(name);
   }
   auto own = reached_subnets();
   // What a port leads to that was not swept yet is still to be seen. One that is down leads nowhere.
@@ -354,7 +363,9 @@ void Core::look_at_known(TimePoint now) {
     if (std::ranges::any_of(memory.state.links, is_ethernet)) continue;
     const auto switches = known_switches(name);
     if (switches.empty() || std::ranges::any_of(own, [&](const FabricSight& sight) {
-          return sight.switches.empty() ? is_awaited(sight) : are_one_subnet(sight.switches, switches);
+          if (sight.switches.empty()) return is_awaited(sight);
+          // Of one whose port has another name now a fragment is not the whole: the rest is lost.
+          return is_kept(name) ? are_one_subnet(sight.switches, switches) : has_most_of(sight.switches, switches);
         }))
       continue;
     const std::string why = no_port_text(memory);

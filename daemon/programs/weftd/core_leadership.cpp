@@ -48,6 +48,11 @@ void Core::follow(store::Restored ledger) {
   publish();
 }
 
+void Core::stand_by() {
+  leads_ = false;
+  for (auto& [name, fabric] : fabrics_) fabric.apart.clear();  // whoever leads knows better
+}
+
 void Core::lead(store::Restored ledger) {
   leads_ = took_over_ = true;
   started_ = clock_.now();
@@ -60,7 +65,14 @@ void Core::lead(store::Restored ledger) {
   hosts_judged_ = kNever;
   memories_.clear();
   remember_fabrics(std::move(ledger.fabrics));
+  // What was lost when we led before the other one may have found, under another name.
+  for (const std::string& name : std::exchange(unwatched_, {})) fabrics_.erase(name);
   for (auto& [name, fabric] : fabrics_) tell_apart_from_ledger(fabric);
+  // Of two that have each other's names one was kept apart only when the other was looked at.
+  for (auto& [name, fabric] : fabrics_)
+    if (fabric.layer == LinkLayer::kInfiniBand && !fabric.switches.empty() &&
+        take_back_kept(name, fabric.switches, &fabric.analyzer))
+      renew_rules(fabric);
   // Of subnets our analyzers know what is newer than what the leader before us stored, and now what that one alone saw.
   // Of Ethernet fabrics collectors tell, and they told the leader.
   std::vector<std::string> ethernet;

@@ -255,9 +255,11 @@ TEST_F(Timelines, GoOnUnderAnotherNameOfTheSubnet) {
   EXPECT_TRUE(incident(1).is_open());
   EXPECT_TRUE(manager.rename("test@0x2", "test", now).empty());
   manager.rename("test@0x1", "test", now);
-  EXPECT_FALSE(incident(1).is_open()) << "there can be only one";
-  EXPECT_EQ(incident(1).headline, "is down (it continues as INC-2)");
+  EXPECT_FALSE(incident(2).is_open()) << "there can be only one";
+  EXPECT_EQ(incident(2).headline, "is down (it continues as INC-1)") << "which people know";
   update({finding});
+  EXPECT_TRUE(incident(1).is_open());
+  EXPECT_EQ(incident(1).finding.cause.fabric, "test");
   EXPECT_FALSE(manager.find(3));
 }
 

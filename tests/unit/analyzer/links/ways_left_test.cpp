@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/places/ranks.hpp"
+#include "analyzer/ports/double_guids.hpp"
 #include "tests/fakes/fabric_builder.hpp"
 
 namespace weft::analyzer {
@@ -16,7 +17,7 @@ struct Ways {
   explicit Ways(FabricBuilder built) : fabric(std::move(built)) { look(); }
   void look() {
     const Sweep sweep = fabric.sweep();
-    table.observe(sweep);
+    table.observe(sweep, {}, {});
     ranks = node_ranks(*sweep.topology);
   }
   WaysLeft of(const std::string& a, const std::string& b) {

@@ -41,19 +41,50 @@ std::optional<std::uint32_t> take_port(std::string_view& text) {
   return port;
 }
 
+bool is_same(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && contains(a, b);
+}
+
+/// Takes ":swp1", " port swp1" or " swp1" off the end of the text.
+std::string take_name(std::string_view& text) {
+  constexpr std::string_view kPort = "port";
+  auto last = text.rfind(':');
+  const bool is_behind_colon = last != std::string_view::npos;
+  if (!is_behind_colon) last = text.find_last_of(kSpaces);
+  if (last == std::string_view::npos) return {};
+  const std::string_view name = without_spaces(text.substr(last + 1));
+  std::string_view before = without_spaces(text.substr(0, last));
+  if (name.find_first_of(kSpaces) != std::string_view::npos) return {};
+  if (const auto word = before.find_last_of(kSpaces);
+      !is_behind_colon && word != std::string_view::npos && is_same(before.substr(word + 1), kPort))
+    before = without_spaces(before.substr(0, word));
+  text = before;
+  return std::string(name);
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find_first_of(kSpaces), text.size());
+    words.emplace_back(text.substr(0, size));
+    text = without_spaces(text.substr(size));
+  }
+  return words;
+}
+
 }  // namespace
 
 Result<LinkWords> LinkWords::parse(std::string_view text) {
   LinkWords wanted;
   text = without_spaces(text);
   wanted.port_ = take_port(text);
-  while (!text.empty()) {
-    if (wanted.words_.size() == kMost)
-      return fail(ErrorCode::kInvalidArgument, "more than " + std::to_string(kMost) + " words to look for in links");
-    const std::size_t size = std::min(text.find_first_of(kSpaces), text.size());
-    wanted.words_.emplace_back(text.substr(0, size));
-    wanted.phrase_ += (wanted.phrase_.empty() ? "" : " ") + wanted.words_.back();
-    text = without_spaces(text.substr(size));
+  wanted.words_ = split(text);
+  if (wanted.words_.size() > kMost)
+    return fail(ErrorCode::kInvalidArgument, "more than " + std::to_string(kMost) + " words to look for in links");
+  for (const std::string& word : wanted.words_) wanted.phrase_ += (wanted.phrase_.empty() ? "" : " ") + word;
+  if (!wanted.port_) {
+    wanted.name_ = take_name(text);
+    wanted.before_ = split(text);
   }
   return wanted;
 }
@@ -65,12 +96,18 @@ LinkWords::Bits LinkWords::words_of(std::initializer_list<std::string_view> name
       has |= Bits{1} << i;
   if (words_.size() > 1 && std::ranges::any_of(names, [&](std::string_view name) { return contains(name, phrase_); }))
     has |= kPhrase;
+  if (!name_.empty() && std::ranges::all_of(before_, [&](const std::string& word) {
+        return std::ranges::any_of(names, [&](std::string_view name) { return contains(name, word); });
+      }))
+    has |= kBeforeName;
   return has;
 }
 
 bool LinkWords::fits(const End& a, const std::optional<End>& b) const {
   const Bits all = (Bits{1} << words_.size()) - 1;
   const auto has_all = [all](Bits has) { return (has & all) == all; };
+  const auto is_named = [&](const End& end) { return (end.has & kBeforeName) != 0 && is_same(end.name, name_); };
+  if (is_named(a) || (b && is_named(*b))) return true;
   if (port_) return (a.port == *port_ && has_all(a.has)) || (b && b->port == *port_ && has_all(b->has));
   const bool one_has_all = has_all(a.has) || (b && has_all(b->has));
   if (words_.size() <= 1) return one_has_all;
@@ -85,7 +122,7 @@ LinkWords::End LinkFilter::end_of(PortIndex index) {
     const Node& node = topology_->node(port.node);
     has = words_.words_of({node.name, host_name(node), to_string(node.guid)});
   }
-  return {*has, port.number.value};
+  return {*has, port.number.value, topology_->port_name(index)};
 }
 
 bool LinkFilter::fits(const Topology& topology, PortIndex index) {
@@ -101,7 +138,7 @@ bool LinkFilter::fits(const Topology& topology, PortIndex index) {
 bool LinkFilter::fits(const AbsentLink& link) const {
   if (words_.is_empty()) return true;
   const auto end = [&](const NamedPort& port) {
-    return LinkWords::End{words_.words_of({port.node, to_string(port.key.node)}), port.key.port.value};
+    return LinkWords::End{words_.words_of({port.node, to_string(port.key.node)}), port.key.port.value, port.name};
   };
   return words_.fits(end(link.ends.a), end(link.ends.b));
 }

@@ -24,13 +24,17 @@ class LinkWords {
   using Bits = std::uint32_t;
   /// The node has several words as they stand, "dgx-04 mlx5_0": they are one name.
   static constexpr Bits kPhrase = Bits{1} << kMost;
+  /// The node has all words before the port's name.
+  static constexpr Bits kBeforeName = kPhrase << 1;
   /// One end of a link.
   struct End {
-    Bits has = 0;            ///< of its node, see words_of()
-    std::uint32_t port = 0;  ///< its number
+    Bits has = 0;             ///< of its node, see words_of()
+    std::uint32_t port = 0;   ///< its number
+    std::string_view name{};  ///< and name; empty where ports have numbers only
   };
 
-  /// "leaf-1 port 12" and "leaf-1:12" are a port, other texts are words of nodes. kInvalidArgument for more than kMost
+  /// "leaf-1 port 12" and "leaf-1:12" are a port, other texts are words of nodes; where ports have names,
+  /// "leaf01:swp1", "leaf01 swp1" and "leaf01 port swp1" may be one as well. kInvalidArgument for more than kMost
   /// words.
   static Result<LinkWords> parse(std::string_view text);
 
@@ -46,6 +50,8 @@ class LinkWords {
   std::vector<std::string> words_;
   std::string phrase_;  ///< all of them
   std::optional<std::uint32_t> port_;
+  std::string name_;                 ///< of a port, which the last word may be; empty: it is none
+  std::vector<std::string> before_;  ///< words before that
 };
 
 /// The links of a snapshot that fit, with the words of each node looked for once.

@@ -316,7 +316,11 @@ std::vector<std::pair<std::string, std::string>> contradictions(const CollectorC
   } catch (const std::regex_error& error) {
     found.emplace_back("reading.interfaces", std::string("is no regular expression: ") + error.what());
   }
-  if (config.node_name.size() > 255) found.emplace_back("node_name", "must not have more than 255 bytes");
+  // As weftd takes it (api/grpc/telemetry_stream.cpp).
+  const bool has_controls =
+      std::ranges::any_of(config.node_name, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7F; });
+  if (config.node_name.size() > 255 || has_controls)
+    found.emplace_back("node_name", "must have at most 255 bytes without control characters");
   return found;
 }
 

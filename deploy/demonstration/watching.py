@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -88,8 +89,17 @@ class Programs:
 
     def start_view(self) -> None:
         if os.access(self.weftctl, os.X_OK):
-            self._processes.append(start_child([self.weftctl, "--server", f"unix:{self.socket}", "watch"], stdin=subprocess.DEVNULL,
-                                               start_new_session=True, signal="TERM"))
+            # A line for each change, as into a log: its view of a terminal would wipe what was just said.
+            view = start_child([self.weftctl, "--server", f"unix:{self.socket}", "watch"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               start_new_session=True, signal="TERM")
+            self._processes.append(view)
+            threading.Thread(target=self._show, args=(view.stdout,), daemon=True).start()
+
+    @staticmethod
+    def _show(lines) -> None:
+        for line in lines:
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
 
     def end(self, process: subprocess.Popen) -> None:
         simulated_subnet.SimulatedSubnet._end(process, signal.SIGTERM)

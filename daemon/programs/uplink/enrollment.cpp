@@ -160,6 +160,9 @@ void Enrollment::take(const Result<api::CertificateAnswer>& answer, TimePoint wa
   const bool is_renewal = wish_.token.secret.empty();
   if (!answer) {
     std::string why = answer.error().message;
+    // As OpenSSL says it (X509_verify_cert(3)); most often a new node's clock is behind.
+    if (why.find("certificate verify failed") != std::string::npos)
+      why += "; is this node's clock right? By it this is " + minute_text(wall);
     if (is_renewal && own_ && wall >= own_->end)
       why += "; the certificate ended at " + minute_text(own_->end) + ": make a new token (weftctl enroll " +
              options_.node + ") and put it into " + token_place();

@@ -58,6 +58,19 @@ TEST(LinkWords, APortIsAtTheEndThatIsNamed) {
   EXPECT_TRUE(wanted.fits({wanted.words_of({"leaf-1"}), 12}, std::nullopt));
 }
 
+TEST(LinkWords, APortMayHaveAName) {
+  const auto fits_named = [](std::string_view text) {
+    const LinkWords wanted = words(text);
+    return wanted.fits({wanted.words_of({"leaf01"}), 9, "swp1"},
+                       LinkWords::End{wanted.words_of({"gpu-01"}), 4, "eth1"});
+  };
+  for (const char* text : {"leaf01:swp1", "leaf01 swp1", "leaf01 port swp1", "LEAF01:SWP1", "gpu-01:eth1", ":eth1"})
+    EXPECT_TRUE(fits_named(text)) << text;
+  for (const char* text : {"leaf01:eth1", "gpu-01 swp1", "leaf01:swp", "leaf01 swp12", "leaf02:swp1", "leaf01:"})
+    EXPECT_FALSE(fits_named(text)) << text;
+  EXPECT_TRUE(fits_named("leaf01 gpu")) << "two nodes";
+}
+
 TEST(LinkWords, AreBounded) {
   std::string text = "a:1";
   for (std::size_t i = 1; i < LinkWords::kMost; ++i) text.insert(0, "a ");

@@ -118,6 +118,9 @@ TEST(SecurityConfig, ACollectorThatIsEnrolledHasNoOtherFiles) {
   const std::string enroll = "[analyzer]\nenroll_token_file = \"/t\"\n";
   EXPECT_EQ(errors(enroll), "");
   EXPECT_EQ(errors("node_name = \"dgx-01.compute\"\n" + enroll), "");
+  for (const char* name : {"a\\nb", "a\\u007fb"})
+    EXPECT_THAT(errors("node_name = \"" + std::string(name) + "\"\n"),
+                HasSubstr("255 bytes without control characters"));
   EXPECT_THAT(errors("node_name = \"gpu 1\"\n" + enroll), HasSubstr("node_name: must have 1 to 64 letters"));
   for (const char* key : {"authorities", "token_file"})
     EXPECT_THAT(errors(enroll + key + " = \"/x\"\n"),

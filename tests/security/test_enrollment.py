@@ -235,9 +235,9 @@ class Configuration(EnrollmentTest):
     def test_who_asks_too_often_waits(self):
         weftd = self.weftd_with(self.lines() + self.enroll_lines())
         channel = self.channel(weftd)
-        codes = {self.code(channel, ENROLL, field(1, "x") + field(2, "gpu-01")) for _ in range(100)}
-        self.assertEqual({"UNAUTHENTICATED", "RESOURCE_EXHAUSTED"}, codes)
-        self.assertIn("retry later", self.details)
+        said = {self.code(channel, ENROLL, field(1, "x") + field(2, "gpu-01")): self.details for _ in range(100)}
+        self.assertEqual({"UNAUTHENTICATED", "RESOURCE_EXHAUSTED"}, said.keys())
+        self.assertIn("retry later", said["RESOURCE_EXHAUSTED"])
         self.assertEqual("OK", self.code(self.channel(weftd, "viewer"), LIST), "others do not wait")
 
     def test_weftd_is_checked_by_hand_without_its_credentials(self):

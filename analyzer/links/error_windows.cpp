@@ -209,6 +209,7 @@ void ErrorWindows::review_seconds(const Topology& topology, TimePoint now) {
 }
 
 void ErrorWindows::release(const Topology& topology, const LinkTable& table) {
+  if (topology.is_ethernet()) return;  // cables need not be known there
   std::erase_if(condemned_, [&](const auto& entry) {
     if (table.is_expected_at(entry.first)) return false;
     if (const PortIndex port = topology.find_port(entry.first); port != kNoIndex) windows_[port].condemned = 0;

@@ -49,7 +49,8 @@ class ErrorWindows {
   void update(const Topology& topology, const CounterPass& pass, std::span<const float> line_rates,
               const PlannedLinks& planned, TimePoint now);
 
-  /// Lets go of condemned ports at which no cable is known any more: it was moved, and its errors with it.
+  /// Lets go of condemned ports of InfiniBand at which no cable is known any more: it was moved, and its errors with
+  /// it.
   void release(const Topology& topology, const LinkTable& table);
 
   /// A window of this port has closed in this process.

@@ -37,8 +37,8 @@ struct CollectiveStart {
 /// order of time. Silences of members that move in step overlap; those before and after a transfer do not. Of each
 /// member that was seen to begin the time lies between two readings: where most of these spans overlap (Marzullo's
 /// algorithm) the cohort began. Who was read silent after that, and also so long before it that
-/// its first can not have gone out unseen, was late. x = time from the silence to the
-/// beginning, z = 0.6745 (x − median) / max(MAD, 1.5 % of median). O(n log n).
+/// its first can not have gone out unseen, was late; where nobody was, so was the only one whose first is seen as late.
+/// x = time from the silence to the beginning, z = 0.6745 (x − median) / max(MAD, 1.5 % of median). O(n log n).
 std::vector<CollectiveStart> find_beginnings(std::vector<MemberSilence> silences, TimePoint horizon,
                                              const StragglerThresholds& thresholds);
 

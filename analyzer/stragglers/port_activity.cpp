@@ -171,7 +171,9 @@ void PortActivity::pass(TimePoint at, double sent, double received, const Stragg
       // Slow ones look like first sendings for too long after they began.
       const bool is_fast = rate_ * seconds(thresholds.least_delay) >= thresholds.transfer;
       if (is_fast) level_.tell(now_, thresholds);
-      if (is_fast && 2 * static_cast<unsigned>(std::popcount(transfers_)) > known_transfers_) {
+      // In so short a time a slow transfer moves no more than a first sending, and a delay is no matter.
+      const bool is_long = now_.until - now_.since >= thresholds.least_delay;
+      if (is_fast && is_long && 2 * static_cast<unsigned>(std::popcount(transfers_)) > known_transfers_) {
         now_.then_sent = sends;
         silences_[next_] = now_;
         next_ = (next_ + 1) % kSilences;

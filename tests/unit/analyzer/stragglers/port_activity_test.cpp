@@ -189,6 +189,17 @@ TEST(PortActivity, DoesNotBeginWhereATransferGoesOn) {
   EXPECT_TRUE(port.silences().empty());
 }
 
+// While something else takes most of the line, a sweep may read it a moment after the collector.
+TEST(PortActivity, IsNotSilentForAMomentInWhichASlowTransferMovesLittle) {
+  Counting port;
+  port.read(0, 0, 0);
+  port.read(1, kTransfer, kTransfer);
+  port.read(1.03, 42'000'000, 42'000'000);  // 1.4 GB/s
+  port.read(2, 1'400'000'000, 1'400'000'000);
+  port.read(3, kTransfer, kTransfer);
+  EXPECT_TRUE(port.silences().empty());
+}
+
 TEST(PortActivity, IsSilentAfterTheShortReadingInWhichATransferWentOn) {
   Counting port;
   port.read(0, 0, 0);

@@ -13,6 +13,8 @@ namespace {
 
 /// How often jobs are looked at.
 constexpr Duration kEvery = std::chrono::seconds(2);
+/// After a longer time than so many of these the clock was set forward, or this process stood still.
+constexpr int kLeap = 5;
 /// What was told so long ago is told no more: of slow sweeps there is one a minute.
 constexpr Duration kTold = std::chrono::seconds(90);
 /// What is over is remembered for so long, for a job that did not go on.
@@ -313,6 +315,12 @@ void JobHangs::judge(const Hosts& hosts, bool is_settled, TimePoint now, std::ve
   note(findings, now);
   carry_on(now, findings);
   if (compared_ > now || now - compared_ >= kEvery) {
+    if (compared_ != kNever && now - compared_ > kLeap * kEvery) {
+      const Duration step = now - compared_ - kEvery;
+      traffic_.forgive(step, now);
+      for (auto& [name, hang] : hangs_)
+        if (hang.since != kNever) hang.since = std::min(hang.since + step, now);
+    }
     compare(hosts, is_settled, now);
     compared_ = now;
   }

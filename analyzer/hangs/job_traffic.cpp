@@ -62,6 +62,17 @@ bool JobTraffic::take(const HostWatch& host, const HostMovement& movement) {
   return true;
 }
 
+void JobTraffic::forgive(Duration step, TimePoint now) {
+  const auto move_on = [&](TimePoint& at) {
+    if (at != kNever) at = std::min(at + step, now);
+  };
+  for (auto& [name, traffic] : hosts_) {
+    move_on(traffic.moved);
+    move_on(traffic.read);
+  }
+  for (auto& [name, job] : jobs_) move_on(job.since);
+}
+
 std::map<std::string_view, JobSilence> JobTraffic::jobs(const Hosts& hosts, TimePoint now) {
   std::map<std::string_view, JobSilence> all;
   std::map<std::string_view, double> peaks;  // of the busiest host of each job

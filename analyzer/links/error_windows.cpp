@@ -212,7 +212,11 @@ void ErrorWindows::release(const Topology& topology, const LinkTable& table) {
   if (topology.is_ethernet()) return;  // cables need not be known there
   std::erase_if(condemned_, [&](const auto& entry) {
     if (table.is_expected_at(entry.first)) return false;
-    if (const PortIndex port = topology.find_port(entry.first); port != kNoIndex) windows_[port].condemned = 0;
+    const PortIndex port = topology.find_port(entry.first);
+    // What is at its other end may never have answered.
+    if (port != kNoIndex && topology.port(port).is_up() && topology.node_of(topology.port(port)).reachable)
+      return false;
+    if (port != kNoIndex) windows_[port].condemned = 0;
     ++revision_;
     return true;
   });

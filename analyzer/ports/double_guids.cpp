@@ -74,12 +74,13 @@ void DoubleGuids::observe(const Sweep& sweep, const OtherSubnets& others) {
       *at = std::min(*at, sweep.finished);
     if (both.last == sweep.finished) {
       both.away_since = both.single_since = kNever;
+      both.is_missing = false;
       continue;
     }
     both.sweeps = 0;
     both.since = kNever;
     const bool is_there = others.find_node(guid) != nullptr;
-    both.is_ours = both.is_ours || (both.is_known && is_there);
+    both.is_missing = both.is_known && is_there;
     const auto note = [&](TimePoint& since, bool is_away) {
       if (!is_away)
         since = kNever;
@@ -107,7 +108,8 @@ bool DoubleGuids::has(NodeGuid guid) const {
 void DoubleGuids::report(const Describe& describe, const LinkTable& table, TimePoint now,
                          std::vector<Finding>& findings) const {
   for (const auto& [guid, both] : doubles_) {
-    const NodeId id = both.is_known && both.is_ours ? table.find_node(guid) : kNoIndex;
+    const bool is_told = both.is_known && (both.is_ours || both.is_missing);
+    const NodeId id = is_told ? table.find_node(guid) : kNoIndex;
     if (id == kNoIndex) continue;
     Finding finding = make_finding(IncidentKind::kDuplicateGuid, Severity::kWarning, describe.node(id));
     finding.confidence = 0.95;

@@ -42,7 +42,8 @@ class DoubleGuids {
     TimePoint single_since = kNever;  ///< the same, while that is read
     unsigned sweeps = 0;              ///< in a row that it was in both
     bool is_known = false;
-    bool is_ours = false;  ///< it is told here
+    bool is_ours = false;     ///< it is told here
+    bool is_missing = false;  ///< it is in the other subnet alone: then it is told here, too
   };
   void look(const Sweep& sweep, const OtherSubnets& others, NodeIndex node);
 

@@ -109,6 +109,8 @@ void Core::remove_fabric(const std::string& name) {
   if (gone.empty()) return;
   const bool was_watched = unwatched_.erase(name) == 0;
   analysis_seconds_.erase(name);
+  if (const auto memory = memories_.find(name); was_watched && memory != memories_.end())
+    memory->second.seen = clock_.now();
   if (!was_watched || !continue_elsewhere(gone.mapped())) give_up(name, clock_.now());
   publish();
 }

@@ -144,6 +144,7 @@ class Core {
     std::shared_ptr<const Topology> told_apart{};  // see tell_apart()
     std::vector<store::FabricMemory> apart{};      // to be stored before anything is stored of this one
     bool stores_apart = false;                     // the store is asked to
+    std::uint64_t apart_changes = 0;               // grows with each change of `apart`
     bool was_seen = false;                         // a sweep told of more than ourselves
   };
   struct Batch {

@@ -89,9 +89,16 @@ analyzer::FabricAnalyzer Core::rules_of(const std::string& name, LinkLayer layer
 analyzer::OtherSubnets Core::others(Fabric& fabric) {
   std::vector<std::shared_ptr<const Sweep>> sweeps;
   if (fabric.layer == LinkLayer::kEthernet) return {};
+  // No sweep told yet which one it is: the ledger does.
+  if (fabric.first_switches.empty()) fabric.first_switches = fabric.analyzer.switches();
+  const auto is_half_reached = [](const Fabric& each) {
+    const auto reached =
+        std::ranges::count_if(each.first_switches, [&](NodeGuid guid) { return has_switch(each.switches, guid); });
+    return 2 * static_cast<std::size_t>(reached) >= each.first_switches.size();
+  };
   for (const auto& [name, there] : fabrics_)
     if (&there != &fabric && there.layer == LinkLayer::kInfiniBand && there.view.sweep &&
-        !analyzer::is_blind(there.view) && has_most_of(there.switches, there.first_switches) &&
+        !analyzer::is_blind(there.view) && is_half_reached(there) &&
         !have_half(there.first_switches, fabric.first_switches) && !have_half(there.switches, fabric.switches))
       sweeps.push_back(there.view.sweep);
   return analyzer::OtherSubnets(std::move(sweeps));
@@ -192,6 +199,7 @@ void Core::keep_apart(Fabric& fabric, store::FabricMemory memory) {
           name, memory.fabric);
   call_incidents(name, memory.fabric);
   fabric.apart.push_back(memory);
+  ++fabric.apart_changes;
   memories_[memory.fabric] = std::move(memory);
 }
 
@@ -245,7 +253,11 @@ bool Core::continue_elsewhere(const Fabric& gone) {
     auto joined = there.analyzer.joined_state(state);
     call_incidents(name, other);
     memories_[other] = {other, joined ? std::move(*joined) : there.analyzer.state(), clock_.now()};
-    std::ranges::copy(gone.apart, std::back_inserter(there.apart));
+    for (const store::FabricMemory& kept : gone.apart)
+      store_lane_.post([&store = store_, name, kept] {  // refused: it is looked at again after the next start
+        if (store.keep_apart(name, kept))
+          static_cast<void>(store.save_fec_baselines(kept.fabric, kept.state.fec_baselines));
+      });
     forget_kept(name);
     renew_rules(there);
     return true;
@@ -283,7 +295,7 @@ void Core::take_along(Fabric& fabric) {
 void Core::forget_kept(const std::string& name) {
   memories_.erase(name);
   for (auto& [other, fabric] : fabrics_)
-    std::erase_if(fabric.apart, [&](const auto& kept) { return kept.fabric == name; });
+    fabric.apart_changes += std::erase_if(fabric.apart, [&](const auto& kept) { return kept.fabric == name; });
   if (!leads_) return;
   // Refused: it is looked at again after the next start.
   store_lane_.post([&store = store_, name] {
@@ -295,18 +307,19 @@ void Core::forget_kept(const std::string& name) {
 
 bool Core::store_apart(Fabric& fabric) {
   if (fabric.apart.empty() || fabric.stores_apart) return fabric.apart.empty();
-  fabric.stores_apart = store_lane_.post([this, name = fabric.view.name, apart = fabric.apart] {
-    const bool done = std::ranges::all_of(apart, [&](const store::FabricMemory& kept) {
-      return store_.keep_apart(name, kept) && store_.save_fec_baselines(kept.fabric, kept.state.fec_baselines);
-    });
-    post_([this, name, done, count = static_cast<std::ptrdiff_t>(apart.size())] {
-      const auto found = fabrics_.find(name);
-      if (found == fabrics_.end() || !found->second.stores_apart) return;
-      auto& waiting = found->second.apart;
-      found->second.stores_apart = false;
-      if (done) waiting.erase(waiting.begin(), waiting.begin() + count);
-    });
-  });
+  fabric.stores_apart =
+      store_lane_.post([this, name = fabric.view.name, apart = fabric.apart, changes = fabric.apart_changes] {
+        const bool done = std::ranges::all_of(apart, [&](const store::FabricMemory& kept) {
+          return store_.keep_apart(name, kept) && store_.save_fec_baselines(kept.fabric, kept.state.fec_baselines);
+        });
+        post_([this, name, done, changes] {
+          const auto found = fabrics_.find(name);
+          if (found == fabrics_.end() || !found->second.stores_apart) return;
+          found->second.stores_apart = false;
+          // Others are to be stored, or fewer: all of them once more.
+          if (done && found->second.apart_changes == changes) found->second.apart.clear();
+        });
+      });
   return false;
 }
 

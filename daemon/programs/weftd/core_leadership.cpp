@@ -50,7 +50,10 @@ void Core::follow(store::Restored ledger) {
 
 void Core::stand_by() {
   leads_ = false;
-  for (auto& [name, fabric] : fabrics_) fabric.apart.clear();  // whoever leads knows better
+  for (auto& [name, fabric] : fabrics_) {  // whoever leads knows better
+    fabric.apart.clear();
+    ++fabric.apart_changes;
+  }
 }
 
 void Core::lead(store::Restored ledger) {

@@ -118,5 +118,20 @@ TEST(QuietJobs, NothingIsToldWhereItIsTurnedOff) {
   EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
 }
 
+TEST(QuietJobs, AreNotSilentForTheTimeThatAClockWasSetForward) {
+  JobHosts world;
+  world.seconds(120);
+  world.now += std::chrono::hours(1);
+  world.seconds(30);
+  EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
+  world.move(false);
+  world.seconds(60);
+  world.now += std::chrono::hours(1);
+  world.seconds(30, world.retrying(3, 1));
+  EXPECT_EQ(world.told(), 0U) << describe_incidents(world.book);
+  world.seconds(60, world.retrying(3, 1));
+  EXPECT_EQ(world.open_kinds(), std::vector<std::string>{"JOB_HANG"}) << "it is silent for two minutes";
+}
+
 }  // namespace
 }  // namespace weft::analyzer

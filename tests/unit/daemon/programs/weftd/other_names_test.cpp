@@ -88,6 +88,25 @@ TEST_F(OtherNamesTest, AreSwappedAtATakeover) {
     EXPECT_TRUE(name.find('@') == std::string::npos || links.empty());
 }
 
+// The two cables are swapped; the second subnet is found before the first one is stored under another name.
+TEST_F(OtherNamesTest, AreSwappedWhileBothAreWatched) {
+  begin_with({}, {kOne, kTwo});
+  sweep_pair(kOne, kTwo, 5);
+  for (auto [name, subnet] : {std::pair(kOne, &fabric), std::pair(kTwo, &before)}) {
+    subnet->advance(clock.time - subnet->now());
+    Sweep sweep = subnet->sweep();
+    sweep.fabric = name;
+    clock.time = sweep.finished;
+    core->take_sweep(std::move(sweep));
+  }
+  settle();
+  sweep_pair(kTwo, kOne, 80);
+  EXPECT_EQ(publication.load()->fabrics.size(), 2U);
+  for (const Incident& each : shown()) EXPECT_FALSE(each.is_open()) << each.finding.summary;
+  for (const auto& [name, links] : store.copy_of_links())
+    EXPECT_EQ(links.empty(), name != kOne && name != kTwo) << name;
+}
+
 TEST_F(OtherNamesTest, KeepWhatWasToldFirstAfterARestart) {
   begin_with({}, {kOne});
   sweep_as(kOne, fabric, 5);

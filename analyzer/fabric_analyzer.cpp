@@ -114,8 +114,8 @@ void FabricAnalyzer::restore(const AnalyzerState& state) {
   implementation_->fec_trends.restore(state.fec_baselines);
 }
 
-void FabricAnalyzer::call_other(std::string_view before, const std::string& since) {
-  implementation_->doubles.call_other(before, since);
+void FabricAnalyzer::rename_subnet(std::string_view before, const std::string& since) {
+  implementation_->doubles.rename_subnet(before, since);
 }
 
 void FabricAnalyzer::remember(const Incident& incident) {

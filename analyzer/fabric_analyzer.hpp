@@ -56,7 +56,7 @@ class FabricAnalyzer {
   /// each of this fabric, and DUPLICATE_GUID of any. After restore().
   void remember(const Incident& incident);
   /// Another subnet has another name from now on.
-  void call_other(std::string_view before, const std::string& since);
+  void rename_subnet(std::string_view before, const std::string& since);
 
   /// The windows of planned work, from now on: what links do meanwhile counts neither as flaps nor as errors. (That it
   /// does not alarm is decided by IncidentManager.)

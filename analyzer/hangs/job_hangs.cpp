@@ -317,7 +317,7 @@ void JobHangs::judge(const Hosts& hosts, bool is_settled, TimePoint now, std::ve
   if (compared_ > now || now - compared_ >= kEvery) {
     if (compared_ != kNever && now - compared_ > kLeap * kEvery) {
       const Duration step = now - compared_ - kEvery;
-      traffic_.forgive(step, now);
+      traffic_.tolerate_clock_jump(step, now);
       for (auto& [name, hang] : hangs_)
         if (hang.since != kNever) hang.since = std::min(hang.since + step, now);
     }

@@ -62,7 +62,7 @@ bool JobTraffic::take(const HostWatch& host, const HostMovement& movement) {
   return true;
 }
 
-void JobTraffic::forgive(Duration step, TimePoint now) {
+void JobTraffic::tolerate_clock_jump(Duration step, TimePoint now) {
   const auto move_on = [&](TimePoint& at) {
     if (at != kNever) at = std::min(at + step, now);
   };

@@ -32,8 +32,8 @@ class JobTraffic {
   void follow(const HostWatch& host, std::vector<std::uint32_t>& followed);
   /// Takes a reading of the host. True when it moved data.
   bool take(const HostWatch& host, const HostMovement& movement);
-  /// The clock was set forward by so much, or nobody looked for so long: nothing was silent for it.
-  void forgive(Duration step, TimePoint now);
+  /// The clock was set forward by `step`, or this process stood still for so long: silences do not count that time.
+  void tolerate_clock_jump(Duration step, TimePoint now);
   /// The host is forgotten.
   void forget(const std::string& host) { hosts_.erase(host); }
   /// All jobs that hold hosts, by name, which is valid until the next reading. Bounded: O(hosts · log hosts).

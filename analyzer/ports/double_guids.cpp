@@ -39,7 +39,7 @@ void DoubleGuids::remember(const Incident& incident, std::string_view fabric) {
   both.other = both.is_ours ? told->where.fabric : finding.cause.fabric;
 }
 
-void DoubleGuids::call_other(std::string_view before, const std::string& since) {
+void DoubleGuids::rename_subnet(std::string_view before, const std::string& since) {
   for (auto& [guid, both] : doubles_)
     if (both.other == before) both.other = since;
 }

@@ -24,7 +24,7 @@ class DoubleGuids {
   /// An open DUPLICATE_GUID of any subnet, of the process before. `fabric`: the name of this one.
   void remember(const Incident& incident, std::string_view fabric);
   /// The other subnet has another name from now on.
-  void call_other(std::string_view before, const std::string& since);
+  void rename_subnet(std::string_view before, const std::string& since);
   /// Takes in one sweep of this subnet. O(nodes) where a graph is another than last time.
   void observe(const Sweep& sweep, const OtherSubnets& others);
   /// It is known that two nodes have it.

@@ -13,7 +13,7 @@ import unittest
 import weft_testing
 from child_process import start_child
 from test_moved_cable import two_trees
-from weft_testing import netfile, simulated_subnet, wait_until
+from weft_testing import simulated_subnet, wait_until
 
 
 class MovedNodes(unittest.TestCase):

@@ -326,7 +326,7 @@ bool Core::store_apart(Fabric& fabric) {
 void Core::call_incidents(const std::string& before, const std::string& since) {
   const TimePoint now = clock_.now();
   if (leads_) note(incidents_.rename(before, since, now), now, {}, nullptr);
-  for (auto& [name, fabric] : fabrics_) fabric.analyzer.call_other(before, since);
+  for (auto& [name, fabric] : fabrics_) fabric.analyzer.rename_subnet(before, since);
 }
 
 // What is only known to have been there says nothing of where it is now.

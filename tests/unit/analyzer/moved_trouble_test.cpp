@@ -73,7 +73,7 @@ TEST_F(MovedTrouble, OfAGuidInTwoSubnetsEndsThoughTheOtherOneHasAnotherName) {
   ASSERT_EQ(open_here(), Kinds{kDouble});
   there.fabric.unlink(place);
   sweeps(5);
-  here.analyzer.call_other(there.name, "test-3");
+  here.analyzer.rename_subnet(there.name, "test-3");
   there.name = "test-3";
   there.analyzer = FabricAnalyzer(there.name, {});
   sweeps(kBroughtUp);
